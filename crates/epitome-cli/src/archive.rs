@@ -345,7 +345,7 @@ fn refused(error: &ArchiveError, folder: &Path) -> anyhow::Error {
 
 /// What a receipt says of an archive.
 #[derive(Debug, Deserialize)]
-struct Written {
+struct ArchivedReceipt {
     archived: Option<Archived>,
     checkpoint: Option<Named>,
 }
@@ -435,7 +435,7 @@ fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, Meant)>, Sto
         }
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
-    if let Ok(Written { archived, checkpoint }) = serde_json::from_str(text) {
+    if let Ok(ArchivedReceipt { archived, checkpoint }) = serde_json::from_str(text) {
         if let Some(archived) = archived {
             return Ok(Some(view((store.session(&archived.session)?, archived.view))));
         }

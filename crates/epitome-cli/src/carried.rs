@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::convert::{Converted, Extent, Goal, Loss, Lost};
-use epitome::engine::receipt::Size;
+use epitome::engine::receipt::RequestSize;
 use epitome::model::Tokenizer;
 use epitome::text::figure::counted;
 use epitome::wire::{self, Finding, Mended};
@@ -100,7 +100,7 @@ pub(crate) struct Carried {
     to: &'static str,
     /// What was written, where it was counted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<Size>,
+    after: Option<RequestSize>,
     /// What it was to be at most, in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<u64>,
@@ -118,7 +118,7 @@ impl Carried {
 
     /// The same, with the size of what is written and what it was to be at most.
     #[must_use]
-    pub(crate) fn measured(self, after: Size, target: Option<u64>) -> Self {
+    pub(crate) fn measured(self, after: RequestSize, target: Option<u64>) -> Self {
         Carried { after: Some(after), target, ..self }
     }
 

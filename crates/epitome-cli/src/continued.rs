@@ -16,7 +16,7 @@ use crate::quoting::{name, operand};
 
 /// The checkpoint that a receipt names.
 #[derive(Debug, Deserialize)]
-struct Written {
+struct EarlierReceipt {
     version: u32,
     /// That it is there tells a receipt from other reports.
     #[serde(rename = "originals")]
@@ -49,13 +49,13 @@ pub(crate) fn warn(named: &[ContentId], outcome: &Outcome) {
     }
 }
 
-fn written(file: &Path) -> Result<Written> {
+fn written(file: &Path) -> Result<EarlierReceipt> {
     let shown = name(file);
     let text = std::fs::read_to_string(file).map_err(|error| {
         Failure::other(format!("the receipt {shown} can't be read: {error}"))
             .hint(format!("ls -l {}", operand(file)))
     })?;
-    let written: Written = serde_json::from_str(&text).map_err(|error| {
+    let written: EarlierReceipt = serde_json::from_str(&text).map_err(|error| {
         Failure::input(format!("{shown} is no receipt: {error}"))
             .hint("name a file that `compact --receipt` wrote")
     })?;

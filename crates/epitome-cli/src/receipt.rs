@@ -5,7 +5,7 @@ use epitome::count::{Basis, Count};
 use epitome::engine::plan::Reached;
 use epitome::model::Cost;
 use epitome::strategy::guard::Unheld;
-use epitome::summarize::{Choice, Quote, Shape, Spent, SummaryReceipt};
+use epitome::summarize::{Choice, PriceQuote, Shape, Spent, SummaryReceipt};
 use epitome::text::figure::counted;
 
 use crate::terminal::{
@@ -219,7 +219,7 @@ fn summed(out: &mut String, summary: &SummaryReceipt) {
             Shape::Extension => "behind the agent's own prompt",
             Shape::Fenced => "with a transcript of its own",
         };
-        let costs = |quote: &Option<Quote>, what: &str| {
+        let costs = |quote: &Option<PriceQuote>, what: &str| {
             quote.map(|quote| {
                 format!(
                     "; {what}: {} tokens, {} of them cached, {}",

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use epitome::Request;
-use epitome::archive::Found;
-use epitome::archive::{About, Archive, ArchiveError, Kept, Original, Redacted, Shown};
+use epitome::archive::FoundOriginal;
+use epitome::archive::{Archive, ArchiveError, EntryContext, KeptView, Original, Redacted, Shown};
 use epitome::transcript::ContentId;
 use epitome_recordings::Input;
 use epitome_store::{Chain, Document, Session, Store};
@@ -191,7 +191,7 @@ fn part(path: &Path) -> Option<Part> {
 #[derive(Debug)]
 pub(crate) struct Placed {
     archive: Box<dyn Archive>,
-    places: HashMap<ContentId, (usize, About)>,
+    places: HashMap<ContentId, (usize, EntryContext)>,
     /// Messages that are checkpoints of the archive, in whatever form an agent put them.
     own: HashSet<ContentId>,
 }
@@ -229,7 +229,7 @@ impl Archive for Placed {
         self.archive.get(id)
     }
 
-    fn search(&self, words: &str, limit: usize) -> Result<Vec<Found>, ArchiveError> {
+    fn search(&self, words: &str, limit: usize) -> Result<Vec<FoundOriginal>, ArchiveError> {
         self.archive.search(words, limit)
     }
 
@@ -241,7 +241,7 @@ impl Archive for Placed {
         self.archive.go(from, to)
     }
 
-    fn view(&self, number: u64) -> Result<Option<Kept>, ArchiveError> {
+    fn view(&self, number: u64) -> Result<Option<KeptView>, ArchiveError> {
         self.archive.view(number)
     }
 

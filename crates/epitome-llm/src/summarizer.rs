@@ -28,7 +28,7 @@ impl Model {
     }
 
     /// A request with `besides` tokens for reasoning. Its cost is as if nothing were cached, since nobody promises that.
-    fn writing(&self, request: &SummaryRequest, besides: u64) -> Written {
+    fn writing(&self, request: &SummaryRequest, besides: u64) -> PreparedCall {
         let facts = self.facts.as_ref();
         let most = |besides| most_answer(request, &self.endpoint, facts, besides);
         let is_roomier = besides == 0 && is_without_reasoning(&self.endpoint, facts);
@@ -41,7 +41,7 @@ impl Model {
         let cost = facts.zip(prompt);
         let cost = cost.and_then(|(facts, prompt)| facts.summary_cost(prompt, 0, most(besides)));
         let body = body(request, &self.endpoint, facts, besides);
-        Written { body, most: cost, room: room.unwrap_or_default() }
+        PreparedCall { body, most: cost, room: room.unwrap_or_default() }
     }
 
     /// Sets aside what a try may cost, if the purse allows that and what is to follow it.
@@ -60,7 +60,11 @@ impl Model {
     }
 
     /// The same on a thread of its own: over a long history it takes longer than a task may hold its runtime.
-    async fn written(self: &Arc<Self>, request: &Arc<SummaryRequest>, besides: u64) -> Written {
+    async fn written(
+        self: &Arc<Self>,
+        request: &Arc<SummaryRequest>,
+        besides: u64,
+    ) -> PreparedCall {
         let (model, request) = (Arc::clone(self), Arc::clone(request));
         let written = spawn_blocking(move || model.writing(&request, besides)).await;
         written.unwrap_or_else(|error| resume_unwind(error.into_panic()))
@@ -71,7 +75,7 @@ impl Model {
         &self,
         call: &Call<'_>,
         request: &SummaryRequest,
-        Written { body, most, .. }: Written,
+        PreparedCall { body, most, .. }: PreparedCall,
     ) -> Result<String, Failed> {
         let pauses = ExponentialBuilder::default()
             .with_min_delay(self.limits.pause)
@@ -148,7 +152,7 @@ impl Model {
 }
 
 /// A request as it is sent.
-struct Written {
+struct PreparedCall {
     body: String,
     /// What a try may cost at most, where its price is known.
     most: Option<Money>,

@@ -1,6 +1,6 @@
 //! Jobs and verdicts as messages of the contract.
 
-use epitome::engine::delegate::{About, Compacted, Job, Known, Skip, Verdict};
+use epitome::engine::delegate::{Decision, EntryFacts, Job, JobContext, ProposedView, Skip};
 use epitome::model::Money;
 use epitome::summarize::{Spent, Summary};
 use epitome::transcript::{Origin, PartKind, Role, Slot};
@@ -71,14 +71,14 @@ pub(crate) fn job(question: v1::CompactRequest) -> Result<Job, String> {
         entries: question
             .entries
             .into_iter()
-            .map(|entry| Known {
+            .map(|entry| EntryFacts {
                 unit: entry.unit as usize,
                 tokens: entry.tokens,
                 may_leave: entry.may_leave,
                 may_edit: entry.parts.iter().map(|part| part.may_edit).collect(),
             })
             .collect(),
-        about: About {
+        about: JobContext {
             session: said(question.session),
             turn: said(question.turn),
             labels: question.labels.into_iter().collect(),
@@ -89,14 +89,14 @@ pub(crate) fn job(question: v1::CompactRequest) -> Result<Job, String> {
 }
 
 /// A verdict about `job` as it is told.
-pub(crate) fn told(job: &Job, verdict: Verdict) -> v1::CompactResponse {
+pub(crate) fn told(job: &Job, verdict: Decision) -> v1::CompactResponse {
     let mut taken = Spent::default();
     let said = match verdict {
-        Verdict::Skip(Skip { why, spent }) => {
+        Decision::Skip(Skip { why, spent }) => {
             taken += spent;
             Said::Skip(v1::Skip { reason: why })
         }
-        Verdict::Compacted(Compacted { fates, summary, spent }) => {
+        Decision::Compacted(ProposedView { fates, summary, spent }) => {
             taken += spent;
             taken += summary.as_ref().map(|summary| summary.spent).unwrap_or_default();
             let mut edits = Vec::new();
@@ -148,11 +148,11 @@ pub(crate) fn spent(told: &v1::CompactResponse) -> Spent {
 ///
 /// # Errors
 /// What isn't of the shape that the contract says.
-pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Verdict, String> {
+pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Decision, String> {
     let spent = spent(&told);
     let v1::Compacted { fates, edits, summary } = match told.verdict {
         None => return Err("it answers neither skip nor compacted".to_owned()),
-        Some(Said::Skip(skip)) => return Ok(Verdict::Skip(Skip { why: skip.reason, spent })),
+        Some(Said::Skip(skip)) => return Ok(Decision::Skip(Skip { why: skip.reason, spent })),
         Some(Said::Compacted(compacted)) => compacted,
     };
     let mut fates = fates
@@ -192,7 +192,7 @@ pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Verdict, S
         *fate = Fate::Edit(all.into_boxed_slice());
     }
     let summary = (!summary.is_empty()).then(|| Summary::new(summary));
-    Ok(Verdict::Compacted(Compacted { fates, summary, spent }))
+    Ok(Decision::Compacted(ProposedView { fates, summary, spent }))
 }
 
 fn role(role: Role) -> &'static str {

@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::engine::delegate::{Compact, Compacting, Job, Verdict};
+use epitome::engine::delegate::{Compact, Compacting, Decision, Job};
 use epitome::summarize::{FailureKind, SummarizeError};
 use prost::Message as _;
 use tokio::task::spawn_blocking;
@@ -138,7 +138,7 @@ impl Remote {
             .unwrap_or_else(|_| Err(late("is anybody there", self.limits.presence)))
     }
 
-    async fn run(self: Arc<Self>, job: Arc<Job>) -> Result<Verdict, SummarizeError> {
+    async fn run(self: Arc<Self>, job: Arc<Job>) -> Result<Decision, SummarizeError> {
         let name = self.address.name();
         let (mut client, offers) = self.present().await?;
         let Some(offer) = offers.iter().find(|offer| offer.name == name) else {

@@ -1,16 +1,20 @@
 //! What is recalled from.
 
 use epitome::archive::ArchiveError;
-use epitome::archive::Found;
+use epitome::archive::FoundOriginal;
 use serde_json::Value;
 
 /// What was said once and can be had back. Calls may wait for a disk; they are made on threads of their own.
 pub trait Memory: std::fmt::Debug + Send + Sync {
     /// What shares a word with `words`, best first, at most `limit`, each with the session that it is of.
-    fn search(&self, words: &str, limit: usize) -> Result<Vec<(String, Found)>, ArchiveError>;
+    fn search(
+        &self,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, FoundOriginal)>, ArchiveError>;
 
     /// What has an id that begins like that, each with its session.
-    fn get(&self, id: &str) -> Result<Vec<(String, Found)>, ArchiveError>;
+    fn get(&self, id: &str) -> Result<Vec<(String, FoundOriginal)>, ArchiveError>;
 
     /// What there is, as an object.
     fn stats(&self) -> Result<Value, ArchiveError>;

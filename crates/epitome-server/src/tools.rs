@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use epitome::archive::ArchiveError;
-use epitome::archive::recall::{self, Hit, Piece};
-use epitome::archive::{Found, GET, SEARCH};
+use epitome::archive::recall::{self, Hit, Stretch};
+use epitome::archive::{FoundOriginal, GET, SEARCH};
 use epitome::count::TokenCounter;
 use epitome::text::cut;
 use epitome::text::secrets::masked;
@@ -109,7 +109,7 @@ impl Recalls {
     /// What a message says from a byte on, and how the rest is to be had.
     fn read_on(
         &self,
-        found: Vec<(String, Found)>,
+        found: Vec<(String, FoundOriginal)>,
         offset: usize,
         tokens: u64,
     ) -> Result<String, String> {
@@ -119,7 +119,7 @@ impl Recalls {
         if offset > 0 && offset >= all {
             return Err(format!("It ends before `offset` {offset}: it has {all} bytes."));
         }
-        let Piece { text, from, next } =
+        let Stretch { text, from, next } =
             recall::piece(&words, offset, tokens, self.counter.as_ref());
         let mut hits = recall::hits(found, "", usize::MAX, 1, self.counter.as_ref());
         let mut out = String::new();

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
-use epitome::archive::{About, Archive as _, Original};
+use epitome::archive::{Archive as _, EntryContext, Original};
 use epitome::text::words::{is_stop_word, words};
 use epitome::transcript::{ContentId, Origin, Role};
 use epitome::wire;
@@ -134,7 +134,7 @@ impl Talk {
         let words = self.kilobyte();
         let bytes =
             format!("{{\"role\":\"user\",\"content\":{}}}", epitome::wire::json::quote(&words));
-        let about = About {
+        let about = EntryContext {
             role: Role::User,
             origin: Origin::Human,
             turn: at,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use epitome::archive::{Found, searchable_in};
+use epitome::archive::{FoundOriginal, searchable_in};
 use epitome::text::rank::{MOST_WEIGHT, rarity, weight};
 use epitome::transcript::ContentId;
 
@@ -135,12 +135,20 @@ impl Store {
     }
 
     /// Originals of all sessions that share a word with `words`, best first, each with its session.
-    pub fn search(&self, words: &str, limit: usize) -> Result<Vec<(String, Found)>, StoreError> {
+    pub fn search(
+        &self,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
         self.search_in(None, words, limit)
     }
 
     /// Originals whose id begins like that, oldest first and each once, with the first session that says it.
-    pub fn recall(&self, prefix: &str, limit: usize) -> Result<Vec<(String, Found)>, StoreError> {
+    pub fn recall(
+        &self,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
         self.recall_in(None, prefix, limit)
     }
 
@@ -149,7 +157,7 @@ impl Store {
         session: Option<i64>,
         prefix: &str,
         limit: usize,
-    ) -> Result<Vec<(String, Found)>, StoreError> {
+    ) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
         let is_hex = prefix.len() <= 64 && prefix.bytes().all(|b| b.is_ascii_hexdigit());
         let Some(tenant) = self.tenant.filter(|_| is_hex && prefix.len() >= LEAST_PREFIX) else {
             return Ok(Vec::new());
@@ -173,7 +181,7 @@ impl Store {
         session: Option<i64>,
         words: &str,
         limit: usize,
-    ) -> Result<Vec<(String, Found)>, StoreError> {
+    ) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
         let asked = terms::of_question(words);
         let Some(tenant) = self.tenant.filter(|_| !asked.is_empty()) else { return Ok(Vec::new()) };
         let reading = self.reading()?;
@@ -270,7 +278,7 @@ fn looked_among(
 fn found(
     connection: &Connection,
     entries: &[(i64, f64)],
-) -> Result<Vec<(String, Found)>, StoreError> {
+) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
     let wanted: Vec<_> = entries.iter().map(|(n, _)| [Value::Int(*n)]).collect();
     let rows = connection.each(
         "SELECT session.name, session.format, entry.entry, entry.about, entry.blob, blob.id
@@ -285,12 +293,16 @@ fn found(
     all.collect()
 }
 
-fn told(connection: &Connection, mut row: Row, score: f64) -> Result<(String, Found), StoreError> {
+fn told(
+    connection: &Connection,
+    mut row: Row,
+    score: f64,
+) -> Result<(String, FoundOriginal), StoreError> {
     let format = row.take(1)?;
     let bytes = blob::read(connection, row.take(4)?)?;
     let about = about_of(&row.take::<String>(3)?)?;
     let words = searchable_in(format, &String::from_utf8_lossy(&bytes), &about.recalled);
     let id = id_of(&row.take::<Vec<u8>>(5)?)?;
-    let found = Found { id, entry: row.take(2)?, about, score, words };
+    let found = FoundOriginal { id, entry: row.take(2)?, about, score, words };
     Ok((row.take(0)?, found))
 }

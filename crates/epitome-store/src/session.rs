@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use epitome::archive::Found;
-use epitome::archive::{About, Archive, ArchiveError, Kept, Original, Shown};
+use epitome::archive::FoundOriginal;
+use epitome::archive::{Archive, ArchiveError, EntryContext, KeptView, Original, Shown};
 use epitome::transcript::ContentId;
 use epitome::{Format, Request, View, wire};
 
@@ -88,7 +88,11 @@ impl Session {
     }
 
     /// Its originals whose id begins like that, oldest first.
-    pub fn recall(&self, prefix: &str, limit: usize) -> Result<Vec<(String, Found)>, StoreError> {
+    pub fn recall(
+        &self,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
         self.store.recall_in(Some(self.row), prefix, limit)
     }
 
@@ -135,7 +139,7 @@ impl Session {
         let list = newest.ok_or_else(forgotten)?;
         let whole = parsed(self.format, blob::text(&reading, &list)?)?;
         let view = self.view(number).map_err(|error| StoreError::damaged(error.to_string()))?;
-        let Some(Kept { shown, .. }) = view else { return Ok(whole) };
+        let Some(KeptView { shown, .. }) = view else { return Ok(whole) };
         let request = parsed(self.format, shown.text)?;
         Ok(wire::repair(&parsed(self.format, continued(&request, &whole, shown.entries))?).request)
     }
@@ -300,7 +304,7 @@ impl Archive for Session {
         self.store.get(id).map_err(StoreError::reading)
     }
 
-    fn search(&self, words: &str, limit: usize) -> Result<Vec<Found>, ArchiveError> {
+    fn search(&self, words: &str, limit: usize) -> Result<Vec<FoundOriginal>, ArchiveError> {
         let found = self.store.search_in(Some(self.row), words, limit);
         let found = found.map_err(StoreError::reading)?;
         Ok(found.into_iter().map(|(_, found)| found).collect())
@@ -341,9 +345,9 @@ impl Archive for Session {
         done.map_err(StoreError::writing)?.map(|_| ())
     }
 
-    fn view(&self, number: u64) -> Result<Option<Kept>, ArchiveError> {
+    fn view(&self, number: u64) -> Result<Option<KeptView>, ArchiveError> {
         let Ok(row) = i64::try_from(number) else { return Ok(None) };
-        let view = || -> Result<Option<Kept>, StoreError> {
+        let view = || -> Result<Option<KeptView>, StoreError> {
             let reading = self.store.reading()?;
             let found = reading.row(
                 "SELECT parent, entries, text, fates, receipt, checkpoint FROM view
@@ -364,7 +368,7 @@ impl Archive for Session {
                 checkpoint: checkpoint.map(|id| id_of(&id)).transpose()?,
                 receipt: unpacked_text(&receipt)?,
             };
-            Ok(Some(Kept { number, parent, shown }))
+            Ok(Some(KeptView { number, parent, shown }))
         };
         view().map_err(StoreError::reading)
     }
@@ -389,6 +393,6 @@ pub(crate) fn id_of(bytes: &[u8]) -> Result<ContentId, StoreError> {
 }
 
 /// Who stands in an entry, as it stands in the database.
-pub(crate) fn about_of(text: &str) -> Result<About, StoreError> {
+pub(crate) fn about_of(text: &str) -> Result<EntryContext, StoreError> {
     serde_json::from_str(text).map_err(|error| StoreError::damaged(format!("an entry: {error}")))
 }

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use epitome::model::overflow::{Overflow, Verdict, classify};
+use epitome::model::overflow::{AnswerKind, PromptOverflow, classify};
 use serde_json::Value;
 
 /// A reply of a provider.
@@ -20,14 +20,16 @@ pub enum Read {
     /// How many tokens the prompt has.
     Prompt(u64),
     /// That it is too long, and perhaps by how much.
-    TooLong(Overflow),
+    TooLong(PromptOverflow),
 }
 
 impl Read {
     /// Reads a status and a body.
     pub fn of(status: u16, body: &str) -> Read {
         if !(200..300).contains(&status) {
-            let Verdict::Overflow(overflow) = classify(status, body) else { return Read::Nothing };
+            let AnswerKind::Overflow(overflow) = classify(status, body) else {
+                return Read::Nothing;
+            };
             return Read::TooLong(overflow);
         }
         let body: Option<Value> = serde_json::from_str(body).ok();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use epitome::session::{Answer, Awaited, Outgoing, Recipient, Refused, Sent, Sessions};
+use epitome::session::{Awaited, Handling, Outgoing, Recipient, RefusedPrompt, Sent, Sessions};
 use epitome::{Format, Request};
 use tokio::runtime::Handle;
 use tower_service::Service;
@@ -85,7 +85,7 @@ impl Told {
 }
 
 /// What triggers say of a request, with the compaction that it begins; or what one of them said as it panicked.
-type Observed = Result<(Answer, Option<Flight>), String>;
+type Observed = Result<(Handling, Option<Flight>), String>;
 
 /// A call of a model whose conversation is understood.
 #[derive(Clone)]
@@ -103,7 +103,7 @@ impl Call {
         carrier: R,
         bytes: usize,
         shared: Arc<Shared>,
-    ) -> (R, Option<(Self, Answer, Option<Flight>)>) {
+    ) -> (R, Option<(Self, Handling, Option<Flight>)>) {
         let told = match caught(|| Told::by(&carrier)) {
             Ok(told) => told,
             Err(what) => {
@@ -123,7 +123,7 @@ impl Call {
         told: Told,
         bytes: usize,
         shared: Arc<Shared>,
-    ) -> Option<(Self, Answer, Option<Flight>)> {
+    ) -> Option<(Self, Handling, Option<Flight>)> {
         let known = Arc::clone(&shared);
         let mut ended = pin!(known.settled.notified());
         // Whatever ends from now on is noticed, whether or not it is waited for yet.
@@ -181,7 +181,7 @@ impl Call {
     }
 
     /// What was observed, of which the observer hears.
-    async fn told(&self, observed: Observed) -> Option<(Answer, Option<Flight>)> {
+    async fn told(&self, observed: Observed) -> Option<(Handling, Option<Flight>)> {
         let (answer, flight) = match observed {
             Ok(observed) => observed,
             Err(what) => {
@@ -198,7 +198,7 @@ impl Call {
     async fn make<S, R>(
         self,
         carrier: R,
-        answer: Answer,
+        answer: Handling,
         background: Option<Flight>,
         mut client: S,
     ) -> Result<S::Response, S::Error>
@@ -230,7 +230,7 @@ impl Call {
     }
 
     /// Takes what a reply tells of the prompt's size; what to do where it was too long.
-    async fn learn(&self, sent: Option<Sent>, read: Read) -> Option<(Flight, Refused)> {
+    async fn learn(&self, sent: Option<Sent>, read: Read) -> Option<(Flight, RefusedPrompt)> {
         let sent = sent?;
         match read {
             Read::Nothing => None,
@@ -250,7 +250,7 @@ impl Call {
         }
     }
 
-    async fn show(&self) -> Option<Answer> {
+    async fn show(&self) -> Option<Handling> {
         let to = self.to.clone();
         self.ask(move |sessions, tenant, request, now| sessions.show(tenant, request, to, now))
             .await
@@ -270,7 +270,7 @@ impl Call {
     }
 
     /// Something strictly smaller than what the provider refused as too long.
-    async fn smaller(&self, flight: Flight, refused: Refused) -> Option<Answer> {
+    async fn smaller(&self, flight: Flight, refused: RefusedPrompt) -> Option<Handling> {
         flight.through(self.request.source().len()).await;
         let retry = move |sessions: &mut Sessions, tenant: &str, request: &Request, now| {
             sessions.retry(tenant, request, refused, now)
@@ -289,8 +289,8 @@ impl Call {
     }
 
     /// The request as it is to go out.
-    fn dress<R: Carrier>(&self, carrier: R, answer: Answer) -> (R, Option<Sent>) {
-        let Answer { session, stats, .. } = answer;
+    fn dress<R: Carrier>(&self, carrier: R, answer: Handling) -> (R, Option<Sent>) {
+        let Handling { session, stats, .. } = answer;
         let (view, sent) = match answer.send {
             Outgoing::View(view, sent) => (Some(view), Some(sent)),
             Outgoing::AsItCame(sent) => (None, Some(sent)),

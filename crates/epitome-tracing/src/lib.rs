@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use epitome::Format;
-use epitome::engine::events::{Amount, Around, CompactionId, Event, Observer};
+use epitome::engine::events::{Amount, CompactionId, Event, Observer, ThreadScope};
 use epitome::engine::plan::Reached;
 use epitome::engine::receipt::Receipt;
 use tracing::dispatcher::{get_default, with_default};
@@ -73,7 +73,7 @@ impl Observer for Traced {
     }
 
     /// The span in which the compaction is driven, and who hears of it.
-    fn around(&self) -> Around {
+    fn around(&self) -> ThreadScope {
         let (dispatch, span) = (get_default(Clone::clone), Span::current());
         Box::new(move |work| with_default(&dispatch, || span.in_scope(work)))
     }

@@ -86,8 +86,8 @@ impl Serialize for Tail {
 
 impl<'de> Deserialize<'de> for Tail {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Written;
-        impl<'de> Visitor<'de> for Written {
+        struct TailVisitor;
+        impl<'de> Visitor<'de> for TailVisitor {
             type Value = Tail;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Tail {
                 Tail::deserialize(MapAccessDeserializer::new(map))
             }
         }
-        from.deserialize_any(Written)
+        from.deserialize_any(TailVisitor)
     }
 }
 

@@ -15,11 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::function::Function;
 use crate::request::Request;
-use crate::summarize::{Breaker, Clock, End, OnFailure, Rests, Spent, SummarizeError, Summary};
+use crate::summarize::{
+    Clock, End, OnFailure, RestingSummarizer, Rests, Spent, SummarizeError, Summary,
+};
 use crate::view::Fate;
 
 /// What a compactor promises: an answer, later.
-pub type Compacting = Pin<Box<dyn Future<Output = Result<Verdict, SummarizeError>> + Send>>;
+pub type Compacting = Pin<Box<dyn Future<Output = Result<Decision, SummarizeError>> + Send>>;
 
 /// Decides what becomes of every entry of a request.
 ///
@@ -43,7 +45,7 @@ pub struct Compactors {
     /// Who is asked, in order.
     pub chain: Vec<Arc<dyn Compact>>,
     /// What they are told besides the request.
-    pub about: About,
+    pub about: JobContext,
     /// What happens in the end. `Extractive` is the compactor's own strategies, with its summarizers.
     pub on_failure: OnFailure,
 }
@@ -54,7 +56,8 @@ impl Compactors {
     #[must_use]
     pub fn resting(self, clock: &Clock) -> Self {
         let rested = |by| -> Arc<dyn Compact> {
-            let rests = Rests::new(Breaker::FAILURES, Breaker::REST, Arc::clone(clock));
+            let rests =
+                Rests::new(RestingSummarizer::FAILURES, RestingSummarizer::REST, Arc::clone(clock));
             Arc::new(Resting { by, rests })
         };
         Compactors { chain: self.chain.into_iter().map(rested).collect(), ..self }
@@ -75,7 +78,7 @@ impl Compact for Resting {
 
     fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting {
         match self.rests.refused() {
-            Some(resting) => Box::pin(std::future::ready(Err::<Verdict, _>(resting))),
+            Some(resting) => Box::pin(std::future::ready(Err::<Decision, _>(resting))),
             None => Arc::clone(&self.by).compact(job),
         }
     }
@@ -89,7 +92,7 @@ impl Compact for Resting {
 /// What a compactor is told besides the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct About {
+pub struct JobContext {
     /// The caller's id of the conversation.
     pub session: Option<String>,
     /// The caller's id of the turn.
@@ -110,14 +113,14 @@ pub struct Job {
     /// Where to land, in tokens of the whole prompt, checkpoint included.
     pub target: u64,
     /// What is known of each entry besides what it says.
-    pub entries: Vec<Known>,
+    pub entries: Vec<EntryFacts>,
     /// What the caller says.
-    pub about: About,
+    pub about: JobContext,
 }
 
 /// What is known of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct EntryFacts {
     /// The unit that it belongs to: all of it stays, or all of it leaves.
     pub unit: usize,
     /// Its tokens.
@@ -130,11 +133,11 @@ pub struct Known {
 
 /// What a compactor answers.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum Decision {
     /// All stays as it is this time.
     Skip(Skip),
     /// This becomes of it.
-    Compacted(Compacted),
+    Compacted(ProposedView),
 }
 
 /// Why all stays as it is.
@@ -155,7 +158,7 @@ impl Skip {
 
 /// What becomes of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Compacted {
+pub struct ProposedView {
     /// For every entry in order. Reasons are ours: what is said there isn't looked at.
     pub fates: Vec<Fate>,
     /// What is to be remembered of what is folded. It is admitted as any other summary, but that its
@@ -177,15 +180,15 @@ pub struct Delegation {
 /// A compactor that asks `function`.
 ///
 /// ```
-/// use epitome::engine::delegate::{Skip, Verdict, from_fn};
+/// use epitome::engine::delegate::{Skip, Decision, from_fn};
 ///
-/// let idle = from_fn("idle", |_job| async { Ok(Verdict::Skip(Skip::new("not today"))) });
+/// let idle = from_fn("idle", |_job| async { Ok(Decision::Skip(Skip::new("not today"))) });
 /// assert_eq!(idle.name(), "idle");
 /// ```
 pub fn from_fn<F, A>(name: impl Into<String>, function: F) -> Arc<dyn Compact>
 where
     F: Fn(Arc<Job>) -> A + Send + Sync + 'static,
-    A: Future<Output = Result<Verdict, SummarizeError>> + Send + 'static,
+    A: Future<Output = Result<Decision, SummarizeError>> + Send + 'static,
 {
     Arc::new(Function { name: name.into(), call: function })
 }
@@ -193,7 +196,7 @@ where
 impl<F, A> Compact for Function<F>
 where
     F: Fn(Arc<Job>) -> A + Send + Sync + 'static,
-    A: Future<Output = Result<Verdict, SummarizeError>> + Send + 'static,
+    A: Future<Output = Result<Decision, SummarizeError>> + Send + 'static,
 {
     fn name(&self) -> &str {
         &self.name

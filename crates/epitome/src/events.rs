@@ -123,7 +123,7 @@ pub enum Event {
 }
 
 /// What stands around a stretch of a compaction that is done on another thread: does its work, once.
-pub type Around = Box<dyn FnOnce(&mut dyn FnMut()) + Send>;
+pub type ThreadScope = Box<dyn FnOnce(&mut dyn FnMut()) + Send>;
 
 /// Is told what happens. Must neither block nor panic.
 pub trait Observer: std::fmt::Debug + Send + Sync {
@@ -132,7 +132,7 @@ pub trait Observer: std::fmt::Debug + Send + Sync {
 
     /// Is asked by a driver before a stretch that it does on another thread: an observer that tells by its thread what
     /// belongs to what brings that along.
-    fn around(&self) -> Around {
+    fn around(&self) -> ThreadScope {
         Box::new(|work| work())
     }
 }

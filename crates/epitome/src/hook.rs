@@ -10,7 +10,7 @@ use std::future::Future;
 use std::pin::Pin as Pinned;
 use std::sync::Arc;
 
-use crate::delegate::About;
+use crate::delegate::JobContext;
 use crate::function::Function;
 use crate::guard::Pin;
 use crate::request::Request;
@@ -37,7 +37,7 @@ pub struct Hooks {
     /// Who is asked, one after the other; each sees the instructions of those before.
     pub chain: Vec<Arc<dyn Hook>>,
     /// What the caller says.
-    pub about: About,
+    pub about: JobContext,
 }
 
 /// A compaction that is about to be made.
@@ -54,7 +54,7 @@ pub struct Proposal {
     /// Messages that the checkpoint would stand for, as the built-in strategies plan it so far; in order.
     pub folds: Vec<usize>,
     /// What the caller says, and instructions so far.
-    pub about: About,
+    pub about: JobContext,
 }
 
 /// What a hook wants. The default is nothing.

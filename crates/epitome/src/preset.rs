@@ -7,7 +7,7 @@
 use crate::budget::{Stop, Tail, Target};
 use crate::engine::Options;
 use crate::strategy::{
-    Emptied, FoldOptions, HeadOptions, Named, Pipeline, ReasoningOptions, RecentOptions, Room,
+    Emptied, FoldOptions, HeadOptions, HeadRoom, Named, Pipeline, ReasoningOptions, RecentOptions,
     Setting,
 };
 use crate::transcript::{Origin, Role};
@@ -61,7 +61,7 @@ impl Preset {
                 trigger: When::Share(0.8),
                 // It acts at the share itself, so that less than that has to be left.
                 options: options(
-                    vec![recent(Tail::Items(10)), fold(), head(Room::Target)],
+                    vec![recent(Tail::Items(10)), fold(), head(HeadRoom::Target)],
                     under(8).map(|tokens| (tokens - 1).max(1)),
                 ),
             }),
@@ -77,7 +77,7 @@ impl Preset {
                 trigger: When::Characters(ENTELIX_CHARACTERS),
                 options: Options {
                     task: crate::guard::Task::Fold,
-                    ..options(vec![head(Room::Characters(ENTELIX_CHARACTERS - 1))], None)
+                    ..options(vec![head(HeadRoom::Characters(ENTELIX_CHARACTERS - 1))], None)
                 },
             }),
             "docker-agent" => Ok(Preset {
@@ -85,7 +85,7 @@ impl Preset {
                 system: "docker agent `compactor`",
                 trigger: When::Any(vec![When::ShareAbove(0.9), When::Overflow, When::Asked]),
                 options: options(
-                    vec![recent(Tail::Tokens(docker_tail(window))), fold(), head(Room::Target)],
+                    vec![recent(Tail::Tokens(docker_tail(window))), fold(), head(HeadRoom::Target)],
                     under(9),
                 ),
             }),
@@ -150,6 +150,6 @@ fn fold() -> Named {
     Named::Fold(Setting::On(FoldOptions {}))
 }
 
-fn head(room: Room) -> Named {
+fn head(room: HeadRoom) -> Named {
     Named::Head(Setting::On(HeadOptions { room }))
 }

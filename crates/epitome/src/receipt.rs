@@ -18,7 +18,7 @@ pub const RECEIPT_VERSION: u32 = 1;
 
 /// The size of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Size {
+pub struct RequestSize {
     /// Tokens, their upper edge and where the count comes from.
     #[serde(flatten)]
     pub count: Count,
@@ -28,10 +28,10 @@ pub struct Size {
     pub entries: usize,
 }
 
-impl Size {
+impl RequestSize {
     /// Of a request that was counted.
     pub fn of(request: &Request, count: Count) -> Self {
-        Size { count, bytes: request.source().len(), entries: request.transcript.len() }
+        RequestSize { count, bytes: request.source().len(), entries: request.transcript.len() }
     }
 }
 
@@ -137,9 +137,9 @@ pub struct Stats {
     /// Why something was done, or nothing was.
     pub reason: String,
     /// The request as it came.
-    pub before: Size,
+    pub before: RequestSize,
     /// The request as it leaves.
-    pub after: Size,
+    pub after: RequestSize,
     /// Whether the first human message stays verbatim; true where there is none.
     pub kept_task: bool,
     /// The newest entries that stay verbatim, up to the first that doesn't.
@@ -180,9 +180,9 @@ pub struct Receipt {
     /// The least that frame, pins and tail allow, in tokens.
     pub floor: u64,
     /// The request as it came (mended, if it was broken).
-    pub before: Size,
+    pub before: RequestSize,
     /// The request as it leaves.
-    pub after: Size,
+    pub after: RequestSize,
     /// Whether the first human message stays verbatim; true where there is none.
     pub kept_task: bool,
     /// The newest entries that stay verbatim, up to the first that doesn't.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use epitome::Format;
-use epitome::model::capability::Subject;
+use epitome::model::capability::MisfitKind;
 use epitome::wire::json::{self, Span};
 use epitome::wire::{self, RULES, Rule};
 use testkit::breaches::failing;
@@ -128,7 +128,7 @@ fn models() -> Result<String> {
         "\n## Models\n\nWhat one model refuses that another of the same format takes: `epitome check --for FORMAT:MODEL`, \
          from the [registry](../crates/epitome/data/models.json). None is mended.\n\n| rule | finds |\n|---|---|\n",
     );
-    for subject in Subject::ALL {
+    for subject in MisfitKind::ALL {
         writeln!(out, "| `{}` | {} |", subject.name(), subject.words())?;
     }
     Ok(out)

@@ -1,7 +1,9 @@
 //! The laws of archives: what any [`Archive`] must do, run on the one in memory and on every store.
 
-use epitome::archive::Found;
-use epitome::archive::{About, Archive, ArchiveError, Kept, Original, Shown, redone, undone};
+use epitome::archive::FoundOriginal;
+use epitome::archive::{
+    Archive, ArchiveError, EntryContext, KeptView, Original, Shown, redone, undone,
+};
 use epitome::transcript::{ContentId, Origin, Role};
 use epitome::view::{Fate, Reason, View};
 
@@ -20,7 +22,7 @@ impl Archive for Full {
         Ok(None)
     }
 
-    fn search(&self, _: &str, _: usize) -> Result<Vec<Found>, ArchiveError> {
+    fn search(&self, _: &str, _: usize) -> Result<Vec<FoundOriginal>, ArchiveError> {
         Ok(Vec::new())
     }
 
@@ -36,7 +38,7 @@ impl Archive for Full {
         Err(ArchiveError::Write { why: FULL.to_owned() })
     }
 
-    fn view(&self, _: u64) -> Result<Option<Kept>, ArchiveError> {
+    fn view(&self, _: u64) -> Result<Option<KeptView>, ArchiveError> {
         Ok(None)
     }
 
@@ -66,7 +68,7 @@ pub fn original(entry: usize, words: &str) -> Original {
         id: ContentId::of_text(&bytes),
         entry,
         bytes,
-        about: About {
+        about: EntryContext {
             role: Role::User,
             origin: Origin::Human,
             turn: entry + 1,
@@ -169,7 +171,7 @@ fn commits_by_comparing(archive: &dyn Archive) {
     assert_eq!(archive.commit(1, &shown(5, "second")), Ok(2));
     assert_eq!(archive.head(), Ok(2));
     let kept = archive.view(1).expect("readable").expect("it is there");
-    assert_eq!(kept, Kept { number: 1, parent: 0, shown: shown(3, "first") });
+    assert_eq!(kept, KeptView { number: 1, parent: 0, shown: shown(3, "first") });
     assert_eq!(archive.view(3), Ok(None));
     assert_eq!(archive.view(u64::MAX), Ok(None));
 }

@@ -5,7 +5,7 @@ use epitome_bench::dice::Dice;
 
 /// A kind of secrets.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct SecretKind {
     /// Whose it is.
     pub name: &'static str,
     /// How it is written: `<` a class of characters and a number `>` for what is drawn; what stands in `«»` is the
@@ -17,7 +17,7 @@ pub struct Kind {
 #[derive(Clone, Debug)]
 pub struct Canary {
     /// Whose it is.
-    pub kind: Kind,
+    pub kind: SecretKind,
     /// Where it stands.
     pub place: &'static str,
     /// The text.
@@ -27,12 +27,12 @@ pub struct Canary {
 }
 
 macro_rules! kinds {
-    ($($name:literal $shape:literal)*) => { &[$(Kind { name: $name, shape: $shape }),*] };
+    ($($name:literal $shape:literal)*) => { &[$(SecretKind { name: $name, shape: $shape }),*] };
 }
 
 /// `a` letters and digits, `l` small letters and digits, `u` capitals and digits, `h` hexadecimal, `d` digits,
 /// `w` letters, digits, `_` and `-`, `b` base64.
-pub const KINDS: &[Kind] = kinds! {
+pub const KINDS: &[SecretKind] = kinds! {
     "Anthropic, API key" "sk-ant-api03-<w93>AA"
     "Anthropic, admin key" "sk-ant-admin01-<w93>AA"
     "Anthropic, OAuth token" "sk-ant-oat01-<w93>AA"
@@ -182,7 +182,7 @@ struct Drawn {
     stretches: Vec<String>,
 }
 
-fn drawn(kind: Kind, dice: &mut Dice) -> Drawn {
+fn drawn(kind: SecretKind, dice: &mut Dice) -> Drawn {
     let (mut text, mut stretches) = (String::new(), Vec::new());
     let (mut from, mut to) = (0, None);
     let mut chars = kind.shape.chars();

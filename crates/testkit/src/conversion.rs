@@ -17,7 +17,7 @@ use crate::server::{Api, Call, Judge};
 /// does; nor do the boundaries of messages within a run, blank words, reminders, notes of what couldn't be
 /// carried over, how words are divided into blocks, and where between a reply's words its calls stand.
 #[derive(Debug, Default, PartialEq)]
-pub struct Said {
+pub struct ConversationContent {
     /// The runs, in order.
     pub runs: Vec<Run>,
     /// The results: by the number of their calls.
@@ -68,10 +68,10 @@ impl Tongue {
 ///
 /// # Panics
 /// If a result has no call; repair first.
-pub fn said(request: &Request, tongue: Tongue) -> Said {
+pub fn said(request: &Request, tongue: Tongue) -> ConversationContent {
     let units = Units::of(&request.transcript, request.format.instructions());
     let mut calls = HashMap::new();
-    let mut all = Said::default();
+    let mut all = ConversationContent::default();
     for entry in request.transcript.entries() {
         let side = match entry.role() {
             Role::User | Role::Tool => "user",
@@ -133,7 +133,7 @@ pub fn said(request: &Request, tongue: Tongue) -> Said {
     all
 }
 
-impl Said {
+impl ConversationContent {
     fn run(&mut self, side: &'static str) -> &mut Run {
         if self.runs.last().is_none_or(|last| last.side != side) {
             self.runs.push(Run { side, ..Run::default() });

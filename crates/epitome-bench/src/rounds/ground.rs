@@ -6,7 +6,7 @@ use epitome::Request;
 use epitome::transcript::{Marks, PartKind};
 use epitome::wire::json::quote;
 
-use super::judge::{Order, Said};
+use super::judge::{Order, RequestText};
 use super::plant::{Manner, Plant, Saying, plants};
 use super::run::Kept;
 use super::stream::{Stream, starts};
@@ -27,7 +27,7 @@ pub(super) struct Ground<'s> {
 impl<'s> Ground<'s> {
     pub(super) fn of(stream: &'s Stream, seed: u64) -> Result<Self, Broken> {
         let request = stream.request(&stream.entries)?;
-        let text = Said::by(&request);
+        let text = RequestText::by(&request);
         let segments = stream.segments()?;
         let words = Words::shipped();
         let mut dice = Dice::new(seed);
@@ -76,7 +76,7 @@ impl<'s> Ground<'s> {
     }
 
     /// What is kept of what was said by a round.
-    pub(super) fn kept(&self, said: &Said, round: usize) -> Kept {
+    pub(super) fn kept(&self, said: &RequestText, round: usize) -> Kept {
         let mut kept = Kept::default();
         for plant in &self.plants {
             match plant {

@@ -22,12 +22,14 @@ pub enum Order {
 
 /// All that a request says, in order.
 #[derive(Clone, Debug)]
-pub struct Said(String);
+pub struct RequestText(String);
 
-impl Said {
+impl RequestText {
     /// By a request.
     pub fn by(request: &Request) -> Self {
-        Said(passages(request).iter().fold(String::new(), |all, said| all + &said.text + "\n"))
+        RequestText(
+            passages(request).iter().fold(String::new(), |all, said| all + &said.text + "\n"),
+        )
     }
 
     /// As one text.
@@ -67,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_last_value_counts() {
-        let order = |text: &str| Said(text.to_owned()).order("staging port", "8442", "9021");
+        let order = |text: &str| RequestText(text.to_owned()).order("staging port", "8442", "9021");
         assert_eq!(order("The staging port is 8442.\nMake the Staging port 9021."), Order::InOrder);
         assert_eq!(order("New staging port: 9021."), Order::NewOnly);
         assert_eq!(order("staging port 9021\nstaging port 8442"), Order::OldLast);

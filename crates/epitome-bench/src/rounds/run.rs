@@ -7,7 +7,7 @@ use epitome::{Compactor, Options, Request, Target};
 use serde::Serialize;
 
 use super::ground::Ground;
-use super::judge::Said;
+use super::judge::RequestText;
 use super::stream::{ROUNDS, Stream};
 use crate::{Broken, Share};
 
@@ -186,7 +186,7 @@ fn measured(
             most = count(&request) * u64::from(budget) / 100;
         }
         let smaller = contender.compact(&request, most)?;
-        let mut kept = ground.kept(&Said::by(&smaller), round + 1);
+        let mut kept = ground.kept(&RequestText::by(&smaller), round + 1);
         let tokens = count(&smaller);
         kept.tokens = Share { of: tokens, all: most };
         kept.over = u64::from(tokens > most);

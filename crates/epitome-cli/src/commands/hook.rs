@@ -34,7 +34,7 @@ const NAMED: usize = 12;
 /// What an agent says of itself; others say more.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said {
+struct HookInput {
     transcript_path: Option<PathBuf>,
     /// What a session was started by.
     source: Option<String>,
@@ -62,7 +62,7 @@ fn heard(args: &HookArgs) -> Result<()> {
     }
     let mut text = String::new();
     stdin.read_to_string(&mut text)?;
-    let said: Said = serde_json::from_str(&text)?;
+    let said: HookInput = serde_json::from_str(&text)?;
     let Some(transcript) = &said.transcript_path else {
         bail!(Failure::input("it isn't said where the transcript is"));
     };

@@ -4,7 +4,7 @@ use anyhow::Result;
 use epitome::Request;
 use epitome::count::Tally;
 use epitome::engine::plan::Reached;
-use epitome::engine::receipt::Size;
+use epitome::engine::receipt::RequestSize;
 
 use super::shape::{Done, Shape};
 use crate::carried::{Bound, Carried};
@@ -71,7 +71,7 @@ fn convert(done: Done, to: &Bound<'_>, target: u64) -> Result<Landed> {
         let count = Tally::of(&written, done.reader.counter.as_ref()).total();
         // What nothing asked to compact passes, whatever its size.
         let passes = done.outcome.receipt.reached == Reached::NotTriggered;
-        carried.measured(Size::of(&written, count), (!passes).then_some(target))
+        carried.measured(RequestSize::of(&written, count), (!passes).then_some(target))
     });
     Ok(Landed { done, written, carried })
 }

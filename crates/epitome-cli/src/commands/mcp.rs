@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use epitome::archive::Found;
+use epitome::archive::FoundOriginal;
 use epitome::archive::{Archive as _, ArchiveError, MemoryArchive, Original};
 use epitome::count::counter;
 use epitome_server::{Memory, PATH, Recalls, http, stdio};
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &McpArgs, report: Report) -> Result<Exit> {
     let listener = args.listen.map(listener).transpose()?;
     let memory: Arc<dyn Memory> = match (&args.archive, &args.file) {
         (Some(store), _) => Arc::new(Kept(open(store, Access::Read)?)),
-        (None, Some(file)) => Arc::new(Said::read(file, args)?),
+        (None, Some(file)) => Arc::new(RecordingMemory::read(file, args)?),
         (None, None) => unreachable!("one of them is required"),
     };
     let recalls = Recalls::new(memory, counter("o200k")?);
@@ -65,11 +65,15 @@ fn reading(error: &StoreError) -> ArchiveError {
 }
 
 impl Memory for Kept {
-    fn search(&self, words: &str, limit: usize) -> Result<Vec<(String, Found)>, ArchiveError> {
+    fn search(
+        &self,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
         self.0.search(words, limit).map_err(|error| reading(&error))
     }
 
-    fn get(&self, id: &str) -> Result<Vec<(String, Found)>, ArchiveError> {
+    fn get(&self, id: &str) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
         self.0.recall(id, SAME).map_err(|error| reading(&error))
     }
 
@@ -93,14 +97,14 @@ const SAME: usize = 3;
 
 /// What a recording says, all of it, whether or not the model still sees it.
 #[derive(Debug)]
-struct Said {
+struct RecordingMemory {
     archive: MemoryArchive,
     originals: Vec<Original>,
     name: String,
     compactions: usize,
 }
 
-impl Said {
+impl RecordingMemory {
     fn read(file: &Path, args: &McpArgs) -> Result<Self> {
         let mut reading = args.reading.clone();
         reading.whole = true;
@@ -110,24 +114,28 @@ impl Said {
         let archive = MemoryArchive::default();
         archive.put(&originals)?;
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
-        Ok(Said { archive, originals, name, compactions: opened.source.compactions })
+        Ok(RecordingMemory { archive, originals, name, compactions: opened.source.compactions })
     }
 }
 
-impl Memory for Said {
-    fn search(&self, words: &str, limit: usize) -> Result<Vec<(String, Found)>, ArchiveError> {
+impl Memory for RecordingMemory {
+    fn search(
+        &self,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
         let found = self.archive.search(words, limit)?;
         Ok(found.into_iter().map(|found| (self.name.clone(), found)).collect())
     }
 
-    fn get(&self, id: &str) -> Result<Vec<(String, Found)>, ArchiveError> {
+    fn get(&self, id: &str) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
         let meant = self
             .originals
             .iter()
             .filter(|original| id.len() >= 4 && original.id.to_string().starts_with(id));
         Ok(meant
             .take(SAME)
-            .map(|original| (self.name.clone(), Found::new(original, 0.0)))
+            .map(|original| (self.name.clone(), FoundOriginal::new(original, 0.0)))
             .collect())
     }
 

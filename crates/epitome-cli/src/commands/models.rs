@@ -1,7 +1,9 @@
 //! `models`: what is known of models, with its source and day.
 
 use anyhow::Result;
-use epitome::model::{Bound, Kept, Mode, Model, Rates, Refused, Registry, Scheme, Source};
+use epitome::model::{
+    Bound, EarlierReasoning, FactSource, Mode, Model, Rates, Registry, Scheme, Unsupported,
+};
 use serde::Serialize;
 
 use crate::args::ModelsArgs;
@@ -16,7 +18,7 @@ use crate::terminal::{FAINT, STRONG, count, left, line, paint, put, right};
 struct Listed<'a> {
     version: u32,
     made: &'a str,
-    sources: &'a [Source],
+    sources: &'a [FactSource],
     models: Vec<Named<'a>>,
 }
 
@@ -232,8 +234,8 @@ fn reasoning(model: &Model) -> String {
     let asked: Vec<&str> = thinking.modes.iter().map(asked).collect();
     let mut said = vec![asked.join(", ")];
     said.extend(thinking.kept.map(|kept| match kept {
-        Kept::All => "earlier turns' is read".to_owned(),
-        Kept::LastTurn => "only the last turn's is read".to_owned(),
+        EarlierReasoning::All => "earlier turns' is read".to_owned(),
+        EarlierReasoning::LastTurn => "only the last turn's is read".to_owned(),
     }));
     match thinking.binding {
         Bound::Free => {}
@@ -245,10 +247,10 @@ fn reasoning(model: &Model) -> String {
 }
 
 fn refusals(model: &Model) -> String {
-    let refused = |what: &Refused| match what {
-        Refused::ForcedTool => "a forced tool call",
-        Refused::MidSystem => "system text in mid-conversation",
-        Refused::Prefill => "the assistant's words at the end",
+    let refused = |what: &Unsupported| match what {
+        Unsupported::ForcedTool => "a forced tool call",
+        Unsupported::MidSystem => "system text in mid-conversation",
+        Unsupported::Prefill => "the assistant's words at the end",
     };
     model.refuses.iter().map(refused).collect::<Vec<_>>().join(", ")
 }

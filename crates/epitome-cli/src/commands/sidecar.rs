@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use epitome::engine::delegate::{Compacted, Job, Skip, Verdict, from_fn};
+use epitome::engine::delegate::{Decision, Job, ProposedView, Skip, from_fn};
 use epitome::model::Registry;
 use epitome::strategy::{Ladder, Pipeline, Setting};
 use epitome::summarize::{FailureKind, SummarizeError};
@@ -87,9 +87,9 @@ fn failed(why: impl Into<String>) -> SummarizeError {
 }
 
 /// What the ladder makes of it, as far as callers let others edit.
-fn plan(job: &Job) -> Result<Verdict, SummarizeError> {
+fn plan(job: &Job) -> Result<Decision, SummarizeError> {
     if job.tokens <= job.target {
-        return Ok(Verdict::Skip(Skip::new("it is at the target")));
+        return Ok(Decision::Skip(Skip::new("it is at the target")));
     }
     // What belongs together stays together: the caller may see other units than this side.
     let held: BTreeSet<usize> =
@@ -132,5 +132,5 @@ fn plan(job: &Job) -> Result<Verdict, SummarizeError> {
             *fate = Fate::Fold(Reason::OlderStep);
         }
     }
-    Ok(Verdict::Compacted(Compacted { fates, ..Compacted::default() }))
+    Ok(Decision::Compacted(ProposedView { fates, ..ProposedView::default() }))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use epitome::count::{Count, TokenCounter, entry_count};
-use epitome::model::overflow::Overflow as TooLong;
+use epitome::model::overflow::PromptOverflow as TooLong;
 use epitome::model::{Model, Money};
 use epitome::session::{
-    ChainKey, Committed, Compacted, Landing, Recipient, Refusal, SessionOptions, Sessions,
+    ChainKey, Committed, Landing, Recipient, Refusal, RunCompaction, SessionOptions, Sessions,
 };
 use epitome::text::figure::counted;
 use epitome::trigger::{Cause, Condition};
@@ -284,7 +284,7 @@ fn shared(sent: &Request, next: &Request) -> usize {
 }
 
 /// What goes to the provider, and why.
-fn decided(is_view: bool, why: &str, ran: Option<&Compacted>) -> (Decision, String) {
+fn decided(is_view: bool, why: &str, ran: Option<&RunCompaction>) -> (Decision, String) {
     let in_force = if is_view { Decision::View } else { Decision::AsItCame };
     let because = |what: &str| (in_force, format!("{why}; {what}"));
     match ran.map(|ran| (&ran.committed, ran)) {

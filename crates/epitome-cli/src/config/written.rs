@@ -82,14 +82,14 @@ pub(super) fn summarizer<'de, D: Deserializer<'de>>(
 ) -> Result<Option<Vec<Spec>>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a summarizer or a list of them")]
-    enum Said {
+    enum OneOrMany {
         One(String),
         List(Vec<String>),
     }
 
-    let said = match Said::deserialize(from)? {
-        Said::One(one) => vec![one],
-        Said::List(list) => list,
+    let said = match OneOrMany::deserialize(from)? {
+        OneOrMany::One(one) => vec![one],
+        OneOrMany::List(list) => list,
     };
     specs(&said).map(Some).map_err(de::Error::custom)
 }
@@ -113,9 +113,9 @@ pub(super) fn spend<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>,
 }
 
 fn written<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    struct Written;
+    struct ValueVisitor;
 
-    impl Visitor<'_> for Written {
+    impl Visitor<'_> for ValueVisitor {
         type Value = Option<String>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -139,5 +139,5 @@ fn written<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Erro
         }
     }
 
-    from.deserialize_any(Written)
+    from.deserialize_any(ValueVisitor)
 }

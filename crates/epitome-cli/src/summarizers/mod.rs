@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use epitome::engine::delegate::{About, Compact, Compactors};
+use epitome::engine::delegate::{Compact, Compactors, JobContext};
 use epitome::engine::hook::{Hook, Hooks};
 use epitome::summarize::{Brief, Clock, OnFailure, Summaries, Summarizer};
 use epitome_llm::{Cap, Purse, in_memory, origin};
@@ -110,7 +110,7 @@ pub(crate) fn helpers(
     };
     let wishes = summaries.brief.prompt.iter().chain(&summaries.brief.focus);
     let compactors = Compactors {
-        about: About { instructions: wishes.cloned().collect(), ..About::default() },
+        about: JobContext { instructions: wishes.cloned().collect(), ..JobContext::default() },
         chain: wholes(whole, said, purse.as_ref())?,
         // Where summarizers come next, it is theirs to fail.
         on_failure: if specs.is_empty() { on_failure } else { OnFailure::Extractive },

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::engine::delegate::{Compact, Compacted, Compacting, Job, Verdict};
+use epitome::engine::delegate::{Compact, Compacting, Decision, Job, ProposedView};
 use epitome::model::Money;
 use epitome_llm::Purse;
 
@@ -28,12 +28,12 @@ impl Compact for Paid {
             let reserved = self.purse.reserve(Money::ZERO, Money::ZERO, BOOKS).await?;
             let answer = Arc::clone(&self.by).compact(job).await;
             let cost = match &answer {
-                Ok(Verdict::Compacted(Compacted { summary, spent, .. })) => {
+                Ok(Decision::Compacted(ProposedView { summary, spent, .. })) => {
                     let mut spent = *spent;
                     spent += summary.as_ref().map(|summary| summary.spent).unwrap_or_default();
                     spent.cost
                 }
-                Ok(Verdict::Skip(skip)) => skip.spent.cost,
+                Ok(Decision::Skip(skip)) => skip.spent.cost,
                 Err(error) => error.spent.cost,
             };
             reserved.settle(cost.unwrap_or(Money::ZERO));

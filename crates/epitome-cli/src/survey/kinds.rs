@@ -8,7 +8,7 @@ use serde::Serialize;
 /// A kind of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub(crate) enum ContentKind {
     /// System and developer text.
     System,
     /// The definitions of tools.
@@ -54,21 +54,21 @@ const LOOKS: [Look; 12] = [
     Look("wrapping", "wrapping", 240, "#cbd5e1", "#475569"),
 ];
 
-impl Kind {
+impl ContentKind {
     /// All kinds, in the order of pictures.
-    pub(crate) const ALL: [Kind; 12] = [
-        Kind::System,
-        Kind::ToolDefinitions,
-        Kind::Human,
-        Kind::Injected,
-        Kind::Checkpoint,
-        Kind::ModelText,
-        Kind::Reasoning,
-        Kind::CallArguments,
-        Kind::ToolResults,
-        Kind::Media,
-        Kind::Other,
-        Kind::Wrapping,
+    pub(crate) const ALL: [ContentKind; 12] = [
+        ContentKind::System,
+        ContentKind::ToolDefinitions,
+        ContentKind::Human,
+        ContentKind::Injected,
+        ContentKind::Checkpoint,
+        ContentKind::ModelText,
+        ContentKind::Reasoning,
+        ContentKind::CallArguments,
+        ContentKind::ToolResults,
+        ContentKind::Media,
+        ContentKind::Other,
+        ContentKind::Wrapping,
     ];
 
     fn look(self) -> &'static Look {
@@ -98,20 +98,20 @@ impl Kind {
     /// The kind of a part of `entry`.
     fn of(entry: &Entry<'_>, part: &Part<'_>) -> Self {
         match part.kind() {
-            PartKind::Media => Kind::Media,
-            PartKind::Reasoning => Kind::Reasoning,
-            PartKind::Call => Kind::CallArguments,
-            PartKind::Result => Kind::ToolResults,
-            _ if part.is(Marks::NESTED) => Kind::ToolResults,
-            PartKind::Opaque => Kind::Other,
-            PartKind::Link => Kind::Wrapping,
-            PartKind::Text if entry.role().instructs() => Kind::System,
+            PartKind::Media => ContentKind::Media,
+            PartKind::Reasoning => ContentKind::Reasoning,
+            PartKind::Call => ContentKind::CallArguments,
+            PartKind::Result => ContentKind::ToolResults,
+            _ if part.is(Marks::NESTED) => ContentKind::ToolResults,
+            PartKind::Opaque => ContentKind::Other,
+            PartKind::Link => ContentKind::Wrapping,
+            PartKind::Text if entry.role().instructs() => ContentKind::System,
             PartKind::Text => match part.origin() {
-                Origin::Human => Kind::Human,
-                Origin::Injected => Kind::Injected,
-                Origin::Model => Kind::ModelText,
-                Origin::Tool => Kind::ToolResults,
-                Origin::Checkpoint => Kind::Checkpoint,
+                Origin::Human => ContentKind::Human,
+                Origin::Injected => ContentKind::Injected,
+                Origin::Model => ContentKind::ModelText,
+                Origin::Tool => ContentKind::ToolResults,
+                Origin::Checkpoint => ContentKind::Checkpoint,
             },
         }
     }
@@ -126,7 +126,7 @@ pub(crate) struct Weight {
 
 /// Tokens and bytes by kind; together they are the whole request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Weights([Weight; Kind::ALL.len()]);
+pub(crate) struct Weights([Weight; ContentKind::ALL.len()]);
 
 impl Weights {
     /// The weights of a request.
@@ -141,7 +141,7 @@ impl Weights {
             tokens: total.tokens.saturating_sub(sum.tokens),
             bytes: total.bytes.saturating_sub(sum.bytes),
         };
-        weights.add(Kind::Wrapping, wrapping.tokens, wrapping.bytes);
+        weights.add(ContentKind::Wrapping, wrapping.tokens, wrapping.bytes);
         weights
     }
 
@@ -150,8 +150,8 @@ impl Weights {
         let mut weights = Weights::default();
         let frame = &tally.frame;
         let bytes = |raw: Option<&str>| raw.map_or(0, str::len) as u64;
-        weights.add(Kind::System, frame.system.tokens, bytes(request.system()));
-        weights.add(Kind::ToolDefinitions, frame.tools.tokens, bytes(request.tools()));
+        weights.add(ContentKind::System, frame.system.tokens, bytes(request.system()));
+        weights.add(ContentKind::ToolDefinitions, frame.tools.tokens, bytes(request.tools()));
         weights
     }
 
@@ -163,7 +163,7 @@ impl Weights {
                 && part.raw_body().starts_with('[')
                 && !part.is(Marks::SERVER);
             let bytes = if is_list { 0 } else { part.raw_body().len() as u64 };
-            self.add(Kind::of(entry, &part), tally.part(part.slot), bytes);
+            self.add(ContentKind::of(entry, &part), tally.part(part.slot), bytes);
         }
     }
 
@@ -178,23 +178,23 @@ impl Weights {
     /// Counts what is missing to `tokens` as wrapping.
     pub(super) fn wrap(&mut self, tokens: u64) {
         let sum = self.total().tokens;
-        self.add(Kind::Wrapping, tokens.saturating_sub(sum), 0);
+        self.add(ContentKind::Wrapping, tokens.saturating_sub(sum), 0);
     }
 
-    fn add(&mut self, kind: Kind, tokens: u64, bytes: u64) {
+    fn add(&mut self, kind: ContentKind, tokens: u64, bytes: u64) {
         let weight = &mut self.0[kind as usize];
         weight.tokens += tokens;
         weight.bytes += bytes;
     }
 
     /// The weight of one kind.
-    pub(crate) fn get(&self, kind: Kind) -> Weight {
+    pub(crate) fn get(&self, kind: ContentKind) -> Weight {
         self.0[kind as usize]
     }
 
     /// All kinds that weigh something, in the order of pictures.
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = (Kind, Weight)> {
-        let weights = Kind::ALL.into_iter().map(|kind| (kind, self.get(kind)));
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (ContentKind, Weight)> {
+        let weights = ContentKind::ALL.into_iter().map(|kind| (kind, self.get(kind)));
         weights.filter(|(_, weight)| *weight != Weight::default())
     }
 

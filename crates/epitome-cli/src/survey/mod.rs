@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::input::Source;
 use crate::reader::Reading;
 
-pub(crate) use kinds::{Kind, Weight, Weights};
+pub(crate) use kinds::{ContentKind, Weight, Weights};
 pub(crate) use rules::{By, Rule};
 pub(crate) use steps::{Moment, timeline};
 pub(crate) use tools::{Definitions, Tool};
@@ -78,7 +78,7 @@ impl Found {
 /// A kind and what it weighs.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Slice {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ContentKind,
     #[serde(flatten)]
     pub(crate) weight: Weight,
     /// Of all tokens, from 0 to 1.
@@ -121,7 +121,7 @@ impl Survey {
             open_calls: units.pairs().iter().filter(|pair| pair.result.is_none()).count(),
             parallel_batches: entries().filter(|entry| calls(entry) > 1).count(),
             human_messages: entries().filter(Entry::is_human).count(),
-            human_share: share(weights.get(Kind::Human).tokens, total.tokens),
+            human_share: share(weights.get(ContentKind::Human).tokens, total.tokens),
             kinds: weights
                 .kinds()
                 .map(|(kind, weight)| Slice {

@@ -6,7 +6,7 @@ use epitome::transcript::unit::Units;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{Kind, Weights};
+use super::{ContentKind, Weights};
 use crate::said::does;
 
 /// A unit of the transcript: a step of the model, or a message by itself.
@@ -60,7 +60,7 @@ pub(super) fn biggest(timeline: &[Moment], most: usize) -> Vec<usize> {
 fn by_kind<S: Serializer>(weights: &Weights, to: S) -> Result<S::Ok, S::Error> {
     let mut map = to.serialize_map(None)?;
     for (kind, weight) in weights.kinds().filter(|(_, weight)| weight.tokens > 0) {
-        map.serialize_entry(Kind::name(kind), &weight.tokens)?;
+        map.serialize_entry(ContentKind::name(kind), &weight.tokens)?;
     }
     map.end()
 }

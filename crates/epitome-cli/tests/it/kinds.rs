@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use epitome::count::counter;
 use epitome::engine::Drive;
-use epitome::engine::delegate::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
+use epitome::engine::delegate::{Compact, Compactors, Decision, Job, ProposedView, from_fn};
 use epitome::model::Money;
 use epitome::summarize::{
     CallResult, FailureKind, SECTIONS, Summaries, SummarizeError, Summarizer, Summary,
@@ -345,7 +345,7 @@ async fn by_model(row: &Row, (_, format, model): (&str, Format, &str)) -> Outcom
 }
 
 /// All but the newest messages folded, with what `whole` says.
-fn answer(job: &Job, whole: &Whole) -> Result<Verdict, SummarizeError> {
+fn answer(job: &Job, whole: &Whole) -> Result<Decision, SummarizeError> {
     let text = match whole {
         Whole::Sums(text) => text.clone(),
         Whole::Fails(kind) => return Err(SummarizeError::new(*kind, "")),
@@ -357,7 +357,11 @@ fn answer(job: &Job, whole: &Whole) -> Result<Verdict, SummarizeError> {
         if is_old { Fate::Fold(Reason::OlderStep) } else { Fate::Keep }
     });
     let summary = Some(Summary::new(text));
-    Ok(Verdict::Compacted(Compacted { fates: fates.collect(), summary, ..Compacted::default() }))
+    Ok(Decision::Compacted(ProposedView {
+        fates: fates.collect(),
+        summary,
+        ..ProposedView::default()
+    }))
 }
 
 async fn by_whole(whole: Whole) -> Outcome {

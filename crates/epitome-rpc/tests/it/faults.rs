@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use epitome::count::counter;
 use epitome::engine::Drive;
-use epitome::engine::delegate::{Compact, Compacted, Compactors, Job, Verdict, from_fn};
+use epitome::engine::delegate::{Compact, Compactors, Decision, Job, ProposedView, from_fn};
 use epitome::summarize::{FailureKind, Spent, SummarizeError, Summary};
 use epitome::transcript::PartKind;
 use epitome::view::{Fate, PartEdit, Put, Reason};
@@ -50,7 +50,7 @@ async fn compact(remote: Remote) -> Outcome {
 }
 
 /// What leaves half of the session, with a summary.
-fn half(job: &Job) -> Compacted {
+fn half(job: &Job) -> ProposedView {
     let all = job.entries.len();
     let fates = job.entries.iter().enumerate().map(|(at, known)| {
         let is_old = at < all * 2 / 3;
@@ -59,7 +59,7 @@ fn half(job: &Job) -> Compacted {
     let summary = Some(Summary::new("The parser is being fixed. `src/f1.rs` has port_5001."));
     let cost = Some(epitome::model::Money::micro(9));
     let spent = Spent { requests: 1, input: 700, cached: 100, output: 80, cost };
-    Compacted { fates: fates.collect(), summary, spent }
+    ProposedView { fates: fates.collect(), summary, spent }
 }
 
 /// An address where `serving` is served as long as the sender lives.
@@ -80,7 +80,7 @@ fn remote(base: &str, name: &str, token: Option<&str>, limits: Limits) -> Remote
 }
 
 pub(crate) fn mine() -> Arc<dyn Compact> {
-    from_fn("mine", |job| std::future::ready(Ok(Verdict::Compacted(half(&job)))))
+    from_fn("mine", |job| std::future::ready(Ok(Decision::Compacted(half(&job)))))
 }
 
 #[tokio::test]
@@ -96,10 +96,10 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
         let edit = PartEdit { at, put, reason: Reason::OldOutput };
         compacted.fates[120] = Fate::Edit(Box::new([edit]));
         *heard.lock().expect("nobody panicked") = Some(job.about.clone());
-        std::future::ready(Ok(Verdict::Compacted(compacted)))
+        std::future::ready(Ok(Decision::Compacted(compacted)))
     });
     let lazy = from_fn("lazy", |_| {
-        std::future::ready(Ok(Verdict::Skip(epitome::engine::delegate::Skip::new("not now"))))
+        std::future::ready(Ok(Decision::Skip(epitome::engine::delegate::Skip::new("not now"))))
     });
     let all = [mine(), editing, lazy].map(|by| Served::new(by, "for tests"));
     let (base, _alive) = served(Serving::new(all.to_vec())).await;
@@ -117,7 +117,7 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
     assert_eq!(told.spent.cost, Some(epitome::model::Money::micro(9)));
     testkit::laws::check_view(&outcome, &local()).expect("the laws hold");
 
-    let about = epitome::engine::delegate::About {
+    let about = epitome::engine::delegate::JobContext {
         session: Some("s1".to_owned()),
         turn: Some("t2".to_owned()),
         labels: [("team".to_owned(), "a".to_owned())].into(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::archive::{Archive as _, ArchiveError, MemoryArchive};
-use epitome::archive::{Found, MARK};
+use epitome::archive::{FoundOriginal, MARK};
 use epitome::count::counter;
 use epitome_server::{Memory, Recalls, definitions};
 use serde_json::{Value, json};
@@ -13,12 +13,16 @@ use testkit::archives::original;
 struct Said(MemoryArchive);
 
 impl Memory for Said {
-    fn search(&self, words: &str, limit: usize) -> Result<Vec<(String, Found)>, ArchiveError> {
+    fn search(
+        &self,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
         let found = self.0.search(words, limit)?;
         Ok(found.into_iter().map(|found| ("talk".to_owned(), found)).collect())
     }
 
-    fn get(&self, id: &str) -> Result<Vec<(String, Found)>, ArchiveError> {
+    fn get(&self, id: &str) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
         let mut all = self.search("port filler", 100)?;
         all.retain(|(_, found)| found.id.to_string().starts_with(id));
         Ok(all)

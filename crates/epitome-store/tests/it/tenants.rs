@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use epitome::archive::Found;
+use epitome::archive::FoundOriginal;
 use epitome::archive::{Archive as _, Shown};
 use epitome_store::Store;
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn no_byte_of_another_is_given() {
                         .all(|other| other == name || !text.contains(&format!("of{other}x")))
                 };
                 let found = store.search(SHARED, 50).expect("searchable");
-                for (session, Found { words, id, .. }) in &found {
+                for (session, FoundOriginal { words, id, .. }) in &found {
                     looked_at(words);
                     prop_assert!(words.contains(&own) && is_own(words), "{name}: {words}");
                     prop_assert!(store.session(session).is_ok());

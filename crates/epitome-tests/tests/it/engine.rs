@@ -158,7 +158,7 @@ fn a_look_alike_is_plain_text() {
     let outcome = compactor(1_200).compact(&request).expect("a sound view");
     let text = &outcome.view.checkpoint().expect("steps were folded").text;
     let read = checkpoint::read(text).expect("an intact fence");
-    let is_told = |word: &checkpoint::Word| word.text.contains("module 9.");
+    let is_told = |word: &checkpoint::QuotedMessage| word.text.contains("module 9.");
     assert!(!read.words.iter().any(is_told), "{text}");
     assert!(!read.deeds.contains("src/kept.rs"), "{text}");
     assert_eq!(text.matches("<checkpoint ").count(), 1, "{text}");

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use epitome::count::Count;
-use epitome::model::capability::{Subject, Sure, misfits};
+use epitome::model::capability::{MisfitKind, Sure, misfits};
 use epitome::model::{Model, Registry};
 use epitome::wire::{Format, parse};
 use expect_test::expect;
@@ -138,6 +138,9 @@ fn anthropics_models_differ() {
 
 #[test]
 fn every_subject_has_its_name() {
-    assert_eq!(Subject::Window.name(), "model/window");
-    assert_eq!(serde_json::to_string(&Subject::ForcedTool).expect("a string"), "\"forced-tool\"");
+    assert_eq!(MisfitKind::Window.name(), "model/window");
+    assert_eq!(
+        serde_json::to_string(&MisfitKind::ForcedTool).expect("a string"),
+        "\"forced-tool\""
+    );
 }

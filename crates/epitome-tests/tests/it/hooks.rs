@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use epitome::count::counter;
 use epitome::engine::Drive;
-use epitome::engine::delegate::About;
+use epitome::engine::delegate::JobContext;
 use epitome::engine::events::{CompactionId, Event, Observer};
 use epitome::engine::hook::{Hook, Hooks, Proposal, Wish, from_fn};
 use epitome::engine::plan::Reached;
@@ -151,7 +151,7 @@ fn instructions_reach_who_sums_up_and_pins_stay() {
         assert!(!proposal.folds.contains(&42), "it was pinned");
         Wish { pins: vec![Pin::Text(" ".to_owned())], ..Wish::default() }
     });
-    let about = About { session: Some("s1".to_owned()), ..About::default() };
+    let about = JobContext { session: Some("s1".to_owned()), ..JobContext::default() };
     let hooks = Hooks { chain: vec![first, second], about };
     let plain = run(&compactor());
     assert!(!plain.view.fates().nth(42).expect("it is covered").is_shown());

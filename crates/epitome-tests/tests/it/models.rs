@@ -1,9 +1,10 @@
 //! The registry: what is in it, how it is found, and what users put over it.
 
 use epitome::count::NAMES;
-use epitome::model::overflow::{Verdict, classify};
+use epitome::model::overflow::{AnswerKind, classify};
 use epitome::model::{
-    Bound, Learnt, Mode, Model, Price, Rate, Refused, Registry, RegistryError, Scheme, Tokenizer,
+    Bound, Learnt, Mode, Model, Price, Rate, Registry, RegistryError, Scheme, Tokenizer,
+    Unsupported,
 };
 
 fn find(name: &str) -> &'static Model {
@@ -122,8 +123,8 @@ fn reasoning_is_bound_as_b1_4_says() {
     assert_eq!(modes("claude-opus-5-5"), [Mode::Adaptive], "always");
     assert_eq!(modes("claude-opus-4-6"), [Mode::Adaptive, Mode::Manual, Mode::Off]);
     assert_eq!(modes("claude-haiku-4-5"), [Mode::Manual, Mode::Off]);
-    assert!(find("claude-sonnet-5").refuses.contains(&Refused::MidSystem));
-    assert!(find("claude-opus-5-5").refuses.contains(&Refused::ForcedTool));
+    assert!(find("claude-sonnet-5").refuses.contains(&Unsupported::MidSystem));
+    assert!(find("claude-opus-5-5").refuses.contains(&Unsupported::ForcedTool));
 }
 
 #[test]
@@ -288,7 +289,7 @@ fn a_mistake_in_a_users_file_is_named() {
 #[test]
 fn windows_are_learnt_from_errors_and_from_use() {
     let overflow = |message: &str| match classify(400, message) {
-        Verdict::Overflow(overflow) => overflow,
+        AnswerKind::Overflow(overflow) => overflow,
         other => panic!("{message}: {other:?}"),
     };
     let most = |learnt: &Learnt, name: &str| {

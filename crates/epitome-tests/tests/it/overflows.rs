@@ -1,24 +1,26 @@
 //! Errors of size: each row of PROVIDERS.md B.5, as it comes over the wire.
 
-use epitome::model::overflow::{Overflow, PATTERNS, Unit, Verdict, classify, classify_event};
+use epitome::model::overflow::{
+    AnswerKind, LimitUnit, PATTERNS, PromptOverflow, classify, classify_event,
+};
 use serde_json::json;
 
-fn overflow(status: u16, body: &str) -> Overflow {
+fn overflow(status: u16, body: &str) -> PromptOverflow {
     match classify(status, body) {
-        Verdict::Overflow(overflow) => overflow,
+        AnswerKind::Overflow(overflow) => overflow,
         other => panic!("{other:?}: {body}"),
     }
 }
 
 /// Whose words, what they count, used, reply, limit.
-type Read = (&'static str, Unit, Option<u64>, Option<u64>, Option<u64>);
+type Read = (&'static str, LimitUnit, Option<u64>, Option<u64>, Option<u64>);
 
 const fn tokens(provider: &'static str, used: Option<u64>, limit: Option<u64>) -> Read {
-    (provider, Unit::Tokens, used, None, limit)
+    (provider, LimitUnit::Tokens, used, None, limit)
 }
 
 const fn with_reply(provider: &'static str, used: u64, reply: u64, limit: u64) -> Read {
-    (provider, Unit::Tokens, Some(used), Some(reply), Some(limit))
+    (provider, LimitUnit::Tokens, Some(used), Some(reply), Some(limit))
 }
 
 /// B.5, row by row.
@@ -62,7 +64,7 @@ const MESSAGES: [(&str, Read); 38] = [
     ("The prompt would exceed customer model maximum of something", tokens("openai", None, None)),
     (
         "Invalid 'input': string too long. Expected a string with maximum length 10485760, but got a string with length 11000000 instead.",
-        ("openai", Unit::Characters, Some(11_000_000), None, Some(10_485_760)),
+        ("openai", LimitUnit::Characters, Some(11_000_000), None, Some(10_485_760)),
     ),
     // Gemini
     (
@@ -75,12 +77,12 @@ const MESSAGES: [(&str, Read); 38] = [
     ),
     (
         "Request payload size exceeds the limit: 20971520 bytes. Please use the File API.",
-        ("gemini", Unit::Bytes, None, None, Some(20_971_520)),
+        ("gemini", LimitUnit::Bytes, None, None, Some(20_971_520)),
     ),
     // Bedrock
     ("Input is too long for requested model.", tokens("bedrock", None, None)),
     ("ValidationException: input tokens exceeded", tokens("bedrock", None, None)),
-    ("too many total text bytes: 25000001", ("bedrock", Unit::Bytes, None, None, None)),
+    ("too many total text bytes: 25000001", ("bedrock", LimitUnit::Bytes, None, None, None)),
     (
         "prompt tokens (210000) exceed model maximum (200000)",
         tokens("bedrock", Some(210_000), Some(200_000)),
@@ -165,9 +167,9 @@ fn every_row_is_read() {
                 let got = (got.provider.as_str(), got.unit, got.used, got.reply, got.limit);
                 assert_eq!(got, (provider, unit, used, reply, limit), "{status} {body}");
             }
-            assert_eq!(classify(429, &body), Verdict::Throttled, "429 goes first: {body}");
+            assert_eq!(classify(429, &body), AnswerKind::Throttled, "429 goes first: {body}");
             for status in [401, 403, 404, 502, 503, 529] {
-                assert_eq!(classify(status, &body), Verdict::Other, "{status} {body}");
+                assert_eq!(classify(status, &body), AnswerKind::Other, "{status} {body}");
             }
         }
     }
@@ -214,9 +216,9 @@ fn codes_tell_as_well() {
     let llama = overflow(400, CODES[1].1);
     assert_eq!((llama.used, llama.limit), (Some(9000), Some(4096)));
     let large = overflow(413, CODES[3].1);
-    assert_eq!((large.unit, large.tokens()), (Unit::Bytes, None));
+    assert_eq!((large.unit, large.tokens()), (LimitUnit::Bytes, None));
     let mute = overflow(413, "<html>413 Request Entity Too Large</html>");
-    assert_eq!((mute.provider.as_str(), mute.unit), ("http", Unit::Bytes));
+    assert_eq!((mute.provider.as_str(), mute.unit), ("http", LimitUnit::Bytes));
 }
 
 #[test]
@@ -242,7 +244,7 @@ fn what_only_looks_like_it_is_not() {
         "",
         "not json",
     ] {
-        assert_eq!(classify(400, body), Verdict::Other, "{body}");
+        assert_eq!(classify(400, body), AnswerKind::Other, "{body}");
     }
     // Too many tokens a minute are not too many tokens, whatever the status says.
     for body in [
@@ -250,7 +252,7 @@ fn what_only_looks_like_it_is_not() {
         r#"{"__type":"ThrottlingException","message":"Too many tokens, please wait before trying again."}"#,
         r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#,
     ] {
-        assert_eq!(classify(400, body), Verdict::Throttled, "{body}");
+        assert_eq!(classify(400, body), AnswerKind::Throttled, "{body}");
     }
 }
 
@@ -273,17 +275,17 @@ fn errors_inside_a_stream_that_began_well_are_found() {
             [event.to_owned(), format!("data: {event}\n\n"), format!("event: error\ndata: {event}")]
         {
             let verdict = classify_event(&form);
-            assert!(matches!(verdict, Some(Verdict::Overflow(_))), "{verdict:?}: {form}");
+            assert!(matches!(verdict, Some(AnswerKind::Overflow(_))), "{verdict:?}: {form}");
         }
     }
     let older = r#"error: {"code":400,"message":"exceeds the available context size"}"#;
-    assert!(matches!(classify_event(older), Some(Verdict::Overflow(_))));
+    assert!(matches!(classify_event(older), Some(AnswerKind::Overflow(_))));
     let busy =
         r#"data: {"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}"#;
-    assert_eq!(classify_event(busy), Some(Verdict::Throttled));
+    assert_eq!(classify_event(busy), Some(AnswerKind::Throttled));
     let overloaded =
         r#"data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-    assert_eq!(classify_event(overloaded), Some(Verdict::Other));
+    assert_eq!(classify_event(overloaded), Some(AnswerKind::Other));
 }
 
 #[test]
@@ -292,7 +294,7 @@ fn a_reply_that_filled_the_window_was_cut_short() {
         r#"data: {"type":"message_delta","delta":{"stop_reason":"model_context_window_exceeded"},"usage":{"output_tokens":9}}"#,
         r#"{"type":"message","role":"assistant","content":[],"stop_reason":"model_context_window_exceeded"}"#,
     ] {
-        assert_eq!(classify_event(event), Some(Verdict::CutShort), "{event}");
+        assert_eq!(classify_event(event), Some(AnswerKind::CutShort), "{event}");
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
 use epitome::convert::Loss;
-use epitome::model::capability::Subject;
+use epitome::model::capability::MisfitKind;
 use epitome::session::StallReason;
 use epitome::strategy::guard::KeepReason;
-use epitome::summarize::{FailureKind, Fault, Why};
+use epitome::summarize::{FailureKind, Fault, ShapeReason};
 use epitome::trigger::{Asker, Cause, Demand};
 use epitome::view::Reason;
 use expect_test::{Expect, expect};
@@ -159,7 +159,7 @@ fn a_holder_says_what_it_holds() {
 #[test]
 fn what_a_model_does_not_take_has_a_name_and_a_sentence() {
     check(
-        Subject::ALL.map(|subject| format!("{}: {}", subject.name(), subject.words())),
+        MisfitKind::ALL.map(|subject| format!("{}: {}", subject.name(), subject.words())),
         &expect![[r#"
             model/window: a prompt that is longer than the model takes
             model/reply: a reply asked for that is longer than the model's longest
@@ -254,15 +254,15 @@ fn a_summary_is_refused_and_its_shape_chosen_with_a_reason() {
     "#]],
     );
     let whys = [
-        Why::Cheaper,
-        Why::AnotherModel,
-        Why::NoPrice,
-        Why::Window,
-        Why::ForcesTool,
-        Why::Structured,
-        Why::Elsewhere,
-        Why::Broken,
-        Why::NotUsed,
+        ShapeReason::Cheaper,
+        ShapeReason::AnotherModel,
+        ShapeReason::NoPrice,
+        ShapeReason::Window,
+        ShapeReason::ForcesTool,
+        ShapeReason::Structured,
+        ShapeReason::Elsewhere,
+        ShapeReason::Broken,
+        ShapeReason::NotUsed,
     ];
     check(
         whys,

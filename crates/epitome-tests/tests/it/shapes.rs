@@ -8,8 +8,8 @@ use epitome::engine::Drive;
 use epitome::model::{Model, Registry};
 use epitome::session::{ChainKey, Landing, Outgoing, SessionOptions, Sessions};
 use epitome::summarize::{
-    AgentPrompt, Answering, Choice, FailureKind, SECTIONS, Shape, Summaries, SummarizeError,
-    Summarizer, Summary, SummaryRequest, Why,
+    AgentPrompt, Answering, Choice, FailureKind, SECTIONS, Shape, ShapeReason, Summaries,
+    SummarizeError, Summarizer, Summary, SummaryRequest,
 };
 use epitome::trigger::When;
 use epitome::wire::{self, Format};
@@ -121,7 +121,7 @@ fn what_is_in_the_cache_is_gone_on_from_and_the_receipt_has_the_sum() {
         assert!(behind.contains(words), "{behind}");
     }
     assert!(!behind.contains("Ledger changes"), "which number a message has isn't seen");
-    let [Choice { shape: Shape::Extension, why: Why::Cheaper, extension, fenced, .. }] =
+    let [Choice { shape: Shape::Extension, why: ShapeReason::Cheaper, extension, fenced, .. }] =
         shapes(&outcome)
     else {
         panic!("{:?}", shapes(&outcome))
@@ -146,36 +146,40 @@ fn what_is_dearer_or_another_prompt_is_asked_by_itself() {
     let with = |from: &str, to: &str| request(plain.replacen(from, to, 1));
     let forced = with(r#""stream":true"#, r#""tool_choice":{"type":"any"},"stream":true"#);
     let form = r#""output_config":{"format":{"type":"json_schema","schema":{}}},"stream":true"#;
-    let prompts: [(&str, AgentPrompt, Why); 6] = [
+    let prompts: [(&str, AgentPrompt, ShapeReason); 6] = [
         (
             "the cache forgot it",
             AgentPrompt {
                 idle: Some(Duration::from_mins(6)),
                 ..AgentPrompt::of(request(plain.clone()))
             },
-            Why::Cheaper,
+            ShapeReason::Cheaper,
         ),
         (
             "never sent",
             AgentPrompt { sent: 0, ..AgentPrompt::of(request(plain.clone())) },
-            Why::Cheaper,
+            ShapeReason::Cheaper,
         ),
         (
             "nothing is marked",
             AgentPrompt::of(with(r#","cache_control":{"type":"ephemeral"}"#, "")),
-            Why::Cheaper,
+            ShapeReason::Cheaper,
         ),
-        ("a tool is forced", AgentPrompt::of(forced), Why::ForcesTool),
-        ("a form is demanded", AgentPrompt::of(with(r#""stream":true"#, form)), Why::Structured),
+        ("a tool is forced", AgentPrompt::of(forced), ShapeReason::ForcesTool),
+        (
+            "a form is demanded",
+            AgentPrompt::of(with(r#""stream":true"#, form)),
+            ShapeReason::Structured,
+        ),
         (
             "no room for an answer",
             AgentPrompt::of(with("claude-haiku-4-5", "claude-haiku-4-5")),
-            Why::Window,
+            ShapeReason::Window,
         ),
     ];
     for (name, prompt, expected) in prompts {
         let mut own = Own::new(Ok(summary()));
-        if expected == Why::Window {
+        if expected == ShapeReason::Window {
             let own = Arc::get_mut(&mut own).expect("nobody else has it");
             (own.model.window, own.model.input) = (Some(20_000), Some(20_000));
         }
@@ -206,8 +210,12 @@ fn who_answers_the_conversation_is_asked_with_a_transcript() {
         let outcome = compact(&own, AgentPrompt::of(request(body(80))));
         let told = outcome.receipt.summary.as_ref().expect("asked");
         assert_eq!(told.by.as_deref(), Some(MODEL));
-        let shapes: Vec<(Shape, Why)> = told.shapes.iter().map(|c| (c.shape, c.why)).collect();
-        assert_eq!(shapes, [(Shape::Extension, Why::Cheaper), (Shape::Fenced, Why::NotUsed)]);
+        let shapes: Vec<(Shape, ShapeReason)> =
+            told.shapes.iter().map(|c| (c.shape, c.why)).collect();
+        assert_eq!(
+            shapes,
+            [(Shape::Extension, ShapeReason::Cheaper), (Shape::Fenced, ShapeReason::NotUsed)]
+        );
         let [fallback] = &outcome.receipt.fallbacks[..] else {
             panic!("{:?}", outcome.receipt.fallbacks)
         };

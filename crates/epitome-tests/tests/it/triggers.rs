@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use epitome::count::{Count, Tally, counter};
 use epitome::trigger::{
-    All, Any, Asker, Cause, Condition, Demand, Measurements, Overflow, RoundCount, Switch, Trigger,
+    All, Any, Asker, Cause, Condition, Demand, Measurements, Refusal, RoundCount, Switch, Trigger,
     TriggerError, When,
 };
 use epitome::wire::Format;
@@ -130,7 +130,7 @@ fn a_switch_fires_where_the_new_window_is_smaller_and_would_be_full() {
 
 #[test]
 fn an_overflow_fires() {
-    let told = Some(Overflow { window: Some(200_000), tokens: None });
+    let told = Some(Refusal { window: Some(200_000), tokens: None });
     let over = Measurements { overflow: told, ..Measurements::default() };
     assert_eq!(fires(&When::Overflow, [Measurements::default(), over.clone()]), [false, true]);
     let cause = When::Overflow.build().expect("in range").fires(&over);

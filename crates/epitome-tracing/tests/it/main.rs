@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 use std::thread::ThreadId;
 
 use epitome::count::counter;
-use epitome::engine::delegate::{Compacted, Compactors, Verdict};
+use epitome::engine::delegate::{Compactors, Decision, ProposedView};
 use epitome::engine::hook::{Hooks, Wish};
 use epitome::engine::{Drive, Step};
 use epitome::summarize::{
@@ -194,7 +194,7 @@ fn hooks_are_told_apart_by_their_compaction_and_compactors_stand_in_the_span() {
     });
     let hooks = Hooks { chain: vec![failing], ..Hooks::default() };
     let wrong = epitome::engine::delegate::from_fn("wrong", |_| {
-        std::future::ready(Ok(Verdict::Compacted(Compacted::default())))
+        std::future::ready(Ok(Decision::Compacted(ProposedView::default())))
     });
     let compactors = Compactors { chain: vec![wrong], ..Compactors::default() };
     let compactor = compactor(3_000).with_hooks(hooks).with_compactors(compactors);

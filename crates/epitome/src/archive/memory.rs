@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Archive, ArchiveError, Found, Kept, Original, Shown};
+use super::{Archive, ArchiveError, FoundOriginal, KeptView, Original, Shown};
 use crate::text::rank::Bm25;
 use crate::transcript::ContentId;
 
@@ -14,7 +14,7 @@ pub struct MemoryArchive(Mutex<Kepts>);
 #[derive(Debug, Default)]
 struct Kepts {
     originals: BTreeMap<ContentId, Original>,
-    views: Vec<Kept>,
+    views: Vec<KeptView>,
     head: u64,
 }
 
@@ -47,13 +47,13 @@ impl Archive for MemoryArchive {
         Ok(self.kept().originals.get(&id).map(|original| original.bytes.clone()))
     }
 
-    fn search(&self, words: &str, limit: usize) -> Result<Vec<Found>, ArchiveError> {
+    fn search(&self, words: &str, limit: usize) -> Result<Vec<FoundOriginal>, ArchiveError> {
         let kept = self.kept();
         let mut originals: Vec<&Original> = kept.originals.values().collect();
         originals.sort_by_key(|original| original.entry);
         let index = Bm25::new(originals.iter().map(|original| original.words.as_str()));
         let hits = index.search(words, limit);
-        let found = hits.iter().map(|hit| Found::new(originals[hit.index], hit.score));
+        let found = hits.iter().map(|hit| FoundOriginal::new(originals[hit.index], hit.score));
         Ok(found.collect())
     }
 
@@ -65,7 +65,7 @@ impl Archive for MemoryArchive {
         let mut kept = self.kept();
         kept.follows(parent)?;
         let number = kept.views.len() as u64 + 1;
-        kept.views.push(Kept { number, parent, shown: shown.clone() });
+        kept.views.push(KeptView { number, parent, shown: shown.clone() });
         kept.head = number;
         Ok(number)
     }
@@ -80,7 +80,7 @@ impl Archive for MemoryArchive {
         Ok(())
     }
 
-    fn view(&self, number: u64) -> Result<Option<Kept>, ArchiveError> {
+    fn view(&self, number: u64) -> Result<Option<KeptView>, ArchiveError> {
         let before = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
         Ok(before.and_then(|at| self.kept().views.get(at).cloned()))
     }

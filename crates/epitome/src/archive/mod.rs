@@ -31,14 +31,14 @@ pub struct Original {
     /// The bytes.
     pub bytes: String,
     /// Who stands in it.
-    pub about: About,
+    pub about: EntryContext,
     /// What can be searched of it, decoded; nothing that came from a recall itself, or that a checkpoint says again.
     pub words: String,
 }
 
 /// Where an entry belongs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct About {
+pub struct EntryContext {
     /// The wire role.
     pub role: Role,
     /// Who speaks.
@@ -81,7 +81,7 @@ impl Original {
             let tool = entry.parts().find_map(|part| called(&part));
             let (role, origin) = (entry.role(), entry.origin());
             let recalled = entry.parts().enumerate().filter(|(_, part)| gives(part));
-            let about = About {
+            let about = EntryContext {
                 role,
                 origin,
                 turn,
@@ -114,23 +114,23 @@ fn summaries(entry: Entry<'_>) -> String {
 
 /// An original that a search found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundOriginal {
     /// By which it can be had.
     pub id: ContentId,
     /// Position in the transcript.
     pub entry: usize,
     /// Where it belongs.
-    pub about: About,
+    pub about: EntryContext,
     /// How well it answers; only comparable within one search.
     pub score: f64,
     /// All that can be searched of it.
     pub words: String,
 }
 
-impl Found {
+impl FoundOriginal {
     /// An original that answers so well.
     pub fn new(original: &Original, score: f64) -> Self {
-        Found {
+        FoundOriginal {
             id: original.id,
             entry: original.entry,
             about: original.about.clone(),
@@ -209,7 +209,7 @@ impl Shown {
 
 /// A view that is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptView {
     /// Its number, from 1, in the order of commits.
     pub number: u64,
     /// The view that it followed; 0 for the whole transcript.
@@ -227,7 +227,7 @@ pub trait Archive: std::fmt::Debug + Send + Sync {
     fn get(&self, id: ContentId) -> Result<Option<String>, ArchiveError>;
 
     /// Originals that share a word with `words`, best first, at most `limit`.
-    fn search(&self, words: &str, limit: usize) -> Result<Vec<Found>, ArchiveError>;
+    fn search(&self, words: &str, limit: usize) -> Result<Vec<FoundOriginal>, ArchiveError>;
 
     /// The view that is in force; 0 where all is shown as it was said.
     fn head(&self) -> Result<u64, ArchiveError>;
@@ -239,7 +239,7 @@ pub trait Archive: std::fmt::Debug + Send + Sync {
     fn go(&self, from: u64, to: u64) -> Result<(), ArchiveError>;
 
     /// A view.
-    fn view(&self, number: u64) -> Result<Option<Kept>, ArchiveError>;
+    fn view(&self, number: u64) -> Result<Option<KeptView>, ArchiveError>;
 
     /// The views, oldest first, each with the one that it followed.
     fn history(&self) -> Result<Vec<(u64, u64)>, ArchiveError>;

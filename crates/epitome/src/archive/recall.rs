@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::archive::{About, Found, MARK};
+use crate::archive::{EntryContext, FoundOriginal, MARK};
 use crate::count::TokenCounter;
 use crate::text::cut;
 use crate::text::secrets::masked;
@@ -54,7 +54,7 @@ impl Hit {
 /// As many finds, best first, with their secrets masked, as fit into so many tokens, each with at most `stretch` bytes of what answers;
 /// of the first always something.
 pub fn hits(
-    found: Vec<(String, Found)>,
+    found: Vec<(String, FoundOriginal)>,
     question: &str,
     stretch: usize,
     tokens: u64,
@@ -62,7 +62,7 @@ pub fn hits(
 ) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     let mut room = tokens;
-    for (session, Found { id, entry, about, words, .. }) in found {
+    for (session, FoundOriginal { id, entry, about, words, .. }) in found {
         // Before it is cut: half a secret has no shape.
         let words = masked(&words);
         // Most texts have more than two bytes a token; what has fewer is cut once more below.
@@ -80,7 +80,7 @@ pub fn hits(
             continue;
         }
         room = room.saturating_sub(size);
-        let About { role, origin, turn, tool, at, .. } = about;
+        let EntryContext { role, origin, turn, tool, at, .. } = about;
         let id = id.short();
         let (recalled, time) = (format!("{MARK}{id}]"), at.map(rfc3339));
         let tokens = size;
@@ -103,7 +103,7 @@ pub fn hits(
 
 /// A part of a find that is read piece by piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
+pub struct Stretch<'a> {
     /// What it says.
     pub text: &'a str,
     /// The byte at which it begins.
@@ -115,7 +115,12 @@ pub struct Piece<'a> {
 /// What `text` says from byte `from` on, as much as fits into so many tokens, and something always. All pieces, each
 /// from the `next` of the one before, are the whole text. A text with secrets is masked before, in all of it: half a
 /// secret has no shape.
-pub fn piece<'a>(text: &'a str, from: usize, tokens: u64, counter: &dyn TokenCounter) -> Piece<'a> {
+pub fn piece<'a>(
+    text: &'a str,
+    from: usize,
+    tokens: u64,
+    counter: &dyn TokenCounter,
+) -> Stretch<'a> {
     let from = text.floor_char_boundary(from.min(text.len()));
     let rest = &text[from..];
     let mut end =
@@ -139,7 +144,7 @@ pub fn piece<'a>(text: &'a str, from: usize, tokens: u64, counter: &dyn TokenCou
         end = rest[..end].rfind('\n').map(|at| at + 1).filter(|at| at * 2 > end).unwrap_or(end);
         end = end.max(cut::ceil(rest, 1));
     }
-    Piece { text: &rest[..end], from, next: (end < rest.len()).then_some(from + end) }
+    Stretch { text: &rest[..end], from, next: (end < rest.len()).then_some(from + end) }
 }
 
 /// The different words of a question that tell texts apart; all of them, if none does.

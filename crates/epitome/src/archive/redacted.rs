@@ -1,6 +1,6 @@
 //! An archive that keeps no secrets.
 
-use super::{Archive, ArchiveError, Found, Kept, Original, Shown};
+use super::{Archive, ArchiveError, FoundOriginal, KeptView, Original, Shown};
 use crate::text::secrets::masked;
 use crate::transcript::ContentId;
 
@@ -41,7 +41,7 @@ impl<A: Archive> Archive for Redacted<A> {
         self.0.get(id)
     }
 
-    fn search(&self, words: &str, limit: usize) -> Result<Vec<Found>, ArchiveError> {
+    fn search(&self, words: &str, limit: usize) -> Result<Vec<FoundOriginal>, ArchiveError> {
         self.0.search(words, limit)
     }
 
@@ -53,7 +53,7 @@ impl<A: Archive> Archive for Redacted<A> {
         self.0.go(from, to)
     }
 
-    fn view(&self, number: u64) -> Result<Option<Kept>, ArchiveError> {
+    fn view(&self, number: u64) -> Result<Option<KeptView>, ArchiveError> {
         self.0.view(number)
     }
 

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use super::activation::{self, Key};
 use super::target::{key, outcome, says_all, target};
-use crate::text::Outcome;
+use crate::text::CallStatus;
 use crate::text::arguments::Arguments;
 use crate::tool::{Act, Call};
 
@@ -116,7 +116,7 @@ impl Deeds {
     }
 
     /// Takes in how the call in `slot` went.
-    pub(super) fn answer(&mut self, slot: u32, output: &str, reported: Outcome) {
+    pub(super) fn answer(&mut self, slot: u32, output: &str, reported: CallStatus) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         if let (_, Asked::Deed(deed, act)) = self.open.swap_remove(at) {
             let deed = &mut self.all[deed];

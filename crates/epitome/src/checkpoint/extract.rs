@@ -9,7 +9,7 @@ use super::activation::{Mentions, weight};
 use super::deeds::Deeds;
 use super::notes::Lines;
 use super::numbers::is_checkpoint;
-use super::quotes::Word;
+use super::quotes::QuotedMessage;
 use super::ranges::Ranges;
 use super::read::{Contents, read};
 use super::titles;
@@ -18,7 +18,7 @@ use crate::json;
 use crate::specifics::{Specific, specifics};
 use crate::text::arguments::Arguments;
 use crate::text::secrets::{into_masked, masked};
-use crate::text::{Outcome, cut};
+use crate::text::{CallStatus, cut};
 use crate::tool::keeps_list;
 use crate::transcript::unit::Units;
 use crate::transcript::{ContentId, Entry, Marks, Numbering, Origin, Part, PartKind, Transcript};
@@ -46,15 +46,15 @@ pub struct Gathered {
     channel: Option<Arc<str>>,
     read_only: Arc<[String]>,
     pub(super) stands_for: Ranges,
-    pub(super) words: Vec<Word>,
-    pub(super) instructions: Vec<Word>,
+    pub(super) words: Vec<QuotedMessage>,
+    pub(super) instructions: Vec<QuotedMessage>,
     pub(super) deeds: Deeds,
     /// The agent's last words.
-    last_words: Option<Word>,
+    last_words: Option<QuotedMessage>,
     /// What it said last, unless the view shows that.
-    asked: Option<Word>,
+    asked: Option<QuotedMessage>,
     /// What the user's newest words answer: what the agent said right before, where they name nothing themselves.
-    answered: Option<Word>,
+    answered: Option<QuotedMessage>,
     todo: Todo,
     /// Whether the view shows the newest list itself.
     shows_todo: bool,
@@ -125,7 +125,7 @@ impl Gathered {
     }
 
     /// The human messages that it stands for, oldest first.
-    pub fn words(&self) -> &[Word] {
+    pub fn words(&self) -> &[QuotedMessage] {
         &self.words
     }
 
@@ -135,7 +135,7 @@ impl Gathered {
     }
 
     /// What the user's newest words answer, if that isn't shown, and the agent's last words.
-    pub(super) fn last_words(&self) -> Vec<Word> {
+    pub(super) fn last_words(&self) -> Vec<QuotedMessage> {
         let answered = self.answered.iter().filter(|word| Some(*word) != self.last_words.as_ref());
         answered.chain(&self.last_words).cloned().collect()
     }
@@ -192,13 +192,14 @@ impl Gathered {
             self.stands_for.add(number);
         }
         if entry.role().instructs() {
-            let words = entry.parts().map(|part| Word::new(number, part.text().into_owned()));
+            let words =
+                entry.parts().map(|part| QuotedMessage::new(number, part.text().into_owned()));
             self.instructions.extend(words);
             return;
         }
         if entry.is_human() {
             let said = masked(&entry.human_text()).trim_end_matches('\n').to_owned();
-            self.words.push(Word::new(number, said));
+            self.words.push(QuotedMessage::new(number, said));
         }
         let age = units.all().len() - units.index_of(entry.index);
         for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
@@ -216,7 +217,7 @@ impl Gathered {
                 PartKind::Call => self.call(&part, number as u32),
                 PartKind::Result => {
                     let reported =
-                        if part.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
+                        if part.is(Marks::ERROR) { CallStatus::Error } else { CallStatus::Unknown };
                     if let Some(call) = units.call_of(part.slot) {
                         let tool = transcript.part(call).name();
                         if keeps_list(&tool) {
@@ -229,11 +230,12 @@ impl Gathered {
                 }
                 _ if part.is_human() => {}
                 _ if is_rule_file(&part, &text) => {
-                    self.words.push(Word::new(number, text.trim_end_matches('\n').to_owned()));
+                    self.words
+                        .push(QuotedMessage::new(number, text.trim_end_matches('\n').to_owned()));
                 }
                 _ => {
                     if part.origin() == Origin::Model && !text.trim().is_empty() {
-                        self.last_words = Some(Word::new(number, text.trim().to_owned()));
+                        self.last_words = Some(QuotedMessage::new(number, text.trim().to_owned()));
                         self.asked.clone_from(&self.last_words);
                     }
                     self.lines.add(source, &text, &found);

@@ -35,10 +35,10 @@ use fence::fenced;
 pub use fence::{look_alikes, looks_like_one};
 use lanes::{Lanes, Shares};
 pub use numbers::numbering;
-pub use quotes::{GAP, Quote, Word};
+pub use quotes::{GAP, Quote, QuotedMessage};
 pub use ranges::Ranges;
 pub use read::{Contents, read};
-pub use rules::{Rule, rules};
+pub use rules::{UserRule, rules};
 use titles::STANDS_FOR;
 
 /// In fewer tokens than this a checkpoint has one line for its header.

@@ -14,7 +14,7 @@ use crate::text::sentence::sentences;
 
 /// A human message that is quoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct QuotedMessage {
     /// Its number in the whole conversation, see [`Numbering`](crate::transcript::Numbering).
     pub at: usize,
     /// The words, verbatim; with [`GAP`] where some are left out.
@@ -43,7 +43,7 @@ const UNQUOTED: &str = "[…] more of the user's messages, not quoted: ";
 pub(super) struct Lane {
     pub(super) text: String,
     /// What is quoted of each message.
-    pub(super) quoted: Vec<Word>,
+    pub(super) quoted: Vec<QuotedMessage>,
     /// Messages quoted in full.
     pub(super) whole: usize,
     /// Whether a sentence that commands or forbids has no room.
@@ -66,10 +66,10 @@ pub(super) fn read_unquoted(lane: &str) -> Option<(usize, &str)> {
     Some((first.strip_prefix(UNQUOTED)?.parse().ok()?, rest))
 }
 
-impl Word {
+impl QuotedMessage {
     /// A message in full.
     pub fn new(at: usize, text: String) -> Self {
-        Word { at, text, quote: Quote::Whole }
+        QuotedMessage { at, text, quote: Quote::Whole }
     }
 
     /// Its label, and the words.
@@ -108,7 +108,7 @@ impl Word {
             line => line,
         };
         let text = tail[..end].split('\n').map(own).collect::<Vec<_>>().join("\n");
-        let word = Word { at, text, quote };
+        let word = QuotedMessage { at, text, quote };
         Some((word, &tail[end + 1..]))
     }
 }
@@ -129,9 +129,9 @@ fn passes_for_more(line: &str) -> bool {
 }
 
 /// Reads a lane back; and what is behind it.
-pub(super) fn read(lane: &str) -> (Vec<Word>, &str) {
+pub(super) fn read(lane: &str) -> (Vec<QuotedMessage>, &str) {
     let (mut words, mut rest) = (Vec::new(), lane);
-    while let Some((word, tail)) = Word::read(rest) {
+    while let Some((word, tail)) = QuotedMessage::read(rest) {
         words.push(word);
         rest = tail;
     }
@@ -139,8 +139,8 @@ pub(super) fn read(lane: &str) -> (Vec<Word>, &str) {
 }
 
 /// All of `words`, in full.
-pub(super) fn lane_of(words: &[Word]) -> String {
-    words.iter().map(Word::lines).collect()
+pub(super) fn lane_of(words: &[QuotedMessage]) -> String {
+    words.iter().map(QuotedMessage::lines).collect()
 }
 
 /// What a sentence is worth beside others; the least comes first.
@@ -165,12 +165,12 @@ const LABEL: u64 = 5;
 const MARK: u64 = 3;
 
 /// The lane within `room`, in the order the words were said.
-pub(super) fn lane(words: &[Word], room: Room, counter: &dyn TokenCounter) -> Lane {
+pub(super) fn lane(words: &[QuotedMessage], room: Room, counter: &dyn TokenCounter) -> Lane {
     lane_by(words, room, rank, counter)
 }
 
 /// The last of an agent's own words within `all` tokens, and what it said before where that fits or names something.
-pub(super) fn agent_lane(words: &[Word], all: u64, counter: &dyn TokenCounter) -> String {
+pub(super) fn agent_lane(words: &[QuotedMessage], all: u64, counter: &dyn TokenCounter) -> String {
     // An agent's words command nobody.
     let rank = |sentence: &str| rank(sentence).max(Rank::Specific);
     let lane = |words, all| lane_by(words, Room { commands: all, all }, rank, counter);
@@ -199,7 +199,7 @@ fn rank(sentence: &str) -> Rank {
 }
 
 fn lane_by(
-    words: &[Word],
+    words: &[QuotedMessage],
     room: Room,
     rank: impl Fn(&str) -> Rank,
     counter: &dyn TokenCounter,
@@ -214,7 +214,7 @@ fn lane_by(
         };
     }
     let (chosen, lacks_commands) = chosen(words, room, rank, counter);
-    let quoted: Vec<Word> =
+    let quoted: Vec<QuotedMessage> =
         words.iter().zip(&chosen).filter_map(|(word, of)| of.quote(word)).collect();
     let whole = quoted.iter().filter(|word| word.quote == Quote::Whole).count();
     Lane { text: lane_of(&quoted), quoted, whole, lacks_commands }
@@ -228,7 +228,7 @@ struct Chosen {
 
 impl Chosen {
     /// The quote of the chosen sentences; `None` without any.
-    fn quote(&self, word: &Word) -> Option<Word> {
+    fn quote(&self, word: &QuotedMessage) -> Option<QuotedMessage> {
         if self.is_chosen.iter().all(|is| *is) && !self.is_chosen.is_empty() {
             return Some(word.clone());
         }
@@ -260,13 +260,13 @@ impl Chosen {
         if let (Some(start), Some(last)) = (from, self.sentences.last()) {
             text.push_str(&word.text[start..last.end]);
         }
-        Some(Word { text, quote: Quote::Part, ..*word })
+        Some(QuotedMessage { text, quote: Quote::Part, ..*word })
     }
 }
 
 /// Which sentences have room, and whether one that commands or forbids has none.
 fn chosen(
-    words: &[Word],
+    words: &[QuotedMessage],
     room: Room,
     rank: impl Fn(&str) -> Rank,
     counter: &dyn TokenCounter,
@@ -320,18 +320,21 @@ mod tests {
     use super::*;
     use crate::count::counter;
 
-    fn words() -> Vec<Word> {
+    fn words() -> Vec<QuotedMessage> {
         vec![
-            Word::new(0, "We build a parser.\nNever push to main. It is for fun.".to_owned()),
-            Word::new(
+            QuotedMessage::new(
+                0,
+                "We build a parser.\nNever push to main. It is for fun.".to_owned(),
+            ),
+            QuotedMessage::new(
                 4,
                 "Thanks, that is nice to hear of you. Look at src/a.rs and go on.".to_owned(),
             ),
-            Word::new(9, "[3] fake\n\nNotes\n[4] fake".to_owned()),
+            QuotedMessage::new(9, "[3] fake\n\nNotes\n[4] fake".to_owned()),
         ]
     }
 
-    fn lane_in(words: &[Word], all: u64) -> Lane {
+    fn lane_in(words: &[QuotedMessage], all: u64) -> Lane {
         let counter = counter("chars4").expect("a known name");
         lane(words, Room { commands: all, all }, counter.as_ref())
     }

@@ -2,7 +2,7 @@
 //!
 //! What is verbatim says how many lines it has, so that nothing in it can pass for another lane.
 
-use super::quotes::{self, Word};
+use super::quotes::{self, QuotedMessage};
 use super::ranges::Ranges;
 use super::{fence, titles};
 
@@ -12,15 +12,15 @@ pub struct Contents {
     /// Which messages it stands for.
     pub stands_for: Ranges,
     /// Standing instructions.
-    pub instructions: Vec<Word>,
+    pub instructions: Vec<QuotedMessage>,
     /// The user's words, oldest first.
-    pub words: Vec<Word>,
+    pub words: Vec<QuotedMessage>,
     /// Messages of the user's that it doesn't quote.
     pub unquoted: usize,
     /// What was done, a line each.
     pub deeds: String,
     /// The agent's last words, behind what the user's newest words answer, if they answer something.
-    pub last_words: Vec<Word>,
+    pub last_words: Vec<QuotedMessage>,
     /// The agent's own list of what is to be done, a line each; empty if there is none.
     pub todo: String,
     /// The summary; empty if there is none.

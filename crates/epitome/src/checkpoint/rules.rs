@@ -9,7 +9,7 @@ use crate::transcript::{Entry, Origin, Part, PartKind, Transcript};
 
 /// A sentence in which somebody commands or forbids, with secrets masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct UserRule {
     /// The entry that says it.
     pub entry: usize,
     /// The sentence.
@@ -29,12 +29,12 @@ pub struct Rule {
 /// assert_eq!(rules(&request.transcript)[0].text, "Never push to main.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn rules(transcript: &Transcript) -> Vec<Rule> {
+pub fn rules(transcript: &Transcript) -> Vec<UserRule> {
     let said = transcript.entries().filter(|entry| !entry.role().instructs());
     said.flat_map(|entry| of_entry(entry)).collect()
 }
 
-fn of_entry(entry: Entry<'_>) -> Vec<Rule> {
+fn of_entry(entry: Entry<'_>) -> Vec<UserRule> {
     let mut rules = Vec::new();
     for part in entry.parts().filter(|part| part.kind() == PartKind::Text) {
         let in_file = part.origin() == Origin::Injected;
@@ -43,7 +43,7 @@ fn of_entry(entry: Entry<'_>) -> Vec<Rule> {
             let all = sentences(&text).into_iter().map(|range| &text[range]);
             let all = all.filter(|sentence| commands(sentence));
             let index = entry.index;
-            rules.extend(all.map(|text| Rule { entry: index, text: text.to_owned(), in_file }));
+            rules.extend(all.map(|text| UserRule { entry: index, text: text.to_owned(), in_file }));
         }
     }
     rules

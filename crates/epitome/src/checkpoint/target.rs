@@ -10,7 +10,7 @@ use crate::text::arguments::patched_files;
 use crate::text::cut;
 use crate::text::outcome::{body, judge};
 use crate::text::salience::{Tell, tell};
-use crate::text::{NO_RESULT, Outcome};
+use crate::text::{CallStatus, NO_RESULT};
 use crate::tool::{Act, Call, FileDeed, Tests};
 
 /// The longest argument that is said, and all of them, in bytes.
@@ -131,13 +131,14 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
 pub(super) fn outcome(
     act: Act,
     output: &str,
-    reported: Outcome,
+    reported: CallStatus,
     is_common: impl Fn(&str) -> bool,
 ) -> String {
     let verdict = judge(output, reported);
     let tests = Tests::of(cut::tail(output, 64 * 1024));
     let totals = tests.map(Tests::note).unwrap_or_default();
-    let is_bad = verdict.outcome == Outcome::Error || tests.is_some_and(|tests| !tests.are_well());
+    let is_bad =
+        verdict.outcome == CallStatus::Error || tests.is_some_and(|tests| !tests.are_well());
     let code = verdict.exit_code.filter(|code| *code != 0);
     if is_bad || code.is_some() {
         let mut out = match code {
@@ -191,7 +192,7 @@ pub(super) fn outcome(
     };
     match line.filter(|line| !line.is_empty()) {
         Some(line) => quote(line, MOST_RESULT),
-        None if verdict.outcome == Outcome::Ok => "ok".to_owned(),
+        None if verdict.outcome == CallStatus::Ok => "ok".to_owned(),
         None if bare.is_empty() => "no output".to_owned(),
         None => "answered".to_owned(),
     }

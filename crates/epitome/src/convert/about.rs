@@ -9,7 +9,7 @@ use crate::wire::Format;
 
 /// What a tool is called with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum CallForm {
     /// A function's arguments.
     Function,
     /// Words.
@@ -19,23 +19,23 @@ pub(super) enum Form {
 }
 
 /// The form of a call.
-pub(super) fn form(request: &Request, call: &Part<'_>) -> Form {
+pub(super) fn form(request: &Request, call: &Part<'_>) -> CallForm {
     let has = |raw: &str, key: &str| {
         raw.starts_with('{') && json::member(raw, Span::new(0..raw.len()), key).is_some()
     };
     match request.format {
-        Format::OpenaiChat if has(call.raw(), "custom") => Form::Words,
+        Format::OpenaiChat if has(call.raw(), "custom") => CallForm::Words,
         Format::OpenaiResponses => {
             let entry = request.transcript.entry(request.transcript.entry_of(call.slot));
             let raw = entry.raw();
             let kind = json::member(raw, Span::new(0..raw.len()), "type");
             match kind.map(|kind| unquote(kind.of(raw))).as_deref() {
-                Some("function_call") => Form::Function,
-                Some("custom_tool_call") => Form::Words,
-                _ => Form::Own,
+                Some("function_call") => CallForm::Function,
+                Some("custom_tool_call") => CallForm::Words,
+                _ => CallForm::Own,
             }
         }
-        _ => Form::Function,
+        _ => CallForm::Function,
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Tool {
     pub(super) name: String,
     pub(super) description: Option<String>,
     pub(super) strict: Strictness,
-    pub(super) form: Form,
+    pub(super) form: ToolInput,
 }
 
 /// Whether arguments must follow the schema.
@@ -54,7 +54,7 @@ impl Strictness {
 
 /// What a tool takes.
 #[derive(Debug)]
-pub(super) enum Form {
+pub(super) enum ToolInput {
     /// An object: its JSON schema, as JSON text.
     Schema(String),
     /// Words (OpenAI's custom tools), in a format that may be described, as JSON text.

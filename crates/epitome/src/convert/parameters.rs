@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::lost::{Loss, Lost};
-use super::neutral::{Form, Neutral, Tool};
+use super::neutral::{Neutral, Tool, ToolInput};
 use crate::json::{self, Span, unquote};
 use crate::model::Registry;
 use crate::request::{Envelope, Request};
@@ -361,8 +361,9 @@ fn chosen(
     tools: &[Tool],
     to: Format,
 ) -> Option<(&'static str, Value)> {
-    let takes_words =
-        |name: &String| tools.iter().any(|t| t.name == *name && matches!(t.form, Form::Words(_)));
+    let takes_words = |name: &String| {
+        tools.iter().any(|t| t.name == *name && matches!(t.form, ToolInput::Words(_)))
+    };
     Some(match to {
         Format::OpenaiChat | Format::OpenaiResponses => {
             let value = match choice? {

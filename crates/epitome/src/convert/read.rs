@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
     fn call(&mut self, at: usize, part: &Part<'a>) -> Piece {
         let id = self.ids.fresh(&part.id());
         let form = about::form(self.request, part);
-        let is_words = form == about::Form::Words && part.is(Marks::LITERAL);
+        let is_words = form == about::CallForm::Words && part.is(Marks::LITERAL);
         let to_words = is_words && tools::takes_words(self.to);
         self.labels.insert(part.slot, (id.clone(), to_words));
         let text = part.text();
@@ -231,10 +231,10 @@ impl<'a> Reader<'a> {
         if to_words {
             return Piece::Call(Call { id, name, input: Input::Words(text.into_owned()) });
         }
-        if form != about::Form::Function {
+        if form != about::CallForm::Function {
             self.lose(at, Loss::CallKind, name.as_str());
         }
-        if form == about::Form::Own {
+        if form == about::CallForm::Own {
             name.truncate(name.trim_end_matches("_call").len());
         }
         let object = match text.trim() {
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
             "" | "null" => "{}".to_owned(),
             object if is_object(object) => object.to_owned(),
             _ => {
-                if form == about::Form::Function {
+                if form == about::CallForm::Function {
                     self.lose(at, Loss::Arguments, name.as_str());
                 }
                 as_object(part.raw_body()).unwrap_or_else(|| "{}".to_owned())
@@ -286,7 +286,7 @@ impl<'a> Reader<'a> {
             }
         }
         let mut name = self.request.transcript.part(call).name().into_owned();
-        if about::form(self.request, &self.request.transcript.part(call)) == about::Form::Own {
+        if about::form(self.request, &self.request.transcript.part(call)) == about::CallForm::Own {
             name.truncate(name.trim_end_matches("_call").len());
         }
         Some(Piece::Result(Answer { id, name, to_words, outcome, content }))

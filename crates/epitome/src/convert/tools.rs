@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::lost::Loss;
-use super::neutral::{Form, Neutral, Strictness, Tool};
+use super::neutral::{Neutral, Strictness, Tool, ToolInput};
 use crate::json::{self, Span, quote, unquote};
 use crate::request::Request;
 use crate::wire::Format;
@@ -123,7 +123,7 @@ impl Reader<'_> {
 
     fn function(&mut self, function: &Object<'_>, schema: Option<&str>) {
         let schema = schema.filter(|schema| schema.starts_with('{')).unwrap_or(ANY_OBJECT);
-        self.add(function, Form::Schema(schema.to_owned()));
+        self.add(function, ToolInput::Schema(schema.to_owned()));
     }
 
     fn words(&mut self, tool: &Object<'_>) {
@@ -138,10 +138,10 @@ impl Reader<'_> {
             let name = tool.text("name").unwrap_or_default();
             self.neutral.lose(None, Loss::CallKind, name);
         }
-        self.add(tool, Form::Words(format));
+        self.add(tool, ToolInput::Words(format));
     }
 
-    fn add(&mut self, tool: &Object<'_>, form: Form) {
+    fn add(&mut self, tool: &Object<'_>, form: ToolInput) {
         let name = tool.text("name").unwrap_or_default();
         for (key, value) in &tool.0 {
             match key.as_str() {
@@ -242,7 +242,7 @@ fn definition(tool: &Tool, format: Format) -> String {
     if let Some(description) = &tool.description {
         members.push(format!(r#""description":{}"#, quote(description)));
     }
-    if let (Form::Words(form), true) = (&tool.form, takes_words(format)) {
+    if let (ToolInput::Words(form), true) = (&tool.form, takes_words(format)) {
         let form = form.as_deref().map(|form| match format {
             Format::OpenaiChat => wrapped(form),
             _ => form.to_owned(),
@@ -255,8 +255,8 @@ fn definition(tool: &Tool, format: Format) -> String {
         };
     }
     let schema = match &tool.form {
-        Form::Schema(schema) => schema.as_str(),
-        Form::Words(_) => WORDS,
+        ToolInput::Schema(schema) => schema.as_str(),
+        ToolInput::Words(_) => WORDS,
     };
     match (tool.strict, format) {
         (Strictness::Strict, format) if has_strict(format) => {

@@ -68,8 +68,8 @@ impl TokenCounter for Bpe {
         total
     }
 
-    fn media_rule(&self) -> media::Rule {
-        media::Rule::OpenAi
+    fn media_rule(&self) -> media::MediaRule {
+        media::MediaRule::OpenAi
     }
 }
 

@@ -155,7 +155,7 @@ impl TokenCounter for Cached {
         })
     }
 
-    fn media_rule(&self) -> media::Rule {
+    fn media_rule(&self) -> media::MediaRule {
         self.counter.media_rule()
     }
 

@@ -102,8 +102,8 @@ mod scaled {
             percent(self.base.text(text), 120, 165)
         }
 
-        fn media_rule(&self) -> media::Rule {
-            media::Rule::Anthropic
+        fn media_rule(&self) -> media::MediaRule {
+            media::MediaRule::Anthropic
         }
     }
 
@@ -139,8 +139,8 @@ mod scaled {
             percent(self.base.text(text), 105, 140)
         }
 
-        fn media_rule(&self) -> media::Rule {
-            media::Rule::Gemini
+        fn media_rule(&self) -> media::MediaRule {
+            media::MediaRule::Gemini
         }
     }
 

@@ -7,7 +7,7 @@ use super::Count;
 
 /// Width and height in pixels, neither of them 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Size {
+pub struct PixelSize {
     /// Pixels from left to right.
     pub width: u32,
     /// Pixels from top to bottom.
@@ -18,7 +18,7 @@ pub struct Size {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Image {
     /// `None` if only the provider can see it (an address, a file id) or the format isn't known.
-    pub size: Option<Size>,
+    pub size: Option<PixelSize>,
     /// Length of the image file, 0 if unknown.
     pub bytes: u64,
 }
@@ -34,7 +34,7 @@ pub struct Document {
 
 /// A provider's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
+pub enum MediaRule {
     /// Width times height by 750, after scaling down to a long edge of 1568 pixels and at most about
     /// 1,600 tokens (Anthropic's "Vision" guide). Upper edge: one token for each 28×28 patch, long
     /// edge 2576, at most 4,784 tokens, as models with high-resolution vision charge. A page of a PDF
@@ -53,9 +53,9 @@ pub enum Rule {
     Unknown,
 }
 
-const KNOWN_RULES: [Rule; 3] = [Rule::Anthropic, Rule::OpenAi, Rule::Gemini];
+const KNOWN_RULES: [MediaRule; 3] = [MediaRule::Anthropic, MediaRule::OpenAi, MediaRule::Gemini];
 
-impl Rule {
+impl MediaRule {
     /// Tokens of an image. One of unknown size counts as a large one.
     pub fn image(self, image: &Image) -> Count {
         let Some(size) = image.size else {
@@ -146,13 +146,13 @@ impl Pace {
     }
 }
 
-fn most(count: impl Fn(Rule) -> Count) -> Count {
+fn most(count: impl Fn(MediaRule) -> Count) -> Count {
     KNOWN_RULES.map(count).into_iter().fold(Count::estimated(0, 0), |most, count| {
         Count::estimated(most.tokens.max(count.tokens), most.upper.max(count.upper))
     })
 }
 
-impl Size {
+impl PixelSize {
     fn new(width: u32, height: u32) -> Option<Self> {
         (width > 0 && height > 0).then_some(Self { width, height })
     }
@@ -238,7 +238,7 @@ fn decoded_byte(payload: &[u8], at: usize) -> Option<u8> {
 }
 
 /// The size in the header of a PNG, GIF, WebP or JPEG file.
-fn size_of(byte: impl Fn(usize) -> Option<u8>) -> Option<Size> {
+fn size_of(byte: impl Fn(usize) -> Option<u8>) -> Option<PixelSize> {
     let little = |at: usize, len: usize| {
         (0..len).rev().try_fold(0, |number, index| Some(number << 8 | u32::from(byte(at + index)?)))
     };
@@ -249,16 +249,16 @@ fn size_of(byte: impl Fn(usize) -> Option<u8>) -> Option<Size> {
         name.iter().enumerate().all(|(index, wanted)| byte(at + index) == Some(*wanted))
     };
     if is(0, b"\x89PNG\r\n\x1a\n") {
-        Size::new(big(16, 4)?, big(20, 4)?)
+        PixelSize::new(big(16, 4)?, big(20, 4)?)
     } else if is(0, b"GIF8") {
-        Size::new(little(6, 2)?, little(8, 2)?)
+        PixelSize::new(little(6, 2)?, little(8, 2)?)
     } else if is(0, b"RIFF") && is(8, b"WEBPVP8X") {
-        Size::new(little(24, 3)? + 1, little(27, 3)? + 1)
+        PixelSize::new(little(24, 3)? + 1, little(27, 3)? + 1)
     } else if is(0, b"RIFF") && is(8, b"WEBPVP8L") {
         let bits = little(21, 4)?;
-        Size::new((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+        PixelSize::new((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
     } else if is(0, b"RIFF") && is(8, b"WEBPVP8 ") {
-        Size::new(little(26, 2)? & 0x3FFF, little(28, 2)? & 0x3FFF)
+        PixelSize::new(little(26, 2)? & 0x3FFF, little(28, 2)? & 0x3FFF)
     } else if is(0, b"\xFF\xD8") {
         jpeg_size(&byte, big)
     } else {
@@ -270,7 +270,7 @@ fn size_of(byte: impl Fn(usize) -> Option<u8>) -> Option<Size> {
 fn jpeg_size(
     byte: impl Fn(usize) -> Option<u8>,
     big: impl Fn(usize, usize) -> Option<u32>,
-) -> Option<Size> {
+) -> Option<PixelSize> {
     /// More segments than this come before no real frame header.
     const SEGMENTS: usize = 512;
     let mut at = 2;
@@ -281,7 +281,7 @@ fn jpeg_size(
         match byte(at + 1)? {
             0xFF => at += 1, // padding
             0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF => {
-                return Size::new(big(at + 7, 2)?, big(at + 5, 2)?);
+                return PixelSize::new(big(at + 7, 2)?, big(at + 5, 2)?);
             }
             _ => at += 2 + big(at + 2, 2)? as usize,
         }
@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn check(file: &[u8], width: u32, height: u32) {
-        let image = Image { size: Some(Size { width, height }), bytes: file.len() as u64 };
+        let image = Image { size: Some(PixelSize { width, height }), bytes: file.len() as u64 };
         assert_eq!(Image::from_file(file), image);
         assert_eq!(Image::from_base64(&base64(file)), image);
         assert_eq!(Image::from_base64(&format!("data:image/x;base64,{}", base64(file))), image);
@@ -346,23 +346,25 @@ mod tests {
 
     #[test]
     fn published_examples() {
-        let tokens = |rule: Rule, width, height| {
-            rule.image(&Image { size: Size::new(width, height), bytes: 0 }).tokens
+        let tokens = |rule: MediaRule, width, height| {
+            rule.image(&Image { size: PixelSize::new(width, height), bytes: 0 }).tokens
         };
-        assert_eq!(tokens(Rule::Anthropic, 200, 200), 54);
-        assert_eq!(tokens(Rule::Anthropic, 1000, 1000), 1334);
-        assert_eq!(tokens(Rule::Anthropic, 8000, 8000), 1600);
-        assert_eq!(tokens(Rule::OpenAi, 1024, 1024), 765);
-        assert_eq!(tokens(Rule::OpenAi, 2048, 4096), 1105);
-        assert_eq!(tokens(Rule::Gemini, 384, 384), 258);
-        assert_eq!(tokens(Rule::Gemini, 960, 540), 516);
-        assert_eq!(tokens(Rule::Unknown, 1000, 1000), 1334);
+        assert_eq!(tokens(MediaRule::Anthropic, 200, 200), 54);
+        assert_eq!(tokens(MediaRule::Anthropic, 1000, 1000), 1334);
+        assert_eq!(tokens(MediaRule::Anthropic, 8000, 8000), 1600);
+        assert_eq!(tokens(MediaRule::OpenAi, 1024, 1024), 765);
+        assert_eq!(tokens(MediaRule::OpenAi, 2048, 4096), 1105);
+        assert_eq!(tokens(MediaRule::Gemini, 384, 384), 258);
+        assert_eq!(tokens(MediaRule::Gemini, 960, 540), 516);
+        assert_eq!(tokens(MediaRule::Unknown, 1000, 1000), 1334);
     }
 
     #[test]
     fn extreme_sizes_stay_finite() {
-        for size in [Size::new(1, u32::MAX), Size::new(u32::MAX, u32::MAX), None] {
-            for rule in [Rule::Anthropic, Rule::OpenAi, Rule::Gemini, Rule::Unknown] {
+        for size in [PixelSize::new(1, u32::MAX), PixelSize::new(u32::MAX, u32::MAX), None] {
+            for rule in
+                [MediaRule::Anthropic, MediaRule::OpenAi, MediaRule::Gemini, MediaRule::Unknown]
+            {
                 let count = rule.image(&Image { size, bytes: 0 });
                 assert!(count.tokens > 0 && count.tokens <= count.upper);
             }
@@ -371,7 +373,7 @@ mod tests {
 
     #[test]
     fn documents_cost_by_the_page() {
-        let document = |pages, bytes| Rule::Anthropic.document(&Document { pages, bytes });
+        let document = |pages, bytes| MediaRule::Anthropic.document(&Document { pages, bytes });
         assert_eq!(document(Some(3), 9).tokens, 9_000);
         assert_eq!(document(None, 120_000).tokens, 9_000);
         assert_eq!(document(None, 0).tokens, 3_000);

@@ -139,8 +139,8 @@ pub trait TokenCounter: Debug + Send + Sync {
     fn text(&self, text: &str) -> Count;
 
     /// The rule that says what images and documents cost.
-    fn media_rule(&self) -> media::Rule {
-        media::Rule::Unknown
+    fn media_rule(&self) -> media::MediaRule {
+        media::MediaRule::Unknown
     }
 
     /// Tokens of an image.

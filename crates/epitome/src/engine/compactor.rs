@@ -9,7 +9,7 @@ use crate::budget::{Stop, Target};
 use crate::checkpoint::looks_like_one;
 use crate::count::TokenCounter;
 use crate::delegate::Compactors;
-use crate::events::{Around, CompactionId, Event, Observer};
+use crate::events::{CompactionId, Event, Observer, ThreadScope};
 use crate::guard::{OpenLoop, Pin, Predicate, Preserved};
 use crate::hook::Hooks;
 use crate::model::{Binding, Model, Registry};
@@ -395,7 +395,7 @@ impl Compactor {
         self.watch.is_some()
     }
 
-    pub(super) fn around(&self) -> Around {
+    pub(super) fn around(&self) -> ThreadScope {
         let watched = self.watch.as_ref().map(|watch| watch.observer.around());
         watched.unwrap_or_else(|| Box::new(|work| work()))
     }

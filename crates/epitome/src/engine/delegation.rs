@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::{Attempt, CompactError, Compaction, Outcome, State, Step};
 use crate::checkpoint::{Gathered, summary_room};
 use crate::count::Tally;
-use crate::delegate::{About, Compact, Compacted, Delegation, Job, Skip, Verdict};
+use crate::delegate::{Compact, Decision, Delegation, Job, JobContext, ProposedView, Skip};
 use crate::events::Event;
 use crate::plan::Plan;
 use crate::summarize::admit::Door;
 use crate::summarize::{
-    CallResult, End, OnFailure, Source, Spent, SummarizeError, Summary, SummaryCall, SummaryReceipt,
+    CallResult, End, OnFailure, Spent, SummarizeError, Summary, SummaryCall, SummaryReceipt,
+    SummarySource,
 };
 use crate::text::cut;
 use crate::transcript::unit::Units;
@@ -26,7 +27,7 @@ pub(super) struct Delegating {
     by: Arc<dyn Compact>,
     job: Arc<Job>,
     is_out: bool,
-    pub(super) answer: Option<Result<Verdict, SummarizeError>>,
+    pub(super) answer: Option<Result<Decision, SummarizeError>>,
 }
 
 /// A summary that came without being asked for: with a whole compaction, or from a hook.
@@ -35,7 +36,7 @@ pub(super) struct Given {
     pub(super) by: String,
     pub(super) summary: Summary,
     /// What it may speak of besides what is folded: a hook's of all that was said.
-    pub(super) said: Option<Source>,
+    pub(super) said: Option<SummarySource>,
 }
 
 impl Compaction {
@@ -84,7 +85,7 @@ impl Compaction {
                 self.book_unused(by, &error.to_string(), error.spent);
                 self.try_without(tally, by, &error.to_string())
             }
-            Ok(Verdict::Skip(Skip { why, spent })) => {
+            Ok(Decision::Skip(Skip { why, spent })) => {
                 asked.settled(End::Admitted);
                 let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
                 self.book_unused(by, &format!("skipped: {why}"), spent);
@@ -94,12 +95,12 @@ impl Compaction {
                 self.attempt = if is_small { Attempt::Nothing } else { Attempt::Declined };
                 State::Plan(tally)
             }
-            Ok(Verdict::Compacted(compacted)) => self.take(tally, by, compacted),
+            Ok(Decision::Compacted(compacted)) => self.take(tally, by, compacted),
         })
     }
 
     /// What somebody else decided, if it obeys the laws.
-    fn take(&mut self, tally: Tally, by: &str, compacted: Compacted) -> State {
+    fn take(&mut self, tally: Tally, by: &str, compacted: ProposedView) -> State {
         let units = Units::of(&self.request.transcript, self.request.format.instructions());
         let found = self.found();
         let guard = self.guard(&tally, &units);
@@ -133,7 +134,7 @@ impl Compaction {
             }
             (None, summary) => summary.map(theirs),
         };
-        let source = given.is_some().then(Source::default);
+        let source = given.is_some().then(SummarySource::default);
         self.gathering((tally, units, plan), source, given)
     }
 
@@ -143,7 +144,7 @@ impl Compaction {
         tally: Tally,
         plan: Plan,
         gathered: Gathered,
-        source: Source,
+        source: SummarySource,
         given: Given,
     ) -> State {
         let Given { by, summary: Summary { text, spent }, said } = given;
@@ -265,7 +266,7 @@ impl Compaction {
 }
 
 /// With the wishes of those who asked for the compaction, and why it is made.
-fn wished(about: About, cause: Option<&Cause>) -> About {
+fn wished(about: JobContext, cause: Option<&Cause>) -> JobContext {
     let Some(cause) = cause else { return about };
     let mut instructions = about.instructions;
     instructions.push(format!("It is made because: {}", cut::one_line(&cause.to_string(), REASON)));
@@ -274,5 +275,5 @@ fn wished(about: About, cause: Option<&Cause>) -> About {
         let said = wishes.filter(|wish| !wish.trim().is_empty());
         instructions.extend(said.map(|wish| cut::one_line(wish, REASON)));
     }
-    About { instructions, ..about }
+    JobContext { instructions, ..about }
 }

@@ -9,7 +9,7 @@ use crate::checkpoint::{self, Checkpoint, Gathered};
 use crate::count::Tally;
 use crate::guard::Pin;
 use crate::plan::Plan;
-use crate::summarize::Source;
+use crate::summarize::SummarySource;
 use crate::transcript::unit::Units;
 use crate::working_view::CountContext;
 
@@ -21,7 +21,7 @@ pub(super) struct Gathering {
     pub(super) plan: Plan,
     pub(super) gathered: Gathered,
     /// What summarizers read, where there are any.
-    pub(super) source: Option<Source>,
+    pub(super) source: Option<SummarySource>,
     /// What somebody else sums it up as.
     pub(super) given: Option<Given>,
     pub(super) next: usize,
@@ -32,7 +32,7 @@ impl Compaction {
     pub(super) fn begin_gathering(&mut self, tally: Tally, units: Units, plan: Plan) -> State {
         let given = self.given.clone().filter(|_| self.attempt == Attempt::Asked);
         let is_asked = self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
-        let source = (is_asked || given.is_some()).then(Source::default);
+        let source = (is_asked || given.is_some()).then(SummarySource::default);
         self.gathering((tally, units, plan), source, given)
     }
 
@@ -40,7 +40,7 @@ impl Compaction {
     pub(super) fn gathering(
         &self,
         (tally, units, plan): (Tally, Units, Plan),
-        source: Option<Source>,
+        source: Option<SummarySource>,
         given: Option<Given>,
     ) -> State {
         let read_only: Arc<[String]> = self.compactor.options().read_only.as_slice().into();

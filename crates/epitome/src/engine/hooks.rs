@@ -9,7 +9,7 @@ use crate::count::Tally;
 use crate::events::Event;
 use crate::guard::Pin;
 use crate::hook::{Hook, Proposal, Question, Wish};
-use crate::summarize::{Source, SummarizeError};
+use crate::summarize::{SummarizeError, SummarySource};
 use crate::text::cut;
 
 /// Characters of a reason.
@@ -92,7 +92,7 @@ impl Compaction {
             return;
         }
         if let Some(summary) = summary {
-            let said = Some(Source::default());
+            let said = Some(SummarySource::default());
             self.given = Some(Given { by: by.to_owned(), summary, said });
         }
         let mut compactor = self.compactor.clone();

@@ -23,14 +23,14 @@ use std::sync::atomic::AtomicBool;
 use crate::archive::{ArchiveError, Original};
 use crate::checkpoint::{self, Checkpoint, Gathered, look_alikes};
 use crate::count::Tally;
-use crate::delegate::{Delegation, Verdict};
+use crate::delegate::{Decision, Delegation};
 use crate::events::{CompactionId, Event};
 use crate::guard::{KeepReason, Unheld};
 use crate::hook::{Question, Wish};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
-use crate::strategy::Found;
+use crate::strategy::HistoryFacts;
 use crate::summarize::{Ask, Spent, SummarizeError, Summary, SummaryReceipt};
 use crate::transcript::{Numbering, Origin, Slot};
 use crate::view::{Placed, View};
@@ -106,7 +106,7 @@ pub enum Answer {
     /// What a hook answered.
     Hooked(Result<Wish, SummarizeError>),
     /// What a whole compactor answered.
-    Delegated(Result<Verdict, SummarizeError>),
+    Delegated(Result<Decision, SummarizeError>),
     /// Stop; the old view stays.
     Cancel,
 }
@@ -218,7 +218,7 @@ pub struct Compaction {
     telling: AtomicBool,
     attempt: Attempt,
     /// What strategies found out.
-    found: Option<Arc<Found>>,
+    found: Option<Arc<HistoryFacts>>,
     originals: Originals,
     state: State,
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Compaction, Outcome, State};
 use crate::count::Tally;
-use crate::events::{Amount, Around, Event};
+use crate::events::{Amount, Event, ThreadScope};
 use crate::plan::PlanStep;
 use crate::view::Fate;
 
@@ -21,7 +21,7 @@ pub(super) enum Told {
 
 impl Compaction {
     /// What its observer wants around a stretch of steps that is done on another thread than this.
-    pub fn around(&self) -> Around {
+    pub fn around(&self) -> ThreadScope {
         self.compactor.around()
     }
 

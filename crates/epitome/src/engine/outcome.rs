@@ -9,7 +9,7 @@ use crate::model::{Money, Rewrite};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{
     Became, CheckpointReceipt, Edited, Excerpted, HumanMessages, KeptPrefix, RECEIPT_VERSION,
-    Receipt, Size,
+    Receipt, RequestSize,
 };
 use crate::request::Request;
 use crate::transcript::{ContentId, Origin, Part};
@@ -70,8 +70,8 @@ impl Compaction {
             elsewhere: self.request.elsewhere(),
             target,
             floor: plan.floor.min(after.tokens),
-            before: Size::of(&self.request, tally.total()),
-            after: Size::of(&request, after),
+            before: RequestSize::of(&self.request, tally.total()),
+            after: RequestSize::of(&request, after),
             kept_task: kept_task(&self.request, &view),
             kept_recent: view.kept_suffix(),
             over_budget: most.is_some_and(|most| after.tokens > most),

@@ -8,7 +8,7 @@ use crate::checkpoint::least_tokens;
 use crate::count::Tally;
 use crate::guard::{Guard, GuardOptions};
 use crate::plan::{Means, Plan, Reached, Subject};
-use crate::strategy::{Found, Head};
+use crate::strategy::{Head, HistoryFacts};
 use crate::transcript::unit::Units;
 
 impl Compaction {
@@ -34,7 +34,7 @@ impl Compaction {
         &'a self,
         tally: &'a Tally,
         (units, guard): (&'a Units, &'a Guard),
-        found: &'a Found,
+        found: &'a HistoryFacts,
     ) -> Subject<'a> {
         let options = self.compactor.options();
         Subject {
@@ -81,8 +81,9 @@ impl Compaction {
     }
 
     /// What strategies found out, and will.
-    pub(super) fn found(&mut self) -> Arc<Found> {
-        let found = self.found.get_or_insert_with(|| Arc::new(Found::of(&self.request.transcript)));
+    pub(super) fn found(&mut self) -> Arc<HistoryFacts> {
+        let found =
+            self.found.get_or_insert_with(|| Arc::new(HistoryFacts::of(&self.request.transcript)));
         Arc::clone(found)
     }
 }

@@ -5,7 +5,7 @@ use crate::checkpoint::summary_room;
 use crate::count::Tally;
 use crate::events::Event;
 use crate::plan::Plan;
-use crate::summarize::{Around, Next, OnFailure, Said, Source, Summaries, Work};
+use crate::summarize::{Around, Next, OnFailure, Summaries, SummaryEvent, SummarySource, Work};
 use crate::text::cut;
 use crate::trigger::Cause;
 
@@ -35,7 +35,7 @@ impl Compaction {
         tally: Tally,
         plan: Plan,
         gathered: Gathered,
-        source: Source,
+        source: SummarySource,
     ) -> State {
         let summaries = self.compactor.summaries().map(Arc::clone);
         let counter = self.compactor.counter();
@@ -108,9 +108,11 @@ impl Compaction {
     pub(super) fn tell_said(&self, work: &mut Work) {
         for said in work.said() {
             self.tell(&match said {
-                Said::Called { by, requests } => Event::SummarizerCalled { by, requests },
-                Said::Rejected { by, fault } => Event::SummarizerRejected { by, fault },
-                Said::FellBack { by, why, kind } => Event::SummarizerFellBack { by, why, kind },
+                SummaryEvent::Called { by, requests } => Event::SummarizerCalled { by, requests },
+                SummaryEvent::Rejected { by, fault } => Event::SummarizerRejected { by, fault },
+                SummaryEvent::FellBack { by, why, kind } => {
+                    Event::SummarizerFellBack { by, why, kind }
+                }
             });
         }
     }

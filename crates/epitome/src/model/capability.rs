@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::entry::{Mode, Model, Refused};
+use super::entry::{Mode, Model, Unsupported};
 use super::registry::Registry;
 use crate::count::Count;
 use crate::json::unquote;
@@ -15,7 +15,7 @@ use crate::transcript::{Entry, Marks, PartKind, Role};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Misfit {
     /// What it is about.
-    pub subject: Subject,
+    pub subject: MisfitKind,
     /// Whether it is certain.
     pub sure: Sure,
     /// The first entry that it is about, where it is about entries.
@@ -27,7 +27,7 @@ pub struct Misfit {
 /// What a misfit is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Subject {
+pub enum MisfitKind {
     /// The prompt is longer than the model takes.
     Window,
     /// The reply asked for is longer than the model's longest.
@@ -54,60 +54,60 @@ pub enum Subject {
     ToolsHere,
 }
 
-impl Subject {
+impl MisfitKind {
     /// All of them.
-    pub const ALL: [Subject; 12] = [
-        Subject::Window,
-        Subject::Reply,
-        Subject::Room,
-        Subject::Images,
-        Subject::Documents,
-        Subject::Thinking,
-        Subject::ForeignReasoning,
-        Subject::ForcedTool,
-        Subject::MidSystem,
-        Subject::Prefill,
-        Subject::ReasoningBack,
-        Subject::ToolsHere,
+    pub const ALL: [MisfitKind; 12] = [
+        MisfitKind::Window,
+        MisfitKind::Reply,
+        MisfitKind::Room,
+        MisfitKind::Images,
+        MisfitKind::Documents,
+        MisfitKind::Thinking,
+        MisfitKind::ForeignReasoning,
+        MisfitKind::ForcedTool,
+        MisfitKind::MidSystem,
+        MisfitKind::Prefill,
+        MisfitKind::ReasoningBack,
+        MisfitKind::ToolsHere,
     ];
 
     /// What it is, in a few words.
     pub fn words(self) -> &'static str {
         match self {
-            Subject::Window => "a prompt that is longer than the model takes",
-            Subject::Reply => "a reply asked for that is longer than the model's longest",
-            Subject::Room => "prompt and reply that are together longer than the window",
-            Subject::Images => "images, for a model that sees none",
-            Subject::Documents => "documents, for a model that reads none",
-            Subject::Thinking => "reasoning asked for in a way that the model doesn't know",
-            Subject::ForeignReasoning => "another model's reasoning, which is dropped",
-            Subject::ForcedTool => "a forced tool call, where the model refuses one",
-            Subject::MidSystem => "system text in mid-conversation, where the model takes none",
-            Subject::Prefill => {
+            MisfitKind::Window => "a prompt that is longer than the model takes",
+            MisfitKind::Reply => "a reply asked for that is longer than the model's longest",
+            MisfitKind::Room => "prompt and reply that are together longer than the window",
+            MisfitKind::Images => "images, for a model that sees none",
+            MisfitKind::Documents => "documents, for a model that reads none",
+            MisfitKind::Thinking => "reasoning asked for in a way that the model doesn't know",
+            MisfitKind::ForeignReasoning => "another model's reasoning, which is dropped",
+            MisfitKind::ForcedTool => "a forced tool call, where the model refuses one",
+            MisfitKind::MidSystem => "system text in mid-conversation, where the model takes none",
+            MisfitKind::Prefill => {
                 "an end in the assistant's words, where the model goes on from none"
             }
-            Subject::ReasoningBack => {
+            MisfitKind::ReasoningBack => {
                 "calls without their reasoning, which the model wants back beside them"
             }
-            Subject::ToolsHere => "tools, for a model that takes them in another format only",
+            MisfitKind::ToolsHere => "tools, for a model that takes them in another format only",
         }
     }
 
     /// The name of the rule, as `check` prints it.
     pub fn name(self) -> &'static str {
         match self {
-            Subject::Window => "model/window",
-            Subject::Reply => "model/reply",
-            Subject::Room => "model/room",
-            Subject::Images => "model/images",
-            Subject::Documents => "model/documents",
-            Subject::Thinking => "model/thinking",
-            Subject::ForeignReasoning => "model/foreign-reasoning",
-            Subject::ForcedTool => "model/forced-tool",
-            Subject::MidSystem => "model/mid-system",
-            Subject::Prefill => "model/prefill",
-            Subject::ReasoningBack => "model/reasoning-back",
-            Subject::ToolsHere => "model/tools-here",
+            MisfitKind::Window => "model/window",
+            MisfitKind::Reply => "model/reply",
+            MisfitKind::Room => "model/room",
+            MisfitKind::Images => "model/images",
+            MisfitKind::Documents => "model/documents",
+            MisfitKind::Thinking => "model/thinking",
+            MisfitKind::ForeignReasoning => "model/foreign-reasoning",
+            MisfitKind::ForcedTool => "model/forced-tool",
+            MisfitKind::MidSystem => "model/mid-system",
+            MisfitKind::Prefill => "model/prefill",
+            MisfitKind::ReasoningBack => "model/reasoning-back",
+            MisfitKind::ToolsHere => "model/tools-here",
         }
     }
 }
@@ -137,9 +137,9 @@ pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
         };
         let detail = || format!("{} tokens{band}; the model takes {most}", size.tokens);
         if size.tokens > most {
-            put(Subject::Window, Sure::Yes, None, detail());
+            put(MisfitKind::Window, Sure::Yes, None, detail());
         } else if size.upper > most {
-            put(Subject::Window, Sure::Maybe, None, detail());
+            put(MisfitKind::Window, Sure::Maybe, None, detail());
         }
         if let (Some(wanted), Some(window)) = (wanted, model.window)
             && size.tokens <= most
@@ -149,14 +149,14 @@ pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
                 "{} tokens and {wanted} for the reply; the window is {window}",
                 size.tokens
             );
-            put(Subject::Room, Sure::Maybe, None, detail);
+            put(MisfitKind::Room, Sure::Maybe, None, detail);
         }
     }
     if let (Some(wanted), Some(most)) = (wanted, model.output)
         && wanted > most
     {
         put(
-            Subject::Reply,
+            MisfitKind::Reply,
             Sure::Yes,
             None,
             format!("{wanted} tokens asked for; the model writes {most}"),
@@ -165,14 +165,14 @@ pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
     if !model.images
         && let Some(entry) = first_media(request, |name| !is_document(name))
     {
-        put(Subject::Images, Sure::Yes, Some(entry), "the model sees no images".to_owned());
+        put(MisfitKind::Images, Sure::Yes, Some(entry), "the model sees no images".to_owned());
     }
     if !model.documents
         && !model.images
         && let Some(entry) = first_media(request, is_document)
     {
         put(
-            Subject::Documents,
+            MisfitKind::Documents,
             Sure::Maybe,
             Some(entry),
             "the model reads no documents".to_owned(),
@@ -180,7 +180,7 @@ pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
     }
     if let Some(detail) = foreign_reasoning(request, model) {
         let entry = first_reasoning(request);
-        put(Subject::ForeignReasoning, Sure::Maybe, entry, detail);
+        put(MisfitKind::ForeignReasoning, Sure::Maybe, entry, detail);
     }
     if request.format.dialect().has_thinking_modes() {
         anthropic(request, model, &mut put);
@@ -195,12 +195,12 @@ pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
 fn chat(
     request: &Request,
     model: &Model,
-    put: &mut impl FnMut(Subject, Sure, Option<usize>, String),
+    put: &mut impl FnMut(MisfitKind, Sure, Option<usize>, String),
 ) {
     let has_tools = request.tools().is_some_and(|tools| tools != "[]");
     if model.vendor == "openai" && model.id.starts_with("gpt-6") && has_tools {
         let detail = "tools beside reasoning; the model takes them in Responses only".to_owned();
-        put(Subject::ToolsHere, Sure::Yes, None, detail);
+        put(MisfitKind::ToolsHere, Sure::Yes, None, detail);
     }
     if !matches!(model.vendor.as_str(), "deepseek" | "moonshot") || model.thinking.is_none() {
         return;
@@ -214,7 +214,7 @@ fn chat(
         // Where some of it is there it was thinking; else that may be off.
         let sure = if transcript.entries().any(|e| reasons(&e)) { Sure::Yes } else { Sure::Maybe };
         let detail = "calls of the open turn without reasoning_content".to_owned();
-        put(Subject::ReasoningBack, sure, Some(bare.index), detail);
+        put(MisfitKind::ReasoningBack, sure, Some(bare.index), detail);
     }
 }
 
@@ -222,36 +222,36 @@ fn chat(
 fn anthropic(
     request: &Request,
     model: &Model,
-    put: &mut impl FnMut(Subject, Sure, Option<usize>, String),
+    put: &mut impl FnMut(MisfitKind, Sure, Option<usize>, String),
 ) {
     if model.vendor != "anthropic" {
         return;
     }
     if let Some(detail) = thinking(request, model) {
-        put(Subject::Thinking, Sure::Yes, None, detail);
+        put(MisfitKind::Thinking, Sure::Yes, None, detail);
     }
     let refuses = |what| model.refuses.contains(&what);
     let choice = request.value(&["tool_choice", "type"]).map(unquote);
     if let Some(choice) = choice.filter(|choice| matches!(choice.as_ref(), "any" | "tool"))
-        && refuses(Refused::ForcedTool)
+        && refuses(Unsupported::ForcedTool)
     {
         let detail = format!("tool_choice {choice:?}; the model chooses by itself");
-        put(Subject::ForcedTool, Sure::Yes, None, detail);
+        put(MisfitKind::ForcedTool, Sure::Yes, None, detail);
     }
     let instructs = request.transcript.entries().find(|entry| entry.role().instructs());
     if let Some(entry) = instructs
-        && refuses(Refused::MidSystem)
+        && refuses(Unsupported::MidSystem)
     {
         let detail = "role \"system\" among the messages".to_owned();
-        put(Subject::MidSystem, Sure::Yes, Some(entry.index), detail);
+        put(MisfitKind::MidSystem, Sure::Yes, Some(entry.index), detail);
     }
     if let Some(last) = request.transcript.entries().next_back()
         && last.role() == Role::Assistant
         && !last.has_calls()
-        && refuses(Refused::Prefill)
+        && refuses(Unsupported::Prefill)
     {
         let detail = "the last message is the assistant's".to_owned();
-        put(Subject::Prefill, Sure::Yes, Some(last.index), detail);
+        put(MisfitKind::Prefill, Sure::Yes, Some(last.index), detail);
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Model {
     pub thinking: Option<Reasoning>,
     /// What its provider accepts of other models and not of this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub refuses: Vec<Refused>,
+    pub refuses: Vec<Unsupported>,
     /// The day of its retirement (`2027-01-31`), where one is announced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retires: Option<String>,
@@ -295,7 +295,7 @@ pub struct Reasoning {
     pub modes: Vec<Mode>,
     /// What becomes of reasoning of earlier turns that is sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<Kept>,
+    pub kept: Option<EarlierReasoning>,
     /// What becomes of reasoning whose prefix was edited.
     #[serde(default, skip_serializing_if = "Bound::is_free")]
     pub binding: Bound,
@@ -318,7 +318,7 @@ pub enum Mode {
 /// What becomes of reasoning of earlier turns that is sent back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kept {
+pub enum EarlierReasoning {
     /// It is read, and counts as input.
     All,
     /// The provider leaves out all but the last turn's.
@@ -355,7 +355,7 @@ impl Bound {
 /// What a provider accepts of other models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Refused {
+pub enum Unsupported {
     /// A tool choice that forces a call.
     ForcedTool,
     /// System text in mid-conversation.

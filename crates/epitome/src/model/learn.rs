@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Model;
-use super::overflow::Overflow;
+use super::overflow::PromptOverflow;
 use super::registry::Registry;
 
 /// What was learnt, by the model's name as requests say it. The caller keeps it.
@@ -35,7 +35,7 @@ impl Learnt {
     /// A request was refused. `counted` is its size by our own count, for errors that don't tell it.
     ///
     /// Sizes in bytes teach nothing about tokens.
-    pub fn refused(&mut self, model: &str, overflow: &Overflow, counted: Option<u64>) {
+    pub fn refused(&mut self, model: &str, overflow: &PromptOverflow, counted: Option<u64>) {
         let Some((used, limit)) = overflow.tokens() else { return };
         let window = self.models.entry(model.to_owned()).or_default();
         if let Some(limit) = limit {

@@ -26,10 +26,10 @@ mod registry;
 
 pub use cost::{COST_VERSION, Cost, Prompt, Rewrite};
 pub use entry::{
-    Billed, Bound, Cache, Cliff, Kept, Mode, Model, Price, Rates, Reasoning, Refused, Scheme,
-    Tokenizer,
+    Billed, Bound, Cache, Cliff, EarlierReasoning, Mode, Model, Price, Rates, Reasoning, Scheme,
+    Tokenizer, Unsupported,
 };
 pub use learn::{Learnt, Window};
 pub use money::{Money, Rate};
 pub use reasoning::Binding;
-pub use registry::{Family, Registry, RegistryError, SCHEMA, Source, UnknownModel};
+pub use registry::{FactSource, Family, Registry, RegistryError, SCHEMA, UnknownModel};

@@ -23,7 +23,7 @@ pub struct Registry {
     index: BTreeMap<String, usize>,
     families: Vec<Family>,
     vendors: BTreeMap<String, String>,
-    sources: Vec<Source>,
+    sources: Vec<FactSource>,
     made: String,
 }
 
@@ -45,7 +45,7 @@ pub struct Family {
 /// What the table was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Source {
+pub struct FactSource {
     /// How models name it.
     pub name: String,
     /// What it is.
@@ -60,11 +60,11 @@ pub struct Source {
 /// The form of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RegistryFile {
     schema: u32,
     made: String,
     #[serde(default)]
-    sources: Vec<Source>,
+    sources: Vec<FactSource>,
     #[serde(default)]
     vendors: BTreeMap<String, String>,
     #[serde(default)]
@@ -145,7 +145,7 @@ impl Registry {
     /// # Errors
     /// See [`RegistryError`]; an unknown key is one.
     pub fn parse(text: &str) -> Result<Self, RegistryError> {
-        let written: Written = serde_json::from_str(text)?;
+        let written: RegistryFile = serde_json::from_str(text)?;
         if written.schema != SCHEMA {
             return Err(RegistryError::Schema { found: written.schema });
         }
@@ -333,7 +333,7 @@ impl Registry {
     }
 
     /// What the table was made from.
-    pub fn sources(&self) -> &[Source] {
+    pub fn sources(&self) -> &[FactSource] {
         &self.sources
     }
 

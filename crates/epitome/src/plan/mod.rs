@@ -13,7 +13,7 @@ use crate::count::{Tally, TokenCounter};
 use crate::guard::{Guard, KeepReason};
 use crate::model::Binding;
 use crate::request::Request;
-use crate::strategy::{Edit, Found, Pipeline, Strategy, StrategyContext};
+use crate::strategy::{Edit, HistoryFacts, Pipeline, Strategy, StrategyContext};
 use crate::transcript::PartKind;
 use crate::transcript::unit::Units;
 use crate::trigger::Cause;
@@ -126,7 +126,7 @@ pub struct Subject<'a> {
     /// Whether reasoning is bound to the prefix.
     pub binding: Binding,
     /// What strategies found out so far, whatever is shown.
-    pub found: &'a Found,
+    pub found: &'a HistoryFacts,
 }
 
 impl<'a> Subject<'a> {

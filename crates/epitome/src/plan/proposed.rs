@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::work::Work;
 use super::{Plan, Reached, Subject};
-use crate::delegate::Known;
+use crate::delegate::EntryFacts;
 use crate::json;
 use crate::strategy::{Edit, StrategyContext, is_stub_for, media_note};
 use crate::text::cut;
@@ -15,10 +15,10 @@ use crate::working_view::Draft;
 
 impl Subject<'_> {
     /// What somebody else has to know of each entry.
-    pub fn known(&self) -> Vec<Known> {
+    pub fn known(&self) -> Vec<EntryFacts> {
         let entries = self.request.transcript.entries();
         entries
-            .map(|entry| Known {
+            .map(|entry| EntryFacts {
                 unit: self.units.index_of(entry.index),
                 tokens: self.tally.entry(entry.index),
                 may_leave: self.guard.may_leave(entry.index),

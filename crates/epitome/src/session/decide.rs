@@ -7,7 +7,7 @@ use super::breaker::Circumstances;
 use super::conversation::{Asks, Flight, Line, Manner, Urgency, Weight};
 use super::experience::PromptEstimate;
 use super::{
-    Answer, AtLimit, Begun, Chain, Landing, Outgoing, Recipient, Sent, SessionId, Sessions,
+    AtLimit, Begun, Chain, Handling, Landing, Outgoing, Recipient, Sent, SessionId, Sessions,
     StallReason, Ticket, intake,
 };
 use crate::budget::Target;
@@ -15,7 +15,7 @@ use crate::count::Count;
 use crate::engine::kept_task;
 use crate::guard::Pin;
 use crate::model::Binding;
-use crate::receipt::{Size, Stats};
+use crate::receipt::{RequestSize, Stats};
 use crate::request::Request;
 use crate::summarize::AgentPrompt;
 use crate::trigger::{Cause, Measurements, Switch};
@@ -128,7 +128,7 @@ impl Sessions {
         to: Recipient,
         now: Duration,
         look: Look,
-    ) -> Answer {
+    ) -> Handling {
         let seen = self.see(tenant, request, &to, now);
         let Seen { session: id, base, chain, model, taken_in, idle, weight, glimpse, tokens } =
             seen;
@@ -147,8 +147,13 @@ impl Sessions {
             let shown = wire::shown(&base, &view).expect("spliced JSON is JSON of the same format");
             (self.experience.corrected(&model, weight.total()), shown)
         };
-        let stats =
-            self.stats(window, Size::of(&base, whole), Size::of(&shown, tokens), &base, &view);
+        let stats = self.stats(
+            window,
+            RequestSize::of(&base, whole),
+            RequestSize::of(&shown, tokens),
+            &base,
+            &view,
+        );
         let mut decision = Decision { stats, wait: None, begun: None, stuck: None };
         if look == Look::Decide {
             let line = self.lines.get_mut(&id).expect("it was found before");
@@ -192,7 +197,7 @@ impl Sessions {
             },
             Outgoing::After,
         );
-        Answer { session: id, send, stats, taken_in, begun, stuck }
+        Handling { session: id, send, stats, taken_in, begun, stuck }
     }
 
     /// Takes the links that are new, giant results among them cut as is asked for. How many that were.
@@ -216,8 +221,8 @@ impl Sessions {
     fn stats(
         &self,
         window: Option<u64>,
-        before: Size,
-        after: Size,
+        before: RequestSize,
+        after: RequestSize,
         base: &Request,
         view: &View,
     ) -> Stats {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::conversation::{Asks, Manner, Urgency};
 use super::decide::{Look, Subject};
 use super::experience::PromptEstimate;
-use super::{Answer, AtLimit, Begun, Outgoing, Recipient, SessionId, Sessions};
-use crate::model::overflow::Overflow;
+use super::{AtLimit, Begun, Handling, Outgoing, Recipient, SessionId, Sessions};
+use crate::model::overflow::PromptOverflow;
 use crate::request::Request;
 use crate::trigger::Cause;
 
@@ -45,12 +45,12 @@ pub struct Retry {
     /// A compaction to run; [`Sessions::commit`] wants its outcome.
     pub begun: Box<Begun>,
     /// What [`Sessions::retry`] wants then.
-    pub refused: Refused,
+    pub refused: RefusedPrompt,
 }
 
 /// A request that was refused as too long, and not sent again yet.
 #[derive(Debug)]
-pub struct Refused(Sent);
+pub struct RefusedPrompt(Sent);
 
 impl Sessions {
     /// The provider reported the tokens of a prompt: later counts for its model are corrected by it, and its
@@ -76,7 +76,7 @@ impl Sessions {
         tenant: &str,
         request: &Request,
         sent: Sent,
-        told: &Overflow,
+        told: &PromptOverflow,
         now: Duration,
     ) -> Option<Retry> {
         self.experience.learnt.refused(&sent.model, told, Some(sent.tokens));
@@ -120,7 +120,7 @@ impl Sessions {
         };
         let manner = Manner { urgency: Urgency::Must, asks };
         let begun = self.begin(&subject, cause, target, window, manner);
-        Some(Retry { session: seen.session, begun: Box::new(begun), refused: Refused(sent) })
+        Some(Retry { session: seen.session, begun: Box::new(begun), refused: RefusedPrompt(sent) })
     }
 
     /// What to send of a request that was refused as too long, now that what was begun for it is over; `None`
@@ -129,10 +129,10 @@ impl Sessions {
         &mut self,
         tenant: &str,
         request: &Request,
-        refused: Refused,
+        refused: RefusedPrompt,
         now: Duration,
-    ) -> Option<Answer> {
-        let Refused(before) = refused;
+    ) -> Option<Handling> {
+        let RefusedPrompt(before) = refused;
         let mut answer = self.look(tenant, request, before.to, now, Look::Show);
         let (Outgoing::AsItCame(sent) | Outgoing::View(_, sent)) = &mut answer.send else {
             return None;

@@ -57,7 +57,7 @@ use recent::Recent;
 
 pub use breaker::StallReason;
 pub use commit::{Awaited, Committed, Refusal};
-pub use delivery::{Refused, Retry, Sent};
+pub use delivery::{RefusedPrompt, Retry, Sent};
 pub use epoch::Epoch;
 pub use experience::Experience;
 pub use identity::{Chain, ChainKey, PrefixId};
@@ -65,7 +65,7 @@ pub use options::{AtLimit, Landing, SessionOptions, SessionOptionsError};
 pub use page::{Page, page};
 pub use recipient::Recipient;
 pub use saved::Saved;
-pub use sync::{Compacted, Settled};
+pub use sync::{RunCompaction, Settled};
 
 /// A conversation, for as long as the machine lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,7 +77,7 @@ pub struct Ticket(u64);
 
 /// What is to be done with a request.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Handling {
     /// The conversation that it belongs to.
     pub session: SessionId,
     /// What to send.
@@ -194,7 +194,7 @@ impl Sessions {
         request: &Request,
         to: impl Into<Recipient>,
         now: Duration,
-    ) -> Answer {
+    ) -> Handling {
         self.look(tenant, request, to.into(), now, Look::Decide)
     }
 
@@ -205,7 +205,7 @@ impl Sessions {
         request: &Request,
         to: impl Into<Recipient>,
         now: Duration,
-    ) -> Answer {
+    ) -> Handling {
         self.look(tenant, request, to.into(), now, Look::Show)
     }
 

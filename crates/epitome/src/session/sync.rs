@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{
-    Answer, Begun, Committed, Outgoing, Recipient, Retry, Sent, SessionId, Sessions, StallReason,
+    Begun, Committed, Handling, Outgoing, Recipient, Retry, Sent, SessionId, Sessions, StallReason,
 };
 use crate::engine::{CompactError, Outcome};
-use crate::model::overflow::Overflow;
+use crate::model::overflow::PromptOverflow;
 use crate::receipt::Stats;
 use crate::request::Request;
 use crate::trigger::Cause;
@@ -26,7 +26,7 @@ pub struct Settled {
     /// Entries of which something giant was cut as it arrived.
     pub taken_in: usize,
     /// The compaction that was run for it.
-    pub compacted: Option<Compacted>,
+    pub compacted: Option<RunCompaction>,
     /// Why nothing is compacted although a trigger fires; told once.
     pub stuck: Option<StallReason>,
 }
@@ -40,7 +40,7 @@ impl Settled {
 
 /// A compaction that was run.
 #[derive(Debug)]
-pub struct Compacted {
+pub struct RunCompaction {
     /// Why.
     pub cause: Cause,
     /// How it ended.
@@ -79,7 +79,7 @@ impl Sessions {
         tenant: &str,
         request: &Request,
         sent: Sent,
-        told: &Overflow,
+        told: &PromptOverflow,
         now: Duration,
     ) -> Option<Settled> {
         let Retry { session, begun, refused } =
@@ -90,21 +90,21 @@ impl Sessions {
         Some(settled(answer, Some(compacted), reason))
     }
 
-    fn run(&mut self, session: SessionId, begun: Begun, now: Duration) -> Compacted {
+    fn run(&mut self, session: SessionId, begun: Begun, now: Duration) -> RunCompaction {
         let outcome = begun.compaction.finish();
         let brought = outcome.as_ref().map(|outcome| &**outcome);
         let committed = self.commit(session, begun.ticket, brought, now);
-        Compacted { cause: begun.cause, outcome, committed }
+        RunCompaction { cause: begun.cause, outcome, committed }
     }
 }
 
-fn settled(answer: Answer, compacted: Option<Compacted>, reason: String) -> Settled {
+fn settled(answer: Handling, compacted: Option<RunCompaction>, reason: String) -> Settled {
     let (view, sent) = match answer.send {
         Outgoing::View(view, sent) => (Some(view), sent),
         Outgoing::AsItCame(sent) => (None, sent),
         Outgoing::After(_) => unreachable!("what is only shown waits for nothing"),
     };
-    let is_adopted = |ran: &Compacted| matches!(ran.committed, Committed::Adopted { .. });
+    let is_adopted = |ran: &RunCompaction| matches!(ran.committed, Committed::Adopted { .. });
     let triggered = compacted.as_ref().is_some_and(is_adopted);
     Settled {
         session: answer.session,

@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::guard::Guard;
-use crate::strategy::Found;
+use crate::strategy::HistoryFacts;
 use crate::strategy::fold::{is_checkpoint, size};
 use crate::transcript::unit::{Unit, Units};
 use crate::transcript::{Entry, Marks, Part, PartKind};
@@ -29,7 +29,7 @@ pub struct StrategyContext<'a> {
     /// Entries before this one will be folded whatever is done to them: not worth an edit.
     pub horizon: usize,
     /// What was found out so far, whatever is shown.
-    pub found: &'a Found,
+    pub found: &'a HistoryFacts,
 }
 
 impl<'a> StrategyContext<'a> {

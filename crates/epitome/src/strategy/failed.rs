@@ -5,9 +5,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::outputs::stubbed;
-use super::tool_effect::Deed;
+use super::tool_effect::ToolEffect;
 use super::{BadOption, Edit, LEAST_TEXT, Strategy, StrategyContext};
-use crate::text::Outcome;
+use crate::text::CallStatus;
 use crate::text::outcome::{judge, may_have_failed};
 use crate::transcript::{Marks, Part};
 use crate::view::Reason;
@@ -61,13 +61,18 @@ impl Strategy for Failed {
 /// only a report counts there.
 fn has_failed(scene: &StrategyContext<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
     // What it says is sooner known than what the call did.
-    let reports =
-        || reports_failure(scene, result) && !Deed::of(&call.name(), &call.text()).only_reads();
+    let reports = || {
+        reports_failure(scene, result) && !ToolEffect::of(&call.name(), &call.text()).only_reads()
+    };
     result.is(Marks::ERROR) || scene.found.failed(result.slot, reports)
 }
 
 /// The same, of a call that is understood.
-pub(super) fn deed_failed(scene: &StrategyContext<'_>, deed: &Deed, result: &Part<'_>) -> bool {
+pub(super) fn deed_failed(
+    scene: &StrategyContext<'_>,
+    deed: &ToolEffect,
+    result: &Part<'_>,
+) -> bool {
     result.is(Marks::ERROR) || !deed.only_reads() && reports_failure(scene, result)
 }
 
@@ -75,6 +80,6 @@ pub(super) fn deed_failed(scene: &StrategyContext<'_>, deed: &Deed, result: &Par
 fn reports_failure(scene: &StrategyContext<'_>, result: &Part<'_>) -> bool {
     let text = || scene.matter.part_text(result);
     let may_have = || !result.is(Marks::LITERAL) || may_have_failed(result.raw_body());
-    let fails = || may_have() && judge(&text(), Outcome::Unknown).outcome == Outcome::Error;
+    let fails = || may_have() && judge(&text(), CallStatus::Unknown).outcome == CallStatus::Error;
     scene.found.fails(result.slot, fails)
 }

@@ -9,7 +9,7 @@ use crate::transcript::{Slot, Transcript};
 
 /// What was found out about a history.
 #[derive(Debug)]
-pub struct Found {
+pub struct HistoryFacts {
     /// Of each part whether it says of itself that it is a failure.
     failures: Vec<AtomicU8>,
     /// Of each result whether its call failed.
@@ -30,12 +30,12 @@ const UNKNOWN: u8 = 0;
 const NO: u8 = 1;
 const YES: u8 = 2;
 
-impl Found {
+impl HistoryFacts {
     /// Nothing yet, about this history.
     pub fn of(transcript: &Transcript) -> Self {
         let unknown = || (0..transcript.part_count()).map(|_| AtomicU8::new(UNKNOWN)).collect();
         let (failures, failed) = (unknown(), unknown());
-        Found { failures, failed, needless: Mutex::default() }
+        HistoryFacts { failures, failed, needless: Mutex::default() }
     }
 
     /// Whether the part says that it is a failure, as `looks` tells where nobody has looked yet.

@@ -10,7 +10,7 @@ use crate::view::Reason;
 /// How much may be left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Room {
+pub enum HeadRoom {
     /// What the compaction's target allows.
     #[default]
     Target,
@@ -25,7 +25,7 @@ pub enum Room {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HeadOptions {
     /// How much may be left.
-    pub room: Room,
+    pub room: HeadRoom,
 }
 
 /// Folds the oldest units that may leave, until the rest fits.
@@ -39,8 +39,8 @@ impl Head {
     /// An option out of its range.
     pub fn new(options: HeadOptions) -> Result<Self, BadOption> {
         let given = match options.room {
-            Room::Target => 1,
-            Room::Tokens(most) | Room::Characters(most) => most,
+            HeadRoom::Target => 1,
+            HeadRoom::Tokens(most) | HeadRoom::Characters(most) => most,
         };
         BadOption::unless_positive("head.room", given)?;
         Ok(Head(options))
@@ -58,13 +58,15 @@ impl Strategy for Head {
 
     fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
         let measure: &dyn Fn(usize) -> u64 = match self.0.room {
-            Room::Target | Room::Tokens(_) => &|at| scene.draft.entry_tokens(at),
-            Room::Characters(_) => &|at| scene.characters(at),
+            HeadRoom::Target | HeadRoom::Tokens(_) => &|at| scene.draft.entry_tokens(at),
+            HeadRoom::Characters(_) => &|at| scene.characters(at),
         };
         let (mut left, room) = match self.0.room {
-            Room::Target => (scene.landing(), scene.budget.target),
-            Room::Tokens(most) => (scene.draft.total(), most),
-            Room::Characters(most) => ((0..scene.matter.transcript.len()).map(measure).sum(), most),
+            HeadRoom::Target => (scene.landing(), scene.budget.target),
+            HeadRoom::Tokens(most) => (scene.draft.total(), most),
+            HeadRoom::Characters(most) => {
+                ((0..scene.matter.transcript.len()).map(measure).sum(), most)
+            }
         };
         let mut edits = Vec::new();
         for unit in scene.units.all() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{BadOption, Edit, LEAST_TEXT, Strategy, StrategyContext, Which};
-use crate::text::{Outcome, STUB, noted_stub};
+use crate::text::{CallStatus, STUB, noted_stub};
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 use crate::working_view::nested;
@@ -124,7 +124,7 @@ fn stub_line<'a>(scene: &StrategyContext<'a>, result: &Part<'a>, note: &str) -> 
     let call = scene.call(result);
     let name = call.map_or_else(|| result.name().into_owned(), |call| call.name().into_owned());
     let arguments = call.map(|call| call.text().into_owned()).unwrap_or_default();
-    let outcome = if result.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
+    let outcome = if result.is(Marks::ERROR) { CallStatus::Error } else { CallStatus::Unknown };
     let transcript = scene.matter.transcript;
     let inner = nested(transcript, result.slot).map(|slot| transcript.part(slot));
     let media: BTreeSet<String> = inner

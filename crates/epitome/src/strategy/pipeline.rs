@@ -242,8 +242,8 @@ impl Serialize for Named {
 
 impl<'de> Deserialize<'de> for Named {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Written;
-        impl<'de> Visitor<'de> for Written {
+        struct NamedVisitor;
+        impl<'de> Visitor<'de> for NamedVisitor {
             type Value = Named;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -268,14 +268,14 @@ impl<'de> Deserialize<'de> for Named {
                 }
             }
         }
-        from.deserialize_any(Written)
+        from.deserialize_any(NamedVisitor)
     }
 }
 
 impl<'de> Deserialize<'de> for Pipeline {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Written;
-        impl<'de> Visitor<'de> for Written {
+        struct PipelineVisitor;
+        impl<'de> Visitor<'de> for PipelineVisitor {
             type Value = Pipeline;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -298,6 +298,6 @@ impl<'de> Deserialize<'de> for Pipeline {
                 Ladder::deserialize(MapAccessDeserializer::new(map)).map(Pipeline::Ladder)
             }
         }
-        from.deserialize_any(Written)
+        from.deserialize_any(PipelineVisitor)
     }
 }

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::failed::deed_failed;
 use super::outputs::is_stub;
-use super::tool_effect::{Deed, Read};
+use super::tool_effect::{Read, ToolEffect};
 use super::{BadOption, Edit, LEAST_TEXT, Strategy, StrategyContext};
-use crate::text::{Outcome, noted_stub};
+use crate::text::{CallStatus, noted_stub};
 use crate::transcript::unit::Pair;
 use crate::transcript::{Marks, Part};
 use crate::view::{PartEdit, Put, Reason};
@@ -107,7 +107,7 @@ fn needless(scene: &StrategyContext<'_>) -> Vec<Option<Why>> {
             continue;
         };
         let (call, result) = (transcript.part(pair.call), transcript.part(result));
-        let deed = Deed::of(&call.name(), &call.text());
+        let deed = ToolEffect::of(&call.name(), &call.text());
         // Asked of few: it takes reading the result.
         let has_failed = LazyCell::new(|| deed_failed(scene, &deed, &result));
         let is_said_again = !later.said.add(result.raw_body());
@@ -137,7 +137,7 @@ impl Repeats {
             return None;
         }
         let put = |line| PartEdit { at: result.slot, put: Put::Text(line), reason: why.reason() };
-        let outcome = if result.is(Marks::ERROR) { Outcome::Error } else { Outcome::Unknown };
+        let outcome = if result.is(Marks::ERROR) { CallStatus::Error } else { CallStatus::Unknown };
         let text = scene.matter.part_text(result);
         let line: Arc<str> =
             noted_stub(&call.name(), &call.text(), &text, outcome, why.note()).into();
@@ -195,7 +195,7 @@ impl Why {
 /// What is known of everything behind a result.
 #[derive(Debug, Default)]
 struct Later<'a> {
-    said: Said<'a>,
+    said: KnownBodies<'a>,
     asked: HashSet<String>,
     files: HashMap<String, Fate>,
 }
@@ -203,7 +203,7 @@ struct Later<'a> {
 /// Bodies, told apart by their length and ends first: hashing all of a long session costs more than
 /// comparing the few that are alike.
 #[derive(Debug, Default)]
-struct Said<'a> {
+struct KnownBodies<'a> {
     few: HashMap<Look<'a>, Vec<&'a str>>,
     /// Bodies beyond the few that are alike.
     many: HashSet<&'a str>,
@@ -217,7 +217,7 @@ const END: usize = 32;
 /// Bodies with the same length and ends that are compared one by one.
 const MOST_ALIKE: usize = 32;
 
-impl<'a> Said<'a> {
+impl<'a> KnownBodies<'a> {
     fn key(body: &'a str) -> Look<'a> {
         let bytes = body.as_bytes();
         let end = END.min(bytes.len());
@@ -250,7 +250,12 @@ struct Fate {
 const MOST_READS: usize = 32;
 
 impl Later<'_> {
-    fn why(&self, deed: &Deed, is_said_again: bool, has_failed: impl Fn() -> bool) -> Option<Why> {
+    fn why(
+        &self,
+        deed: &ToolEffect,
+        is_said_again: bool,
+        has_failed: impl Fn() -> bool,
+    ) -> Option<Why> {
         if is_said_again {
             return Some(Why::SaidAgain);
         }
@@ -276,7 +281,7 @@ impl Later<'_> {
         }
     }
 
-    fn note(&mut self, deed: &Deed, has_failed: impl Fn() -> bool) {
+    fn note(&mut self, deed: &ToolEffect, has_failed: impl Fn() -> bool) {
         if deed.can_be_repeated() && (deed.tells_state() || !has_failed()) {
             self.asked.insert(deed.question.clone());
         }
@@ -307,7 +312,7 @@ mod tests {
     fn as_many_bodies_are_known_as_are_alike() {
         let end = "x".repeat(END);
         let bodies: Vec<String> = (100..200).map(|nth| format!("{end}{nth}{end}")).collect();
-        let mut said = Said::default();
+        let mut said = KnownBodies::default();
         for body in &bodies {
             assert!(said.add(body));
         }

@@ -43,8 +43,8 @@ impl<T: Serialize> Serialize for Setting<T> {
 
 impl<'de, T: Default + Deserialize<'de>> Deserialize<'de> for Setting<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Written<T>(PhantomData<T>);
-        impl<'de, T: Default + Deserialize<'de>> Visitor<'de> for Written<T> {
+        struct SettingVisitor<T>(PhantomData<T>);
+        impl<'de, T: Default + Deserialize<'de>> Visitor<'de> for SettingVisitor<T> {
             type Value = Setting<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -59,7 +59,7 @@ impl<'de, T: Default + Deserialize<'de>> Deserialize<'de> for Setting<T> {
                 T::deserialize(MapAccessDeserializer::new(map)).map(Setting::On)
             }
         }
-        from.deserialize_any(Written(PhantomData))
+        from.deserialize_any(SettingVisitor(PhantomData))
     }
 }
 

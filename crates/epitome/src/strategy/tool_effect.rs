@@ -8,7 +8,7 @@ use crate::tool::{Act, Call, FileDeed as Done};
 
 /// A call as it is understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Deed {
+pub(super) struct ToolEffect {
     /// The same for calls that ask the same: tool and arguments, whatever their order and remarks.
     pub(super) question: String,
     /// Files of which it says what is in them.
@@ -17,7 +17,7 @@ pub(super) struct Deed {
     pub(super) edits: Vec<String>,
     /// Files that it writes anew, or deletes.
     pub(super) overwrites: Vec<String>,
-    kind: Kind,
+    kind: EffectKind,
 }
 
 /// Lines of a file that are read.
@@ -55,7 +55,7 @@ impl Read {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum EffectKind {
     /// What comes back was there before.
     Looks,
     /// Runs a command: what comes back is how things are now.
@@ -64,19 +64,19 @@ enum Kind {
     Acts,
 }
 
-impl Deed {
+impl ToolEffect {
     /// Understands a call.
     pub(super) fn of(tool: &str, arguments_json: &str) -> Self {
         let call = Call::read(tool, arguments_json);
-        let mut deed = Deed {
+        let mut deed = ToolEffect {
             question: question(tool, arguments_json, &call),
             reads: Vec::new(),
             edits: Vec::new(),
             overwrites: Vec::new(),
             kind: match call.act {
-                Act::Run => Kind::Runs,
-                _ if call.only_looks() => Kind::Looks,
-                _ => Kind::Acts,
+                Act::Run => EffectKind::Runs,
+                _ if call.only_looks() => EffectKind::Looks,
+                _ => EffectKind::Acts,
             },
         };
         let path = call.arguments.path().map(Cow::into_owned);
@@ -107,17 +107,17 @@ impl Deed {
 
     /// Whether what comes back was there before, and so tells no outcome.
     pub(super) fn only_reads(&self) -> bool {
-        self.kind == Kind::Looks
+        self.kind == EffectKind::Looks
     }
 
     /// Whether asking again answers anew what was asked before.
     pub(super) fn can_be_repeated(&self) -> bool {
-        self.kind != Kind::Acts
+        self.kind != EffectKind::Acts
     }
 
     /// Whether even a failure is the newest state: a command's, not a look's.
     pub(super) fn tells_state(&self) -> bool {
-        self.kind == Kind::Runs
+        self.kind == EffectKind::Runs
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_same_question_has_the_same_words() {
-        let of = |json: &str| Deed::of("Bash", json).question;
+        let of = |json: &str| ToolEffect::of("Bash", json).question;
         let plain = of(r#"{"command":"cargo test","timeout":5}"#);
         assert_eq!(plain, of(r#"{"description":"Run the tests", "command":"cargo test"}"#));
         assert_ne!(plain, of(r#"{"command":"cargo build"}"#));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn reads_cover_what_they_say() {
-        let read = |json: &str| Deed::of("Read", json).reads.remove(0);
+        let read = |json: &str| ToolEffect::of("Read", json).reads.remove(0);
         let whole = read(r#"{"file_path":"a"}"#);
         let part = read(r#"{"file_path":"a","offset":10,"limit":20}"#);
         let inner = read(r#"{"file_path":"a","offset":12,"limit":5}"#);
@@ -169,14 +169,17 @@ mod tests {
 
     #[test]
     fn files_are_found_in_tools_patches_and_commands() {
-        let deed = Deed::of("Bash", r#"{"command":"sed -i s/a/b/ src/x.rs && cat y.rs > z.rs"}"#);
+        let deed =
+            ToolEffect::of("Bash", r#"{"command":"sed -i s/a/b/ src/x.rs && cat y.rs > z.rs"}"#);
         assert_eq!((deed.edits, deed.overwrites), (vec!["src/x.rs".into()], vec!["z.rs".into()]));
         let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n*** Delete File: b.rs\n";
-        assert_eq!(Deed::of("apply_patch", patch).edits, ["a.rs", "b.rs"]);
-        let cat = Deed::of("Bash", r#"{"command":"cat src/x.rs"}"#);
+        assert_eq!(ToolEffect::of("apply_patch", patch).edits, ["a.rs", "b.rs"]);
+        let cat = ToolEffect::of("Bash", r#"{"command":"cat src/x.rs"}"#);
         assert_eq!(cat.reads[0].path, "src/x.rs");
-        assert!(Deed::of("Read", r#"{"file_path":"src/x.rs"}"#).reads[0].covers(&cat.reads[0]));
+        assert!(
+            ToolEffect::of("Read", r#"{"file_path":"src/x.rs"}"#).reads[0].covers(&cat.reads[0])
+        );
         assert!(!cat.reads[0].covers(&cat.reads[0]));
-        assert!(Deed::of("Write", r#"{"file_path":"w","content":""}"#).overwrites == ["w"]);
+        assert!(ToolEffect::of("Write", r#"{"file_path":"w","content":""}"#).overwrites == ["w"]);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::calls::calls_tool;
 use super::language::{Language, language};
-use super::source::Source;
+use super::source::SummarySource;
 use super::specifics::Known;
 use crate::count::TokenCounter;
 use crate::text::cut;
@@ -110,7 +110,7 @@ pub struct Door {
 
 impl Door {
     /// For summaries of `source`, which replace `replaced` tokens and have room for `most`.
-    pub fn new(source: &Source, sections: Vec<String>, replaced: u64, most: u64) -> Self {
+    pub fn new(source: &SummarySource, sections: Vec<String>, replaced: u64, most: u64) -> Self {
         let language = language(source.human());
         Door { known: source.known(), language, sections, replaced, most }
     }

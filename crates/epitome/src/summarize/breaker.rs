@@ -15,7 +15,7 @@ pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 /// A summarizer that rests after failures in a row. After the rest it is tried once; if that fails it
 /// rests for twice as long, up to an hour.
 #[derive(Debug)]
-pub struct Breaker {
+pub struct RestingSummarizer {
     inner: Arc<dyn Summarizer>,
     rests: Rests,
 }
@@ -37,7 +37,7 @@ struct State {
 /// No rest is longer.
 const LONGEST: Duration = Duration::from_hours(1);
 
-impl Breaker {
+impl RestingSummarizer {
     /// Failures in a row after which a summarizer rests.
     pub const FAILURES: u32 = 3;
     /// How long, the first time.
@@ -45,7 +45,7 @@ impl Breaker {
 
     /// `inner`, resting for `rest` after so many failures in a row.
     pub fn around(inner: Arc<dyn Summarizer>, after: u32, rest: Duration, clock: Clock) -> Self {
-        Breaker { inner, rests: Rests::new(after, rest, clock) }
+        RestingSummarizer { inner, rests: Rests::new(after, rest, clock) }
     }
 }
 
@@ -90,7 +90,7 @@ impl fmt::Debug for Rests {
     }
 }
 
-impl Summarizer for Breaker {
+impl Summarizer for RestingSummarizer {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -131,7 +131,12 @@ mod tests {
             Arc::new(move || Duration::from_secs(now.load(Ordering::Relaxed)))
         };
         let inner = from_fn("m", |_| async { Ok(Summary::new("")) });
-        let breaker = Breaker::around(inner, Breaker::FAILURES, Breaker::REST, clock);
+        let breaker = RestingSummarizer::around(
+            inner,
+            RestingSummarizer::FAILURES,
+            RestingSummarizer::REST,
+            clock,
+        );
         let rests = |at: u64| {
             now.store(at, Ordering::Relaxed);
             breaker.rests.state().until.is_some_and(|until| until > Duration::from_secs(at))

@@ -32,13 +32,13 @@ use crate::text::secrets::masked;
 
 pub use admit::Fault;
 pub(crate) use breaker::Rests;
-pub use breaker::{Breaker, Clock};
+pub use breaker::{Clock, RestingSummarizer};
 pub(crate) use fit::fitted;
 pub use function::from_fn;
 pub use prompt::{Brief, REQUEST_VERSION, SECTIONS, SYSTEM, SummaryRequest, Tab};
-pub use shape::{AgentPrompt, Choice, Quote, Shape, Why};
-pub use source::Source;
-pub(crate) use work::{Around, Next, Said, Work};
+pub use shape::{AgentPrompt, Choice, PriceQuote, Shape, ShapeReason};
+pub use source::SummarySource;
+pub(crate) use work::{Around, Next, SummaryEvent, Work};
 
 /// What a summarizer promises: an answer, later.
 pub type Answering = Pin<Box<dyn Future<Output = Result<Summary, SummarizeError>> + Send>>;
@@ -242,13 +242,18 @@ pub struct Summaries {
 }
 
 impl Summaries {
-    /// The same, each of the chain resting by `clock` when it fails again and again ([`Breaker`]), with the usual
+    /// The same, each of the chain resting by `clock` when it fails again and again ([`RestingSummarizer`]), with the usual
     /// limits: for whoever compacts more than once with them.
     #[must_use]
     pub fn resting(self, clock: &Clock) -> Self {
         let rested = |by| -> Arc<dyn Summarizer> {
             let clock = Arc::clone(clock);
-            Arc::new(Breaker::around(by, Breaker::FAILURES, Breaker::REST, clock))
+            Arc::new(RestingSummarizer::around(
+                by,
+                RestingSummarizer::FAILURES,
+                RestingSummarizer::REST,
+                clock,
+            ))
         };
         Summaries { chain: self.chain.into_iter().map(rested).collect(), ..self }
     }

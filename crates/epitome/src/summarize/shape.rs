@@ -42,7 +42,7 @@ pub enum Shape {
 
 /// What asking in one shape takes, as reckoned beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Quote {
+pub struct PriceQuote {
     /// Requests.
     pub requests: u32,
     /// Tokens of their prompts.
@@ -60,21 +60,21 @@ pub struct Choice {
     pub by: String,
     /// In which shape.
     pub shape: Shape,
-    /// Why.
-    pub why: Why,
+    /// ShapeReason.
+    pub why: ShapeReason,
     /// What going on from the agent's prompt takes, where that was possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extension: Option<Quote>,
+    pub extension: Option<PriceQuote>,
     /// What the fenced transcript takes, where that was reckoned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fenced: Option<Quote>,
+    pub fenced: Option<PriceQuote>,
 }
 
-/// Why a shape was chosen.
+/// ShapeReason a shape was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Why {
+pub enum ShapeReason {
     /// It costs less than the other one.
     Cheaper,
     /// The agent's prompt is in another model's cache, or at another place.
@@ -95,18 +95,18 @@ pub enum Why {
     NotUsed,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for ShapeReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Why::Cheaper => "it costs less",
-            Why::AnotherModel => "the agent runs with another model",
-            Why::NoPrice => "no price is known",
-            Why::Window => "the agent's prompt leaves no room for an answer",
-            Why::ForcesTool => "the agent's request forces a tool",
-            Why::Structured => "the agent's request demands an answer of a certain form",
-            Why::Elsewhere => "the agent's request names history that isn't in it",
-            Why::Broken => "no message can stand behind the agent's request",
-            Why::NotUsed => "what going on from the agent's prompt gave can't be used",
+            ShapeReason::Cheaper => "it costs less",
+            ShapeReason::AnotherModel => "the agent runs with another model",
+            ShapeReason::NoPrice => "no price is known",
+            ShapeReason::Window => "the agent's prompt leaves no room for an answer",
+            ShapeReason::ForcesTool => "the agent's request forces a tool",
+            ShapeReason::Structured => "the agent's request demands an answer of a certain form",
+            ShapeReason::Elsewhere => "the agent's request names history that isn't in it",
+            ShapeReason::Broken => "no message can stand behind the agent's request",
+            ShapeReason::NotUsed => "what going on from the agent's prompt gave can't be used",
         })
     }
 }
@@ -122,8 +122,8 @@ impl AgentPrompt {
         AgentPrompt { request, sent, idle: None }
     }
 
-    /// Why no summary can be asked for behind it, if none can.
-    fn obstacle(&self) -> Option<Why> {
+    /// ShapeReason no summary can be asked for behind it, if none can.
+    fn obstacle(&self) -> Option<ShapeReason> {
         let source = self.request.source().as_str();
         let start = source.find(|c: char| !c.is_whitespace()).unwrap_or_default();
         let body = Span::new(start..source.len());
@@ -131,10 +131,10 @@ impl AgentPrompt {
         let (forces, structured) =
             (dialect.forces_call(&self.request), dialect.demands_form(&self.request));
         match () {
-            () if !body.of(source).starts_with('{') => Some(Why::Broken),
-            () if forces => Some(Why::ForcesTool),
-            () if structured => Some(Why::Structured),
-            () if self.request.elsewhere().is_some() => Some(Why::Elsewhere),
+            () if !body.of(source).starts_with('{') => Some(ShapeReason::Broken),
+            () if forces => Some(ShapeReason::ForcesTool),
+            () if structured => Some(ShapeReason::Structured),
+            () if self.request.elsewhere().is_some() => Some(ShapeReason::Elsewhere),
             () => None,
         }
     }
@@ -213,9 +213,11 @@ impl Scales<'_> {
             fenced,
         };
         let Some(model) = self.model else {
-            return (choice(Why::AnotherModel, None, None), None);
+            return (choice(ShapeReason::AnotherModel, None, None), None);
         };
-        let Some(price) = &model.price else { return (choice(Why::NoPrice, None, None), None) };
+        let Some(price) = &model.price else {
+            return (choice(ShapeReason::NoPrice, None, None), None);
+        };
         let fenced = self.fenced(model, parts);
         if let Some(why) = self.prompt.obstacle() {
             return (choice(why, None, fenced), None);
@@ -225,7 +227,7 @@ impl Scales<'_> {
         let more = self.counter.text(&text).tokens;
         let billed = self.prompt.billed(&tally, model, more);
         let billed = Billed { output: asked.max_tokens, ..billed };
-        let extension = Quote {
+        let extension = PriceQuote {
             requests: 1,
             prompt: billed.prompt(),
             cached: billed.read,
@@ -235,20 +237,20 @@ impl Scales<'_> {
         if model.window.is_some_and(|window| all > window)
             || model.most_input().is_some_and(|most| tally.total().upper + more > most)
         {
-            return (choice(Why::Window, Some(extension), fenced), None);
+            return (choice(ShapeReason::Window, Some(extension), fenced), None);
         }
         if fenced.is_some_and(|fenced| fenced.cost <= extension.cost) {
-            return (choice(Why::Cheaper, Some(extension), fenced), None);
+            return (choice(ShapeReason::Cheaper, Some(extension), fenced), None);
         }
         let Some(body) = self.prompt.extended(&text) else {
-            return (choice(Why::Broken, Some(extension), fenced), None);
+            return (choice(ShapeReason::Broken, Some(extension), fenced), None);
         };
-        let chosen = choice(Why::Cheaper, Some(extension), fenced);
+        let chosen = choice(ShapeReason::Cheaper, Some(extension), fenced);
         (Choice { shape: Shape::Extension, ..chosen }, Some(body))
     }
 
     /// What the fenced requests take; of several, with the one that merges their answers.
-    fn fenced(&self, model: &Model, parts: &[&SummaryRequest]) -> Option<Quote> {
+    fn fenced(&self, model: &Model, parts: &[&SummaryRequest]) -> Option<PriceQuote> {
         let price = model.price.as_ref()?;
         let tokens = |text: &str| self.counter.text(text).tokens;
         let mut sizes: Vec<(u64, u64)> = parts
@@ -269,7 +271,7 @@ impl Scales<'_> {
             };
             price.of(&Billed { output: *answer, ..billed })
         });
-        Some(Quote {
+        Some(PriceQuote {
             requests: sizes.len() as u32,
             prompt: sizes.iter().map(|(prompt, _)| prompt).sum(),
             cached: 0,

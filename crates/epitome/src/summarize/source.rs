@@ -27,7 +27,7 @@ const LEAST_PIECE: usize = 64;
 
 /// What is to be summarised.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct SummarySource {
     /// A unit each.
     pieces: Vec<(usize, String)>,
     /// What people say in this conversation, whether or not that is folded.
@@ -36,7 +36,7 @@ pub struct Source {
     carried: String,
 }
 
-impl Source {
+impl SummarySource {
     /// Whether there is nothing to summarise.
     pub fn is_empty(&self) -> bool {
         self.pieces.iter().all(|(_, text)| text.is_empty())
@@ -67,7 +67,7 @@ impl Source {
             human.push_str(cut::head(&entry.human_text(), SPOKEN_BYTES));
             human.push('\n');
         }
-        Source { human, carried, ..self }
+        SummarySource { human, carried, ..self }
     }
 
     /// What can be looked up in it.

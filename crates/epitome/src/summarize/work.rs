@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::admit::{Door, Fault};
 use super::prompt::Of;
 use super::shape::Scales;
-use super::source::{Source, runs};
+use super::source::{SummarySource, runs};
 use super::{
-    AgentPrompt, Ask, CallResult, Choice, End, FailureKind, Shape, Spent, Summaries,
-    SummarizeError, Summarizer, Summary, SummaryCall, SummaryReceipt, SummaryRequest, Why,
+    AgentPrompt, Ask, CallResult, Choice, End, FailureKind, Shape, ShapeReason, Spent, Summaries,
+    SummarizeError, Summarizer, Summary, SummaryCall, SummaryReceipt, SummaryRequest,
 };
 use crate::count::TokenCounter;
 
@@ -36,7 +36,7 @@ pub(crate) enum Next {
 
 /// What an observer may be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum SummaryEvent {
     Called { by: String, requests: usize },
     Rejected { by: String, fault: Fault },
     FellBack { by: String, why: String, kind: Option<FailureKind> },
@@ -63,7 +63,7 @@ pub(crate) struct Around {
 #[derive(Debug)]
 pub(crate) struct Work {
     summaries: Arc<Summaries>,
-    source: Source,
+    source: SummarySource,
     counter: Arc<dyn TokenCounter>,
     /// Tokens that what comes out may have.
     most: u64,
@@ -83,14 +83,14 @@ pub(crate) struct Work {
     is_extension: bool,
     whys: Vec<String>,
     done: Option<Result<String, String>>,
-    said: Vec<Said>,
+    said: Vec<SummaryEvent>,
 }
 
 impl Work {
     /// To get a summary of `source`, whose entries have `replaced` tokens, in `room` tokens.
     pub(crate) fn new(
         summaries: Arc<Summaries>,
-        source: Source,
+        source: SummarySource,
         counter: Arc<dyn TokenCounter>,
         room: u64,
         replaced: u64,
@@ -143,7 +143,7 @@ impl Work {
         if asks.is_empty() {
             return Next::Wait;
         }
-        self.said.push(Said::Called { by: by.name().to_owned(), requests: asks.len() });
+        self.said.push(SummaryEvent::Called { by: by.name().to_owned(), requests: asks.len() });
         Next::Ask(asks)
     }
 
@@ -153,7 +153,7 @@ impl Work {
     }
 
     /// What happened since this was last asked.
-    pub(crate) fn said(&mut self) -> Vec<Said> {
+    pub(crate) fn said(&mut self) -> Vec<SummaryEvent> {
         std::mem::take(&mut self.said)
     }
 
@@ -220,7 +220,8 @@ impl Work {
                 Err(fault) => {
                     call.result = CallResult::Rejected;
                     call.why = Some(fault.to_string());
-                    self.said.push(Said::Rejected { by: call.by.clone(), fault: fault.clone() });
+                    self.said
+                        .push(SummaryEvent::Rejected { by: call.by.clone(), fault: fault.clone() });
                     self.receipt.calls.push(call);
                     self.rejected(id, &fault);
                 }
@@ -307,7 +308,11 @@ impl Work {
         let by = Arc::clone(&self.summaries.chain[self.link]);
         self.whys.push(format!("{}, going on from the agent's prompt: {why}", by.name()));
         let last = self.receipt.shapes.last().cloned().expect("it was chosen");
-        self.receipt.shapes.push(Choice { shape: Shape::Fenced, why: Why::NotUsed, ..last });
+        self.receipt.shapes.push(Choice {
+            shape: Shape::Fenced,
+            why: ShapeReason::NotUsed,
+            ..last
+        });
         self.is_extension = false;
         let texts = self.texts(by.as_ref()).expect("there were some before");
         self.ask(&texts, Of::Whole);
@@ -390,7 +395,7 @@ impl Work {
         let is_waited = |job: &Job| job.is_out && job.text.is_none() && Some(job.id) != answered;
         let waited = self.jobs.drain(..).filter(is_waited);
         self.dropped.extend(waited.map(|job| (name.clone(), job.request)));
-        self.said.push(Said::FellBack { by: name, why: why.to_owned(), kind });
+        self.said.push(SummaryEvent::FellBack { by: name, why: why.to_owned(), kind });
         self.is_extension = false;
         self.link += 1;
         self.begin();

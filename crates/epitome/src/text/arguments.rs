@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use super::cut;
 use super::excerpt::widen;
-use super::outline::{Cutting, Kind, Limits, Outline, SMALL};
+use super::outline::{Cutting, Limits, Outline, SMALL, ValueKind};
 use super::secrets::masked;
 use crate::json::{Span, members, unquote};
 
@@ -96,7 +96,7 @@ fn joined(tool: &str, inner: &str, max_chars: usize) -> String {
 /// than what was given. Arguments that are no JSON object come back as they are.
 pub fn shorten_arguments(arguments_json: &str, max_bytes: usize) -> String {
     let Some(outline) =
-        Outline::read(arguments_json).filter(|outline| outline.kind() == Kind::Object)
+        Outline::read(arguments_json).filter(|outline| outline.kind() == ValueKind::Object)
     else {
         return arguments_json.to_owned();
     };

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::outline::{Cutting, Kind, Limits, Outline, SMALL};
+use super::outline::{Cutting, Limits, Outline, SMALL, ValueKind};
 use super::salience::{Tell, tell};
 use super::{cut, figure};
 use crate::specifics;
@@ -19,12 +19,12 @@ pub struct Excerpt<'a> {
     /// The text, at most as long as was asked for.
     pub text: Cow<'a, str>,
     /// What was done to it.
-    pub form: Form,
+    pub form: ExcerptForm,
 }
 
 /// What an excerpt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum ExcerptForm {
     /// The whole text: it fitted.
     Whole,
     /// Head, tail and telling lines.
@@ -49,7 +49,7 @@ pub enum Form {
 /// ```
 pub fn excerpt(text: &str, max_bytes: usize) -> Excerpt<'_> {
     if text.len() <= max_bytes {
-        return Excerpt { text: Cow::Borrowed(text), form: Form::Whole };
+        return Excerpt { text: Cow::Borrowed(text), form: ExcerptForm::Whole };
     }
     excerpt_json(text, max_bytes).unwrap_or_else(|| excerpt_text(text, max_bytes))
 }
@@ -76,7 +76,7 @@ const ROOMY: usize = 7;
 
 fn excerpt_json(text: &str, max_bytes: usize) -> Option<Excerpt<'_>> {
     let outline = Outline::read(text)?;
-    debug_assert!(matches!(outline.kind(), Kind::Array | Kind::Object));
+    debug_assert!(matches!(outline.kind(), ValueKind::Array | ValueKind::Object));
     let tries = SHAPES[..ROOMY].iter().flat_map(|shape| [(shape, 160), (shape, 64)]);
     let tries = tries.chain(SHAPES[5..].iter().flat_map(|shape| [(shape, 40), (shape, 16)]));
     // Strings are cut the cheap way until their length is settled.
@@ -98,7 +98,7 @@ fn excerpt_json(text: &str, max_bytes: usize) -> Option<Excerpt<'_>> {
         [text + 24, text, text * 7 / 8, text * 3 / 4, text / 2].into_iter().find_map(|text| {
             outline.write(&Limits { text, cutting: Cutting::Telling, ..limits }, max_bytes)
         });
-    Some(Excerpt { text: Cow::Owned(telling.unwrap_or(plain)), form: Form::Json })
+    Some(Excerpt { text: Cow::Owned(telling.unwrap_or(plain)), form: ExcerptForm::Json })
 }
 
 /// The same shape with as many rows as fit, three at the start for each at the end.
@@ -166,7 +166,7 @@ struct Piece {
 /// As [`excerpt`], for text that is not looked at as JSON.
 pub(super) fn excerpt_text(text: &str, max_bytes: usize) -> Excerpt<'_> {
     if text.len() <= max_bytes {
-        return Excerpt { text: Cow::Borrowed(text), form: Form::Whole };
+        return Excerpt { text: Cow::Borrowed(text), form: ExcerptForm::Whole };
     }
     if max_bytes < MIN_SHARED {
         return ends(text, max_bytes);
@@ -185,7 +185,7 @@ pub(super) fn excerpt_text(text: &str, max_bytes: usize) -> Excerpt<'_> {
         // Markers are bounded; this is for a bound that is wrong, not for a case that is known.
         return ends(text, max_bytes);
     }
-    Excerpt { text: Cow::Owned(written), form: Form::Lines }
+    Excerpt { text: Cow::Owned(written), form: ExcerptForm::Lines }
 }
 
 /// Head and tail of a text that is longer than `max_bytes`, where there is hardly room for both.
@@ -195,7 +195,7 @@ fn ends(text: &str, max_bytes: usize) -> Excerpt<'_> {
         let mark = if max_bytes >= 8 { "…" } else { "" };
         let head = cut::head(text, max_bytes - mark.len());
         let stump = format!("{}{mark}", &text[..specifics::floor(text, head.len())]);
-        return Excerpt { text: Cow::Owned(stump), form: Form::Stump };
+        return Excerpt { text: Cow::Owned(stump), form: ExcerptForm::Stump };
     }
     let room = max_bytes - 48;
     let head = cut::head(text, room * 3 / 5).len();
@@ -205,7 +205,7 @@ fn ends(text: &str, max_bytes: usize) -> Excerpt<'_> {
     let elided = figure::size(text.len() - head.len() - tail.len());
     let written = format!("{head} [… {elided} elided …] {tail}");
     debug_assert!(written.len() <= max_bytes, "{} > {max_bytes}", written.len());
-    Excerpt { text: Cow::Owned(written), form: Form::Lines }
+    Excerpt { text: Cow::Owned(written), form: ExcerptForm::Lines }
 }
 
 /// Which pieces of a text are kept, and how many bytes that takes.
@@ -413,7 +413,7 @@ mod tests {
     fn a_single_long_line_keeps_its_ends() {
         let text = "word ".repeat(2_000);
         let short = excerpt(&text, 300);
-        assert_eq!(short.form, Form::Lines);
+        assert_eq!(short.form, ExcerptForm::Lines);
         assert!(short.text.starts_with("word word ") && short.text.ends_with("word "));
         assert!(short.text.contains("elided …]"), "{}", short.text);
         assert!(short.text.len() > 200);
@@ -426,7 +426,7 @@ mod tests {
             .collect();
         let text = serde_json::json!({ "count": 200, "rows": rows, "next": null }).to_string();
         let short = excerpt(&text, 700);
-        assert_eq!(short.form, Form::Json);
+        assert_eq!(short.form, ExcerptForm::Json);
         let value: serde_json::Value =
             serde_json::from_str(&short.text).expect("an excerpt of JSON is JSON");
         assert_eq!(value["count"], 200);
@@ -439,7 +439,7 @@ mod tests {
         let output = format!("{}error: it broke\n{}", log(300), log(300));
         let text = serde_json::json!({ "output": output, "exit_code": 1 }).to_string();
         let short = excerpt(&text, 900);
-        assert_eq!(short.form, Form::Json);
+        assert_eq!(short.form, ExcerptForm::Json);
         assert!(
             short.text.contains("error: it broke") && short.text.contains("lines ("),
             "{}",
@@ -481,7 +481,7 @@ mod tests {
         ) {
             let short = excerpt(&text, max).text.into_owned();
             prop_assert!(short.len() <= max.min(text.len()));
-            prop_assert_eq!(excerpt(&short, max).form, Form::Whole);
+            prop_assert_eq!(excerpt(&short, max).form, ExcerptForm::Whole);
             prop_assert_eq!(excerpt(&text, max).text, short);
         }
 
@@ -490,7 +490,7 @@ mod tests {
             let text = value.to_string();
             let short = excerpt(&text, max);
             prop_assert!(short.text.len() <= max.min(text.len()));
-            if matches!(short.form, Form::Whole | Form::Json) || (text.starts_with(['[', '{']) && max > 64) {
+            if matches!(short.form, ExcerptForm::Whole | ExcerptForm::Json) || (text.starts_with(['[', '{']) && max > 64) {
                 let parsed: Result<serde_json::Value, _> = serde_json::from_str(&short.text);
                 prop_assert!(parsed.is_ok(), "{}", short.text);
             }

@@ -21,9 +21,9 @@ pub mod time;
 pub mod words;
 
 pub use arguments::{short_arguments, shorten_arguments, unmasked_arguments};
-pub use excerpt::{Excerpt, Form, excerpt};
+pub use excerpt::{Excerpt, ExcerptForm, excerpt};
+pub use outcome::CallStatus;
 pub(crate) use outcome::NO_RESULT;
-pub use outcome::Outcome;
 pub use stub::stub;
 pub(crate) use stub::{STUB, noted_stub};
 

@@ -6,7 +6,7 @@ use crate::json::unquote_inner;
 
 /// How a tool call went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Outcome {
+pub enum CallStatus {
     /// It did what it was asked.
     Ok,
     /// It failed.
@@ -20,7 +20,7 @@ pub enum Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict<'a> {
     /// What was reported; if nothing was, what the exit code or the first words say.
-    pub outcome: Outcome,
+    pub outcome: CallStatus,
     /// The exit code, where the output names one.
     pub exit_code: Option<i32>,
     /// The first line that states the failure, if it failed; not capped.
@@ -39,16 +39,16 @@ const BEHIND: usize = 32;
 const EXIT_WINDOW: usize = 512;
 
 /// Judges a result by what was reported of it and by its output.
-pub fn judge(output: &str, reported: Outcome) -> Verdict<'_> {
+pub fn judge(output: &str, reported: CallStatus) -> Verdict<'_> {
     let exit_code = exit_code(output);
     let output = body(output);
     let outcome = match (reported, exit_code) {
-        (Outcome::Unknown, Some(0)) => Outcome::Ok,
-        (Outcome::Unknown, Some(_)) => Outcome::Error,
-        (Outcome::Unknown, None) if opens_with_failure(output) => Outcome::Error,
+        (CallStatus::Unknown, Some(0)) => CallStatus::Ok,
+        (CallStatus::Unknown, Some(_)) => CallStatus::Error,
+        (CallStatus::Unknown, None) if opens_with_failure(output) => CallStatus::Error,
         (reported, _) => reported,
     };
-    let line = if outcome == Outcome::Error { failing_line(output) } else { None };
+    let line = if outcome == CallStatus::Error { failing_line(output) } else { None };
     Verdict { outcome, exit_code, line }
 }
 
@@ -173,26 +173,28 @@ mod tests {
 
     #[test]
     fn a_report_beats_a_guess_and_a_code_beats_the_words() {
-        assert_eq!(judge("Exit code 1", Outcome::Ok).outcome, Outcome::Ok);
-        assert_eq!(judge("error: none\nexit code 0", Outcome::Unknown).outcome, Outcome::Ok);
-        assert_eq!(judge("Error: user not found", Outcome::Unknown).outcome, Outcome::Error);
-        assert_eq!(judge("plain text", Outcome::Unknown).outcome, Outcome::Unknown);
+        assert_eq!(judge("Exit code 1", CallStatus::Ok).outcome, CallStatus::Ok);
+        assert_eq!(judge("error: none\nexit code 0", CallStatus::Unknown).outcome, CallStatus::Ok);
+        assert_eq!(judge("Error: user not found", CallStatus::Unknown).outcome, CallStatus::Error);
+        assert_eq!(judge("plain text", CallStatus::Unknown).outcome, CallStatus::Unknown);
     }
 
     #[test]
     fn the_failing_line_states_the_failure() {
         let output = "Exit code 1\nCompiling x\nerror[E0308]: mismatched types\n --> a.rs:1:2\n";
-        let verdict = judge(output, Outcome::Unknown);
+        let verdict = judge(output, CallStatus::Unknown);
         assert_eq!(verdict.line, Some("error[E0308]: mismatched types"));
         assert_eq!(verdict.exit_code, Some(1));
-        let verdict =
-            judge("<tool_use_error>File has not been read yet.</tool_use_error>", Outcome::Error);
+        let verdict = judge(
+            "<tool_use_error>File has not been read yet.</tool_use_error>",
+            CallStatus::Error,
+        );
         assert_eq!(verdict.line, Some("File has not been read yet."));
-        assert_eq!(judge("", Outcome::Error).line, None);
+        assert_eq!(judge("", CallStatus::Error).line, None);
         let output =
             "Chunk ID: 1d\nProcess exited with code 1\nOutput:\nps: operation not permitted\n";
-        assert_eq!(judge(output, Outcome::Unknown).line, Some("ps: operation not permitted"));
-        assert_eq!(judge("Command exited with code 1", Outcome::Error).line, None);
+        assert_eq!(judge(output, CallStatus::Unknown).line, Some("ps: operation not permitted"));
+        assert_eq!(judge("Command exited with code 1", CallStatus::Error).line, None);
     }
 
     proptest! {
@@ -206,14 +208,14 @@ mod tests {
             let code = |c: char| format!("\\u{:04x}", u32::from(c));
             let literal = spell.chars().fold(literal, |said, c| said.replace(c, &code(c)));
             prop_assert_eq!(unquote_inner(&literal[1..literal.len() - 1]), text.as_str());
-            let has_failed = judge(&text, Outcome::Unknown).outcome == Outcome::Error;
+            let has_failed = judge(&text, CallStatus::Unknown).outcome == CallStatus::Error;
             prop_assert!(!has_failed || may_have_failed(&literal), "{literal}");
         }
 
         #[test]
         fn any_output_can_be_judged(output: String) {
-            let _ = judge(&output, Outcome::Unknown);
-            let _ = judge(&output, Outcome::Error);
+            let _ = judge(&output, CallStatus::Unknown);
+            let _ = judge(&output, CallStatus::Error);
         }
     }
 }

@@ -19,7 +19,7 @@ const AFTER_CUT: usize = 16;
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Text,
     /// A number, `true`, `false` or `null`.
     Scalar,
@@ -35,7 +35,7 @@ struct Node {
     next: u32,
     /// Elements of an array, members of an object; unknown (0) below [`MAX_DEPTH`].
     children: u32,
-    kind: Kind,
+    kind: ValueKind,
 }
 
 /// A JSON text with the place of every value in it.
@@ -89,7 +89,7 @@ impl<'a> Outline<'a> {
     }
 
     /// What the outermost value is.
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> ValueKind {
         self.nodes[0].kind
     }
 
@@ -118,18 +118,18 @@ impl<'a> Outline<'a> {
             return false;
         }
         match node.kind {
-            Kind::Scalar => out.push_str(raw),
-            Kind::Text if raw.len() <= limits.text.max(SMALL) => out.push_str(raw),
-            Kind::Text => write_short(raw, limits, out),
+            ValueKind::Scalar => out.push_str(raw),
+            ValueKind::Text if raw.len() <= limits.text.max(SMALL) => out.push_str(raw),
+            ValueKind::Text => write_short(raw, limits, out),
             // Empty, or nothing but white space in it.
-            Kind::Array | Kind::Object if raw.len() == 2 => out.push_str(raw),
-            Kind::Array | Kind::Object
+            ValueKind::Array | ValueKind::Object if raw.len() == 2 => out.push_str(raw),
+            ValueKind::Array | ValueKind::Object
                 if depth >= MAX_DEPTH || (depth >= limits.depth && raw.len() > limits.small) =>
             {
                 write_count(node, out);
             }
-            Kind::Array => return self.write_array(at, depth, limits, max, out),
-            Kind::Object => return self.write_object(at, depth, limits, max, out),
+            ValueKind::Array => return self.write_array(at, depth, limits, max, out),
+            ValueKind::Object => return self.write_object(at, depth, limits, max, out),
         }
         out.len() <= max
     }
@@ -255,7 +255,7 @@ fn head_of(inner: &str, max: usize) -> (usize, usize) {
 
 fn write_count(node: Node, out: &mut String) {
     let (open, noun, close) =
-        if node.kind == Kind::Array { ('[', "item", ']') } else { ('{', "key", '}') };
+        if node.kind == ValueKind::Array { ('[', "item", ']') } else { ('{', "key", '}') };
     let count = match node.children as usize {
         0 => figure::size(node.span.len()),
         children => figure::counted(children, noun),
@@ -271,21 +271,21 @@ fn outline(
 ) -> Result<(), JsonError> {
     let own = nodes.len();
     let kind = match scanner.peek() {
-        Some(b'{') => Kind::Object,
-        Some(b'[') => Kind::Array,
-        Some(b'"') => Kind::Text,
-        _ => Kind::Scalar,
+        Some(b'{') => ValueKind::Object,
+        Some(b'[') => ValueKind::Array,
+        Some(b'"') => ValueKind::Text,
+        _ => ValueKind::Scalar,
     };
     nodes.push(Node { span: Span::NONE, next: 0, children: 0, kind });
     let mut children = 0;
     let span = match kind {
-        Kind::Object if depth < MAX_DEPTH => scanner.object(|scanner, key| {
+        ValueKind::Object if depth < MAX_DEPTH => scanner.object(|scanner, key| {
             children += 1;
             let next = nodes.len() as u32 + 1;
-            nodes.push(Node { span: key, next, children: 0, kind: Kind::Text });
+            nodes.push(Node { span: key, next, children: 0, kind: ValueKind::Text });
             outline(scanner, depth + 1, nodes)
         })?,
-        Kind::Array if depth < MAX_DEPTH => scanner.array(|scanner| {
+        ValueKind::Array if depth < MAX_DEPTH => scanner.array(|scanner| {
             children += 1;
             outline(scanner, depth + 1, nodes)
         })?,

@@ -6,7 +6,7 @@ use super::words::{is_stop_word, words};
 
 /// One document that a search found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
+pub struct RankedDocument {
     /// Its index among the documents.
     pub index: usize,
     /// How well it answers; only comparable within one search.
@@ -71,7 +71,7 @@ impl Bm25 {
     }
 
     /// The documents that share a word with `query`, best first, at most `limit`.
-    pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
+    pub fn search(&self, query: &str, limit: usize) -> Vec<RankedDocument> {
         let mut asked: Vec<u64> = digests(query).collect();
         asked.sort_unstable();
         asked.dedup();
@@ -88,11 +88,11 @@ impl Bm25 {
                 scores[posting.document as usize] += rarity * weight(count, length);
             }
         }
-        let mut hits: Vec<Hit> = scores
+        let mut hits: Vec<RankedDocument> = scores
             .into_iter()
             .enumerate()
             .filter(|&(_, score)| score > 0.0)
-            .map(|(index, score)| Hit { index, score })
+            .map(|(index, score)| RankedDocument { index, score })
             .collect();
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
         hits.truncate(limit);

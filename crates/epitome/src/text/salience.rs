@@ -104,7 +104,7 @@ pub(super) fn first_word(line: &str) -> (&str, &str) {
 
 /// What a word hints at before its surroundings are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum HintKind {
     Failure,
     Hint,
     Warning,
@@ -115,71 +115,71 @@ enum Kind {
 }
 
 /// Lower case; looked up by length and first letter.
-const WORDS: &[(&[u8], Kind)] = &[
-    (b"abort", Kind::Hint),
-    (b"aborted", Kind::Failure),
-    (b"actual", Kind::Difference),
-    (b"assertion", Kind::Hint),
-    (b"cannot", Kind::Hint),
-    (b"changed", Kind::Done),
-    (b"completed", Kind::Done),
-    (b"conflict", Kind::Hint),
-    (b"conflicts", Kind::Hint),
-    (b"coverage", Kind::Count),
-    (b"crash", Kind::Hint),
-    (b"crashed", Kind::Failure),
-    (b"created", Kind::Done),
-    (b"deleted", Kind::Done),
-    (b"denied", Kind::Hint),
-    (b"deprecated", Kind::Warning),
-    (b"err", Kind::Failure),
-    (b"error", Kind::Failure),
-    (b"errors", Kind::Failure),
-    (b"exception", Kind::Failure),
-    (b"exit", Kind::Exit),
-    (b"exit_code", Kind::Exit),
-    (b"exited", Kind::Exit),
-    (b"expected", Kind::Difference),
-    (b"fail", Kind::Failure),
-    (b"failed", Kind::Failure),
-    (b"failing", Kind::Failure),
-    (b"failure", Kind::Failure),
-    (b"failures", Kind::Failure),
-    (b"fatal", Kind::Failure),
-    (b"finished", Kind::Done),
-    (b"insertions", Kind::Count),
-    (b"invalid", Kind::Hint),
-    (b"killed", Kind::Hint),
-    (b"left", Kind::Difference),
-    (b"missing", Kind::Hint),
-    (b"modified", Kind::Done),
-    (b"panic", Kind::Failure),
-    (b"panicked", Kind::Failure),
-    (b"passed", Kind::Count),
-    (b"passing", Kind::Count),
-    (b"received", Kind::Difference),
-    (b"refused", Kind::Hint),
-    (b"rejected", Kind::Hint),
-    (b"right", Kind::Difference),
-    (b"segfault", Kind::Failure),
-    (b"skipped", Kind::Count),
-    (b"succeeded", Kind::Done),
-    (b"success", Kind::Done),
-    (b"successfully", Kind::Done),
-    (b"such", Kind::Hint),
-    (b"tests", Kind::Count),
-    (b"timeout", Kind::Hint),
-    (b"total", Kind::Count),
-    (b"traceback", Kind::Hint),
-    (b"unable", Kind::Hint),
-    (b"undefined", Kind::Hint),
-    (b"unexpected", Kind::Hint),
-    (b"unknown", Kind::Hint),
-    (b"unresolved", Kind::Hint),
-    (b"updated", Kind::Done),
-    (b"warn", Kind::Warning),
-    (b"warning", Kind::Warning),
-    (b"warnings", Kind::Warning),
+const WORDS: &[(&[u8], HintKind)] = &[
+    (b"abort", HintKind::Hint),
+    (b"aborted", HintKind::Failure),
+    (b"actual", HintKind::Difference),
+    (b"assertion", HintKind::Hint),
+    (b"cannot", HintKind::Hint),
+    (b"changed", HintKind::Done),
+    (b"completed", HintKind::Done),
+    (b"conflict", HintKind::Hint),
+    (b"conflicts", HintKind::Hint),
+    (b"coverage", HintKind::Count),
+    (b"crash", HintKind::Hint),
+    (b"crashed", HintKind::Failure),
+    (b"created", HintKind::Done),
+    (b"deleted", HintKind::Done),
+    (b"denied", HintKind::Hint),
+    (b"deprecated", HintKind::Warning),
+    (b"err", HintKind::Failure),
+    (b"error", HintKind::Failure),
+    (b"errors", HintKind::Failure),
+    (b"exception", HintKind::Failure),
+    (b"exit", HintKind::Exit),
+    (b"exit_code", HintKind::Exit),
+    (b"exited", HintKind::Exit),
+    (b"expected", HintKind::Difference),
+    (b"fail", HintKind::Failure),
+    (b"failed", HintKind::Failure),
+    (b"failing", HintKind::Failure),
+    (b"failure", HintKind::Failure),
+    (b"failures", HintKind::Failure),
+    (b"fatal", HintKind::Failure),
+    (b"finished", HintKind::Done),
+    (b"insertions", HintKind::Count),
+    (b"invalid", HintKind::Hint),
+    (b"killed", HintKind::Hint),
+    (b"left", HintKind::Difference),
+    (b"missing", HintKind::Hint),
+    (b"modified", HintKind::Done),
+    (b"panic", HintKind::Failure),
+    (b"panicked", HintKind::Failure),
+    (b"passed", HintKind::Count),
+    (b"passing", HintKind::Count),
+    (b"received", HintKind::Difference),
+    (b"refused", HintKind::Hint),
+    (b"rejected", HintKind::Hint),
+    (b"right", HintKind::Difference),
+    (b"segfault", HintKind::Failure),
+    (b"skipped", HintKind::Count),
+    (b"succeeded", HintKind::Done),
+    (b"success", HintKind::Done),
+    (b"successfully", HintKind::Done),
+    (b"such", HintKind::Hint),
+    (b"tests", HintKind::Count),
+    (b"timeout", HintKind::Hint),
+    (b"total", HintKind::Count),
+    (b"traceback", HintKind::Hint),
+    (b"unable", HintKind::Hint),
+    (b"undefined", HintKind::Hint),
+    (b"unexpected", HintKind::Hint),
+    (b"unknown", HintKind::Hint),
+    (b"unresolved", HintKind::Hint),
+    (b"updated", HintKind::Done),
+    (b"warn", HintKind::Warning),
+    (b"warning", HintKind::Warning),
+    (b"warnings", HintKind::Warning),
 ];
 
 /// For each first letter, the lengths that occur: almost every word is turned away by one look.
@@ -232,7 +232,7 @@ fn may_tell(word: &[u8]) -> bool {
     lengths & 1 << word.len().min(15) != 0 || matches!(last, b'r' | b'n') || first.is_ascii_digit()
 }
 
-fn kind(word: &[u8]) -> Option<Kind> {
+fn kind(word: &[u8]) -> Option<HintKind> {
     let initial = word[0].to_ascii_lowercase().wrapping_sub(b'a') as usize;
     if initial < 26 && word.len() < 16 && LENGTHS[initial] & (1 << word.len()) != 0 {
         let alike = usize::from(STARTS[initial])..usize::from(STARTS[initial + 1]);
@@ -251,42 +251,42 @@ fn kind(word: &[u8]) -> Option<Kind> {
         b'n' => word.len() > 9 && word.ends_with(b"Exception"),
         _ => false,
     };
-    named.then_some(Kind::Failure)
+    named.then_some(HintKind::Failure)
 }
 
-fn weigh(kind: Kind, word: &[u8], previous: &[u8], rest: &[u8]) -> Tell {
+fn weigh(kind: HintKind, word: &[u8], previous: &[u8], rest: &[u8]) -> Tell {
     let counted = !previous.is_empty() && previous.iter().all(u8::is_ascii_digit);
     let none = counted && previous.iter().all(|&b| b == b'0')
         || [&b"no"[..], b"No", b"without", b"zero"].contains(&previous);
     match kind {
-        Kind::Failure if none => {
+        HintKind::Failure if none => {
             if counted {
                 Tell::Total
             } else {
                 Tell::Note
             }
         }
-        Kind::Failure if counted => Tell::Total,
-        Kind::Failure if states(word, rest) => Tell::Failure,
-        Kind::Failure => Tell::Mention,
-        Kind::Hint if word.eq_ignore_ascii_case(b"such") => {
+        HintKind::Failure if counted => Tell::Total,
+        HintKind::Failure if states(word, rest) => Tell::Failure,
+        HintKind::Failure => Tell::Mention,
+        HintKind::Hint if word.eq_ignore_ascii_case(b"such") => {
             if rest.starts_with(b" file") {
                 Tell::Failure
             } else {
                 Tell::Nothing
             }
         }
-        Kind::Hint => Tell::Mention,
-        Kind::Warning if none => Tell::Note,
-        Kind::Warning => Tell::Warning,
-        Kind::Difference if rest.first() == Some(&b':') => Tell::Difference,
-        Kind::Difference => Tell::Nothing,
-        Kind::Count if counted => Tell::Total,
-        Kind::Count if rest.first() == Some(&b':') => Tell::Total,
-        Kind::Count => Tell::Nothing,
-        Kind::Done => Tell::Note,
-        Kind::Exit if rest.iter().take(16).any(u8::is_ascii_digit) => Tell::Total,
-        Kind::Exit => Tell::Nothing,
+        HintKind::Hint => Tell::Mention,
+        HintKind::Warning if none => Tell::Note,
+        HintKind::Warning => Tell::Warning,
+        HintKind::Difference if rest.first() == Some(&b':') => Tell::Difference,
+        HintKind::Difference => Tell::Nothing,
+        HintKind::Count if counted => Tell::Total,
+        HintKind::Count if rest.first() == Some(&b':') => Tell::Total,
+        HintKind::Count => Tell::Nothing,
+        HintKind::Done => Tell::Note,
+        HintKind::Exit if rest.iter().take(16).any(u8::is_ascii_digit) => Tell::Total,
+        HintKind::Exit => Tell::Nothing,
     }
 }
 

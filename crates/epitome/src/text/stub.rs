@@ -1,7 +1,7 @@
 //! One line that stands for an old tool result.
 
 use super::arguments::whole_arguments;
-use super::outcome::{Outcome, judge};
+use super::outcome::{CallStatus, judge};
 use super::secrets::masked;
 use super::{cut, figure};
 
@@ -24,7 +24,7 @@ const MAX_LINE: usize = 100;
 ///     "[elided: Bash(cargo test) → 2 lines, 43 B, failed: error[E0308]: mismatched types]",
 /// );
 /// ```
-pub fn stub(tool: &str, arguments_json: &str, output: &str, reported: Outcome) -> String {
+pub fn stub(tool: &str, arguments_json: &str, output: &str, reported: CallStatus) -> String {
     noted_stub(tool, arguments_json, output, reported, "")
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn noted_stub(
     tool: &str,
     arguments_json: &str,
     output: &str,
-    reported: Outcome,
+    reported: CallStatus,
     note: &str,
 ) -> String {
     let call = whole_arguments(tool, arguments_json, MAX_CALL);
@@ -45,10 +45,10 @@ pub(crate) fn noted_stub(
     let size = figure::size(output.len());
     let code = verdict.exit_code.filter(|&code| code != 0);
     let went = match (verdict.outcome, code) {
-        (Outcome::Ok, None) => ", ok".to_owned(),
-        (Outcome::Ok, Some(code)) => format!(", ok, exit code {code}"),
-        (Outcome::Unknown, _) => String::new(),
-        (Outcome::Error, code) => {
+        (CallStatus::Ok, None) => ", ok".to_owned(),
+        (CallStatus::Ok, Some(code)) => format!(", ok, exit code {code}"),
+        (CallStatus::Unknown, _) => String::new(),
+        (CallStatus::Error, code) => {
             let code = code.map(|code| format!(" (exit code {code})")).unwrap_or_default();
             let line = verdict
                 .line
@@ -74,16 +74,16 @@ mod tests {
     fn stubs_say_what_was_there() {
         let read = r#"{"file_path":"src/main.rs","offset":1,"limit":80}"#;
         let stubs = [
-            stub("Read", read, &"fn main() {}\n".repeat(80), Outcome::Ok),
-            stub("get_user", r#"{"id":"mia_3668"}"#, "Error: user not found", Outcome::Unknown),
+            stub("Read", read, &"fn main() {}\n".repeat(80), CallStatus::Ok),
+            stub("get_user", r#"{"id":"mia_3668"}"#, "Error: user not found", CallStatus::Unknown),
             stub(
                 "Bash",
                 r#"{"command":"npm run check"}"#,
                 "x\n\nCommand exited with code 2",
-                Outcome::Error,
+                CallStatus::Error,
             ),
-            stub("Grep", r#"{"pattern":"a\u0000b"}"#, "", Outcome::Unknown),
-            stub("", "", "found", Outcome::Unknown),
+            stub("Grep", r#"{"pattern":"a\u0000b"}"#, "", CallStatus::Unknown),
+            stub("", "", "found", CallStatus::Unknown),
         ]
         .join("\n");
         expect![[r"
@@ -98,7 +98,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_stub_is_one_short_clean_line(tool: String, arguments: String, output: String) {
-            for outcome in [Outcome::Ok, Outcome::Error, Outcome::Unknown] {
+            for outcome in [CallStatus::Ok, CallStatus::Error, CallStatus::Unknown] {
                 let stub = stub(&tool, &arguments, &output, outcome);
                 prop_assert!(stub.chars().count() <= 340);
                 prop_assert!(!stub.chars().any(cut::is_unseen));

@@ -79,7 +79,7 @@ impl<'a> Iterator for Words<'a> {
             }
             let bytes = self.text.as_bytes();
             let rest = &bytes[self.at..];
-            self.at += rest.iter().take_while(|byte| kind(**byte) == Kind::Between).count();
+            self.at += rest.iter().take_while(|byte| kind(**byte) == CharKind::Between).count();
             let from = self.at;
             if let Some(length) = plain(&bytes[from..]) {
                 self.at += length;
@@ -92,7 +92,7 @@ impl<'a> Iterator for Words<'a> {
 
 /// What an ASCII character is to a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharKind {
     Lower,
     Upper,
     Digit,
@@ -103,20 +103,20 @@ enum Kind {
     Wide,
 }
 
-fn kind(byte: u8) -> Kind {
+fn kind(byte: u8) -> CharKind {
     KINDS[usize::from(byte)]
 }
 
-const KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Wide; 256];
+const KINDS: [CharKind; 256] = {
+    let mut kinds = [CharKind::Wide; 256];
     let mut byte = 0;
     while byte < 128 {
         kinds[byte as usize] = match byte {
-            b'a'..=b'z' => Kind::Lower,
-            b'A'..=b'Z' => Kind::Upper,
-            b'0'..=b'9' => Kind::Digit,
-            byte if is_joint(byte as char) => Kind::Joint,
-            _ => Kind::Between,
+            b'a'..=b'z' => CharKind::Lower,
+            b'A'..=b'Z' => CharKind::Upper,
+            b'0'..=b'9' => CharKind::Digit,
+            byte if is_joint(byte as char) => CharKind::Joint,
+            _ => CharKind::Between,
         };
         byte += 1;
     }
@@ -127,16 +127,16 @@ const KINDS: [Kind; 256] = {
 /// a capital one, or digits. Most of any text is such words; of what else begins here [`Words::step`] sees to.
 fn plain(bytes: &[u8]) -> Option<usize> {
     let rest = match kind(*bytes.first()?) {
-        Kind::Lower | Kind::Upper => Kind::Lower,
-        Kind::Digit => Kind::Digit,
+        CharKind::Lower | CharKind::Upper => CharKind::Lower,
+        CharKind::Digit => CharKind::Digit,
         _ => return None,
     };
     let length = 1 + bytes[1..].iter().take_while(|byte| kind(**byte) == rest).count();
-    let kind_at = |at: usize| bytes.get(at).map_or(Kind::Between, |byte| kind(*byte));
+    let kind_at = |at: usize| bytes.get(at).map_or(CharKind::Between, |byte| kind(*byte));
     // What joins nothing ends the word.
     let ends = match kind_at(length) {
-        Kind::Joint => kind_at(length + 1) == Kind::Between,
-        kind => kind == Kind::Between,
+        CharKind::Joint => kind_at(length + 1) == CharKind::Between,
+        kind => kind == CharKind::Between,
     };
     (ends && length <= MAX_WHOLE).then_some(length)
 }

@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use cause::{Asker, Cause, Demand};
-pub use measurements::{Characters, Measurements, Overflow, RoundCount, Rounds, Switch};
+pub use measurements::{Characters, Measurements, Refusal, RoundCount, Rounds, Switch};
 pub use when::{Condition, TriggerError, When};
 
 /// Decides when to act. Closures of the same shape are triggers too.

@@ -269,8 +269,8 @@ impl Serialize for When {
 
 impl<'de> Deserialize<'de> for When {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Written;
-        impl<'de> Visitor<'de> for Written {
+        struct WhenVisitor;
+        impl<'de> Visitor<'de> for WhenVisitor {
             type Value = When;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -293,7 +293,7 @@ impl<'de> Deserialize<'de> for When {
                 }
             }
         }
-        from.deserialize_any(Written)
+        from.deserialize_any(WhenVisitor)
     }
 }
 

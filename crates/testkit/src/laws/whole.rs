@@ -35,7 +35,7 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     if written.is_empty() {
         return Ok(());
     }
-    let said = Said::of(outcome.base.source());
+    let said = RequestTokens::of(outcome.base.source());
     for (place, text) in &written {
         // Excerpts of JSON have their line feeds as escapes.
         let text = unescaped(text);
@@ -70,15 +70,15 @@ const EXACT: [Class; 4] = [Class::Path, Class::Url, Class::Id, Class::Identifier
 const LEVELS: usize = 3;
 
 /// Every token of a request.
-struct Said {
+struct RequestTokens {
     tokens: HashSet<String>,
     /// What is too long for a specific: data, which may be cut anywhere.
     data: Vec<String>,
 }
 
-impl Said {
+impl RequestTokens {
     fn of(source: &str) -> Self {
-        let mut said = Said { tokens: HashSet::new(), data: Vec::new() };
+        let mut said = RequestTokens { tokens: HashSet::new(), data: Vec::new() };
         let mut text = source.to_owned();
         said.see(&text);
         for _ in 0..LEVELS {
@@ -194,7 +194,7 @@ fn unescaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, check, exact, unescaped};
+    use super::{RequestTokens, check, exact, unescaped};
     use crate::laws::made::{edited, made};
     use epitome::Format;
     use epitome::transcript::PartKind;
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn what_was_said_is_whole() {
-        let said = Said::of(
+        let said = RequestTokens::of(
             r#"{"a":"see src/agents/plugin.ts, (std::mem::take) and JG7FMM\nhttps://example.org/a?b=1&c=2"}"#,
         );
         let cut = |text: &str| {

@@ -181,10 +181,10 @@ impl Server {
             self.threads.hold(&body, &spoken.whole);
         }
         let form = match api {
-            _ if !understood.stream || spoken.events.is_empty() => Form::Whole,
-            Api::Gemini if !query.contains("alt=sse") => Form::Array,
-            Api::Converse => Form::Frames,
-            _ => Form::Events,
+            _ if !understood.stream || spoken.events.is_empty() => ReplyForm::Whole,
+            Api::Gemini if !query.contains("alt=sse") => ReplyForm::Array,
+            Api::Converse => ReplyForm::Frames,
+            _ => ReplyForm::Events,
         };
         let answer = sent(api, &understood, &reply, spoken, form);
         (answer, Noted { route: Some(route), verdict: Ok(understood), usage: Some(usage) })
@@ -350,18 +350,26 @@ fn headers(api: Api) -> Vec<(&'static str, String)> {
 
 /// How an answer is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ReplyForm {
     Whole,
     Events,
     Array,
     Frames,
 }
 
-fn sent(api: Api, understood: &Understood, reply: &Reply, spoken: Spoken, form: Form) -> Answer {
+fn sent(
+    api: Api,
+    understood: &Understood,
+    reply: &Reply,
+    spoken: Spoken,
+    form: ReplyForm,
+) -> Answer {
     let (payload, is_cut) = match &reply.broken {
-        None if form == Form::Whole => (Payload::Whole(order::written(api, &spoken.whole)), false),
+        None if form == ReplyForm::Whole => {
+            (Payload::Whole(order::written(api, &spoken.whole)), false)
+        }
         None => (written(api, spoken.events, form), false),
-        Some(broken) if form == Form::Whole => match &broken.fault {
+        Some(broken) if form == ReplyForm::Whole => match &broken.fault {
             Some(fault) => return error_answer(api, &fault.error(api, understood)),
             None => (Payload::Whole(order::written(api, &spoken.whole)), true),
         },
@@ -379,11 +387,11 @@ fn sent(api: Api, understood: &Understood, reply: &Reply, spoken: Spoken, form: 
     Answer { status: 200, headers, payload, wait: reply.wait, pace: reply.pace, is_cut }
 }
 
-fn written(api: Api, events: Vec<Event>, form: Form) -> Payload {
-    if form == Form::Frames {
+fn written(api: Api, events: Vec<Event>, form: ReplyForm) -> Payload {
+    if form == ReplyForm::Frames {
         return Payload::Frames(events.iter().map(Event::framed).collect());
     }
-    if form == Form::Events {
+    if form == ReplyForm::Events {
         return Payload::Events(events.iter().map(|event| event.written(api)).collect());
     }
     let data = events.into_iter().filter_map(|event| match event {

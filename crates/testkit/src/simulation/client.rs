@@ -1,7 +1,7 @@
 //! A client: an agent's loop over its own history, as it writes it today.
 
 use epitome::Request;
-use epitome::session::{Recipient, Refused, Sent, Ticket};
+use epitome::session::{Recipient, RefusedPrompt, Sent, Ticket};
 use epitome::wire;
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ pub(super) enum Stage {
     /// It was answered, and nobody heard of it yet.
     Answered { sent: Sent, prompt: u64, said: Vec<Value> },
     /// It was refused as too long, and is compacted once more.
-    Smaller(Asked, Refused, Ticket),
+    Smaller(Asked, RefusedPrompt, Ticket),
 }
 
 impl Client {

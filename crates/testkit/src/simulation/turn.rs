@@ -1,8 +1,8 @@
 //! What a request goes through, one small thing after another.
 
 use epitome::Request;
-use epitome::model::overflow::{Overflow, Verdict, classify};
-use epitome::session::{Answer, Begun, Outgoing, Refused, Retry, Sent, SessionId, Ticket};
+use epitome::model::overflow::{AnswerKind, PromptOverflow, classify};
+use epitome::session::{Begun, Handling, Outgoing, RefusedPrompt, Retry, Sent, SessionId, Ticket};
 use epitome::trigger::Cause;
 use epitome::wire;
 use serde_json::Value;
@@ -56,7 +56,7 @@ impl World {
         self.take(at, asked, answer)
     }
 
-    fn take(&mut self, at: usize, asked: Asked, mut answer: Answer) -> Result<(), Violation> {
+    fn take(&mut self, at: usize, asked: Asked, mut answer: Handling) -> Result<(), Violation> {
         let session = answer.session;
         let Some(epoch) = self.sessions.epoch(session).map(|epoch| epoch.number) else {
             return Err("an answer of a session that isn't known".to_owned());
@@ -169,7 +169,7 @@ impl World {
                 Ok(())
             }
             Err(refusal) => match classify(status, &body) {
-                Verdict::Overflow(told) => {
+                AnswerKind::Overflow(told) => {
                     self.score.overflows += 1;
                     self.recover(at, asked, shown, sent, &told);
                     Ok(())
@@ -197,7 +197,14 @@ impl World {
         Ok((noted, reply.status, text))
     }
 
-    fn recover(&mut self, at: usize, asked: Asked, shown: &Request, sent: Sent, told: &Overflow) {
+    fn recover(
+        &mut self,
+        at: usize,
+        asked: Asked,
+        shown: &Request,
+        sent: Sent,
+        told: &PromptOverflow,
+    ) {
         let tenant = self.clients[at].tenant.clone();
         let retry = self.sessions.overflowed(&tenant, &asked.request, sent, told, self.now);
         let Some(Retry { session, begun, refused }) = retry else {
@@ -215,7 +222,7 @@ impl World {
         &mut self,
         at: usize,
         asked: Asked,
-        refused: Refused,
+        refused: RefusedPrompt,
         ticket: Ticket,
     ) -> Result<(), Violation> {
         if self.flights.iter().any(|flight| flight.ticket == ticket) {
@@ -273,7 +280,7 @@ impl World {
 
 /// Law 5: looked at again, the same is shown.
 fn looks_the_same(
-    again: &Answer,
+    again: &Handling,
     session: SessionId,
     asked: &Asked,
     shown: &Request,

@@ -7,7 +7,7 @@ use super::History;
 use super::became::Compaction;
 use super::history::Epoch;
 use crate::commands::stats::chart::{areas, ticks};
-use crate::survey::{Kind, Weights};
+use crate::survey::{ContentKind, Weights};
 use crate::terminal::count;
 
 /// Where a chart lies.
@@ -142,7 +142,7 @@ fn marks(plot: &Plot<'_>, epochs: &[Drawn<'_>]) -> Markup {
 }
 
 /// For each kind the area that it takes, one piece an epoch.
-fn paths(plot: &Plot<'_>, epochs: &[Drawn<'_>]) -> Vec<(Kind, String)> {
+fn paths(plot: &Plot<'_>, epochs: &[Drawn<'_>]) -> Vec<(ContentKind, String)> {
     let runs: Vec<_> = epochs.iter().map(|drawn| run(plot, drawn)).collect();
     areas(&runs, |tokens| plot.y(tokens))
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::history::Read;
 use super::{QUOTED, Quoting};
 use crate::align::{Row, align};
-use crate::survey::{By, Kind, Rule, Weights};
+use crate::survey::{By, ContentKind, Rule, Weights};
 
 /// Messages, and what they weigh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -255,7 +255,7 @@ fn squeezed(text: &str) -> String {
 
 impl Compaction {
     /// Tokens of a kind, before and after.
-    pub(super) fn of(&self, kind: Kind) -> (u64, u64) {
+    pub(super) fn of(&self, kind: ContentKind) -> (u64, u64) {
         (self.weights.0.get(kind).tokens, self.weights.1.get(kind).tokens)
     }
 }

@@ -9,7 +9,7 @@ use super::became::{Compaction, Lost};
 use super::style::style;
 use super::words::{how, lost_at_a_glance, not_shown, size_now};
 use super::{History, ToolUse};
-use crate::survey::{Kind, Slice};
+use crate::survey::{ContentKind, Slice};
 use crate::terminal::{count, percent};
 
 /// Compactions that are told of one by one, the newest; all are drawn.
@@ -102,7 +102,7 @@ fn times(times: usize) -> String {
 }
 
 fn over_time(history: &History) -> Markup {
-    let is_there = |kind: &Kind| {
+    let is_there = |kind: &ContentKind| {
         let now = history.kinds.iter().any(|slice| slice.kind == *kind);
         now || history.compactions.iter().any(|done| done.of(*kind) != (0, 0))
     };
@@ -111,7 +111,7 @@ fn over_time(history: &History) -> Markup {
         h2 { "Context over time" }
         @for frame in FRAMES { (chart(history, frame)) }
         ul.legend {
-            @for kind in Kind::ALL.iter().filter(|kind| is_there(kind)) {
+            @for kind in ContentKind::ALL.iter().filter(|kind| is_there(kind)) {
                 li { i class=(format!("k-{}", kind.name())) {} (kind.words()) }
             }
             @if is_reported { li { i.dots {} "prompt, as the provider reported" } }
@@ -126,7 +126,7 @@ fn over_time(history: &History) -> Markup {
 }
 
 /// Slices of a bar; numbers alone go into styles.
-fn bar(class: &str, slices: &[(Kind, u64)], total: u64) -> Markup {
+fn bar(class: &str, slices: &[(ContentKind, u64)], total: u64) -> Markup {
     let sum: u64 = slices.iter().map(|(_, tokens)| tokens).sum();
     let rest = total.saturating_sub(sum);
     html! {
@@ -143,7 +143,7 @@ fn bar(class: &str, slices: &[(Kind, u64)], total: u64) -> Markup {
 fn fills(history: &History) -> Markup {
     let mut drawn: Vec<&Slice> = history.kinds.iter().collect();
     drawn.sort_by_key(|slice| slice.kind);
-    let drawn: Vec<(Kind, u64)> =
+    let drawn: Vec<(ContentKind, u64)> =
         drawn.iter().map(|slice| (slice.kind, slice.weight.tokens)).collect();
     html! {
         h2 { "What fills it now" }
@@ -193,8 +193,8 @@ fn compactions(history: &History) -> Markup {
 fn compaction(done: &Compaction, history: &History) -> Markup {
     let number = done.number;
     let by = if done.by_epitome { "Epitome" } else { history.kind.as_str() };
-    let slices = |pick: fn((u64, u64)) -> u64| -> Vec<(Kind, u64)> {
-        Kind::ALL.into_iter().map(|kind| (kind, pick(done.of(kind)))).collect()
+    let slices = |pick: fn((u64, u64)) -> u64| -> Vec<(ContentKind, u64)> {
+        ContentKind::ALL.into_iter().map(|kind| (kind, pick(done.of(kind)))).collect()
     };
     let sum = |sum: &super::became::Sum| {
         format!("{}, {} tokens", counted(sum.entries, "message"), count(sum.tokens))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::survey::Kind;
+use crate::survey::ContentKind;
 
 const PAGE: &str = "\
 :root{color-scheme:light dark;--bg:#fff;--ink:#1f2937;--faint:#5b6472;--line:#e5e7eb;--card:#f8fafc;--mark:#111827;--on-mark:#fff;--warn:#b45309}\
@@ -41,7 +41,7 @@ const DARK: &str = "--bg:#0d1117;--ink:#e5e7eb;--faint:#9ca3af;--line:#263040;--
 /// All of it.
 pub(super) fn style() -> String {
     let (mut light, mut dark) = (String::new(), String::new());
-    for kind in Kind::ALL {
+    for kind in ContentKind::ALL {
         let (on_white, on_black) = kind.hues();
         let class = kind.name();
         write!(light, ".k-{class}{{fill:{on_white};background:{on_white}}}")

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::survey::{Kind, Survey, Weights};
+use crate::survey::{ContentKind, Survey, Weights};
 
 /// Where a chart lies, and the tokens at its top.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ impl Area {
 const MOST_POINTS: usize = 300;
 
 /// What each kind takes of a survey, as it grew.
-pub(super) fn growth(survey: &Survey, area: &Area) -> Vec<(Kind, String)> {
+pub(super) fn growth(survey: &Survey, area: &Area) -> Vec<(ContentKind, String)> {
     let points = points(survey);
     let last = points.last().map_or(1, |(entries, _)| *entries).max(1);
     let x = |entries: usize| area.left + area.width * entries as f64 / last as f64;
@@ -37,12 +37,12 @@ pub(super) fn growth(survey: &Survey, area: &Area) -> Vec<(Kind, String)> {
 pub(in crate::commands) fn areas(
     runs: &[Vec<(f64, &Weights)>],
     y: impl Fn(u64) -> f64,
-) -> Vec<(Kind, String)> {
+) -> Vec<(ContentKind, String)> {
     let mut paths = Vec::new();
-    for (at, kind) in Kind::ALL.into_iter().enumerate() {
+    for (at, kind) in ContentKind::ALL.into_iter().enumerate() {
         let own = |sums: &Weights| sums.get(kind).tokens;
         let below = |sums: &Weights| -> u64 {
-            Kind::ALL[..at].iter().map(|kind| sums.get(*kind).tokens).sum()
+            ContentKind::ALL[..at].iter().map(|kind| sums.get(*kind).tokens).sum()
         };
         let mut path = String::new();
         for run in runs.iter().filter(|run| run.iter().any(|(_, sums)| own(sums) > 0)) {

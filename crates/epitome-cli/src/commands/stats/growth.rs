@@ -1,6 +1,6 @@
 //! How the context grew, in a few rows of a terminal.
 
-use crate::survey::{Kind, Moment, Survey, Weights};
+use crate::survey::{ContentKind, Moment, Survey, Weights};
 use crate::terminal::{FAINT, colour, count, paint, right};
 
 /// Rows of the chart.
@@ -77,6 +77,7 @@ fn cell(sums: &Weights, tallest: u64, row: u64) -> String {
         below = to;
         (to.min(high).saturating_sub(from.max(low)), kind)
     });
-    let kind = within.max_by_key(|(tokens, _)| *tokens).map_or(Kind::Wrapping, |(_, kind)| kind);
+    let kind =
+        within.max_by_key(|(tokens, _)| *tokens).map_or(ContentKind::Wrapping, |(_, kind)| kind);
     paint(colour(kind.shade()), EIGHTHS[filled as usize])
 }

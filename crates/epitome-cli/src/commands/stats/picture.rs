@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::chart::{self, Area, ticks};
 use crate::receipt;
-use crate::survey::{Kind, Survey, Tool};
+use crate::survey::{ContentKind, Survey, Tool};
 use crate::terminal::{count, line, percent};
 
 const WIDTH: f64 = 960.0;
@@ -141,10 +141,10 @@ fn bar(tool: &Tool, (largest, total): (u64, u64), names: f64, y: f64) -> Markup 
     };
     html! {
         text x=(MARGIN) y=(n(y + 13.0)) { (line(&tool.name, 24)) }
-        rect class=(class(Kind::CallArguments)) x=(n(left)) y=(n(y)) width=(n(arguments)) height="16" {
+        rect class=(class(ContentKind::CallArguments)) x=(n(left)) y=(n(y)) width=(n(arguments)) height="16" {
             title { "arguments: " (count(tool.argument_tokens)) " tokens" }
         }
-        rect class=(class(Kind::ToolResults)) x=(n(left + arguments)) y=(n(y)) width=(n(scale(tool.result_tokens).max(1.0))) height="16" {
+        rect class=(class(ContentKind::ToolResults)) x=(n(left + arguments)) y=(n(y)) width=(n(scale(tool.result_tokens).max(1.0))) height="16" {
             title { "results: " (count(tool.result_tokens)) " tokens" }
         }
         text class="ep-end ep-faint" x=(n(WIDTH - MARGIN - 150.0)) y=(n(y + 13.0)) { (calls) }
@@ -158,7 +158,7 @@ pub(super) fn n(number: f64) -> String {
     format!("{number:.1}")
 }
 
-fn class(kind: Kind) -> String {
+fn class(kind: ContentKind) -> String {
     format!("ep-{}", kind.name())
 }
 
@@ -166,7 +166,7 @@ fn class(kind: Kind) -> String {
 fn style() -> String {
     let mut light = String::new();
     let mut dark = String::new();
-    for kind in Kind::ALL {
+    for kind in ContentKind::ALL {
         let (on_white, on_black) = kind.hues();
         write!(light, ".{}{{fill:{on_white}}}", class(kind)).expect("a string takes all");
         write!(dark, ".{}{{fill:{on_black}}}", class(kind)).expect("a string takes all");

@@ -6,7 +6,7 @@ use epitome::text::figure::counted;
 
 use super::{facts, growth};
 use crate::receipt;
-use crate::survey::{Kind, Survey, Tool, share};
+use crate::survey::{ContentKind, Survey, Tool, share};
 use crate::terminal::{
     FAINT, GOOD, STRONG, WARN, bar, colour, count, left, line, paint, percent, put, right, size,
 };
@@ -86,7 +86,7 @@ fn kinds(out: &mut String, survey: &Survey, width: usize) {
         }
         row(out, &line);
     }
-    let human = percent(of_kind(survey, Kind::Human), survey.total.tokens);
+    let human = percent(of_kind(survey, ContentKind::Human), survey.total.tokens);
     let messages = counted(survey.human_messages, "message");
     row(out, &paint(FAINT, format!("A person wrote {human} of it, in {messages}.")));
 }
@@ -99,7 +99,7 @@ fn room(width: usize, others: usize) -> usize {
     }
 }
 
-fn of_kind(survey: &Survey, kind: Kind) -> u64 {
+fn of_kind(survey: &Survey, kind: ContentKind) -> u64 {
     survey.kinds.iter().find(|share| share.kind == kind).map_or(0, |share| share.weight.tokens)
 }
 
@@ -185,8 +185,8 @@ fn two_bars(tool: &Tool, largest: u64, room: usize) -> String {
     let results: String = both.chars().skip(first).collect();
     format!(
         "{}{}{}",
-        paint(colour(Kind::CallArguments.shade()), arguments),
-        paint(colour(Kind::ToolResults.shade()), results),
+        paint(colour(ContentKind::CallArguments.shade()), arguments),
+        paint(colour(ContentKind::ToolResults.shade()), results),
         " ".repeat(room - columns)
     )
 }

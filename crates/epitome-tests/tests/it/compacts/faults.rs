@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use epitome::engine::delegate::{Compact, Compacted, Job, Skip, Verdict, from_fn};
+use epitome::engine::delegate::{Compact, Decision, Job, ProposedView, Skip, from_fn};
 use epitome::summarize::{FailureKind, SummarizeError, Summary};
 use epitome::transcript::PartKind;
 use epitome::view::{Fate, Put, Reason};
@@ -13,21 +13,21 @@ use super::{by, compactor, folding, put, run, says, session};
 /// A compactor that commits one fault, and what is said of it.
 fn breaches() -> Vec<(&'static str, Arc<dyn Compact>)> {
     let only = |fates: fn(&Job) -> Vec<Fate>| {
-        says("bad", move |job| Compacted { fates: fates(job), ..Compacted::default() })
+        says("bad", move |job| ProposedView { fates: fates(job), ..ProposedView::default() })
     };
     let with = |edit: fn(&Job) -> (usize, Fate)| {
         says("bad", move |job| {
             let mut fates = folding(job, 21);
             let (at, fate) = edit(job);
             fates[at] = fate;
-            Compacted { fates, ..Compacted::default() }
+            ProposedView { fates, ..ProposedView::default() }
         })
     };
     let summing = |text: &'static str| {
-        says("bad", move |job| Compacted {
+        says("bad", move |job| ProposedView {
             fates: folding(job, 21),
             summary: Some(Summary::new(text)),
-            ..Compacted::default()
+            ..ProposedView::default()
         })
     };
     vec![
@@ -131,10 +131,13 @@ fn the_table_of_faults_says_what_the_caller_gets() {
         let why = outcome.receipt.fallbacks.join("; ").replace('|', "\\|");
         let _ = writeln!(table, "| {name} | {why} | {got} |");
     };
-    row("none", says("it", |job| Compacted { fates: folding(job, 21), ..Compacted::default() }));
+    row(
+        "none",
+        says("it", |job| ProposedView { fates: folding(job, 21), ..ProposedView::default() }),
+    );
     row(
         "none: it skips",
-        from_fn("it", |_| std::future::ready(Ok(Verdict::Skip(Skip::new("idle"))))),
+        from_fn("it", |_| std::future::ready(Ok(Decision::Skip(Skip::new("idle"))))),
     );
     for kind in [
         FailureKind::Timeout,

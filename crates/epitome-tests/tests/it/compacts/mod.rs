@@ -10,7 +10,7 @@ use std::time::Duration;
 use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::engine::delegate::{
-    About, Compact, Compacted, Compactors, Job, Skip, Verdict, from_fn,
+    Compact, Compactors, Decision, Job, JobContext, ProposedView, Skip, from_fn,
 };
 use epitome::engine::events::{CompactionId, Event, Observer};
 use epitome::engine::hook::{Hooks, Wish};
@@ -48,9 +48,9 @@ fn session() -> Request {
 
 fn says(
     name: &str,
-    verdict: impl Fn(&Job) -> Compacted + Send + Sync + 'static,
+    verdict: impl Fn(&Job) -> ProposedView + Send + Sync + 'static,
 ) -> Arc<dyn Compact> {
-    from_fn(name, move |job| std::future::ready(Ok(Verdict::Compacted(verdict(&job)))))
+    from_fn(name, move |job| std::future::ready(Ok(Decision::Compacted(verdict(&job)))))
 }
 
 fn by(chain: Vec<Arc<dyn Compact>>) -> Compactors {
@@ -90,7 +90,7 @@ fn what_somebody_else_decides_is_what_is_shown() {
         let arguments = r#"{"file_path":"src/f78.rs","why":"to see…"}"#;
         fates[157] = put(job, 157, PartKind::Call, Put::Arguments(arguments.into()));
         let summary = "The user wants the build of the parser fixed. `src/f7.rs` has port_5007.";
-        Compacted { fates, summary: Some(Summary::new(summary)), ..Compacted::default() }
+        ProposedView { fates, summary: Some(Summary::new(summary)), ..ProposedView::default() }
     });
     let outcome = run(by(vec![mine])).expect("a view");
     let receipt = &outcome.receipt;
@@ -112,7 +112,8 @@ fn what_somebody_else_decides_is_what_is_shown() {
 
 #[test]
 fn without_a_summary_the_checkpoint_is_what_code_writes() {
-    let mine = says("mine", |job| Compacted { fates: folding(job, 21), ..Compacted::default() });
+    let mine =
+        says("mine", |job| ProposedView { fates: folding(job, 21), ..ProposedView::default() });
     let outcome = run(by(vec![mine])).expect("a view");
     assert!(outcome.receipt.summary.is_none() && outcome.receipt.fallbacks.is_empty());
     let checkpoint = outcome.view.checkpoint().expect("steps were folded");
@@ -126,7 +127,7 @@ fn pins_stay_whoever_compacts() {
     let bad = says("bad", |job| {
         let mut fates = folding(job, 21);
         fates[15..=16].fill(Fate::Drop(Reason::NotRecent));
-        Compacted { fates, ..Compacted::default() }
+        ProposedView { fates, ..ProposedView::default() }
     });
     let compactor = compactor(pins).with_compactors(by(vec![bad]));
     let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
@@ -136,8 +137,9 @@ fn pins_stay_whoever_compacts() {
 
 #[test]
 fn the_next_in_the_chain_is_asked_and_in_the_end_it_is_as_the_caller_says() {
-    let bad = || says("bad", |_| Compacted::default());
-    let good = says("good", |job| Compacted { fates: folding(job, 21), ..Compacted::default() });
+    let bad = || says("bad", |_| ProposedView::default());
+    let good =
+        says("good", |job| ProposedView { fates: folding(job, 21), ..ProposedView::default() });
     let outcome = run(by(vec![bad(), good])).expect("a view");
     assert_eq!(outcome.receipt.steps[0].strategy, "good");
     assert_eq!(outcome.receipt.fallbacks, ["bad: it has 0 fates for 162 messages"]);
@@ -152,7 +154,7 @@ fn the_next_in_the_chain_is_asked_and_in_the_end_it_is_as_the_caller_says() {
     );
 
     let idle =
-        from_fn("idle", |_| std::future::ready(Ok(Verdict::Skip(Skip::new("cheap tokens")))));
+        from_fn("idle", |_| std::future::ready(Ok(Decision::Skip(Skip::new("cheap tokens")))));
     let outcome = run(by(vec![idle])).expect("a view");
     assert!(outcome.view.is_whole());
     assert_eq!(outcome.receipt.fallbacks, ["idle skipped: cheap tokens"]);
@@ -189,13 +191,13 @@ fn observers_are_told_and_compactors_are_told_why() {
     let heard = Arc::clone(&told);
     let bad = says("bad", move |job| {
         heard.lock().expect("nobody panicked").push(job.about.clone());
-        Compacted::default()
+        ProposedView::default()
     });
-    let about = About {
+    let about = JobContext {
         session: Some("s1".to_owned()),
         labels: [("team".to_owned(), "a".to_owned())].into(),
         instructions: vec!["Keep the ports.".to_owned()],
-        ..About::default()
+        ..JobContext::default()
     };
     let all = Compactors { about: about.clone(), ..by(vec![bad]) };
     let demand = Demand {
@@ -225,11 +227,11 @@ fn one_that_fails_again_and_again_rests() {
     let counted = Arc::clone(&asked);
     let moody = from_fn("moody", move |job: Arc<Job>| {
         let answer = match counted.fetch_add(1, Ordering::Relaxed) {
-            2 => Ok(Verdict::Compacted(Compacted {
+            2 => Ok(Decision::Compacted(ProposedView {
                 fates: folding(&job, 9),
-                ..Compacted::default()
+                ..ProposedView::default()
             })),
-            nth if nth % 2 == 0 => Ok(Verdict::Compacted(Compacted::default())),
+            nth if nth % 2 == 0 => Ok(Decision::Compacted(ProposedView::default())),
             _ => Err(SummarizeError::new(FailureKind::Upstream, "")),
         };
         std::future::ready(answer)
@@ -292,9 +294,9 @@ fn the_laws_hold_for_whatever_is_taken() {
         let options = Options { target: Target::Percent(60), ..Options::default() };
         let local = Compactor::new(options, counter("o200k").expect("a known name"));
         let local = local.expect("in range");
-        let chance = says("chance", move |job| Compacted {
+        let chance = says("chance", move |job| ProposedView {
             fates: by_chance(job, &dice),
-            ..Compacted::default()
+            ..ProposedView::default()
         });
         let compactor = local.clone().with_compactors(by(vec![chance]));
         let outcome = wait(Drive::new(compactor.begin(&case.request())));
@@ -318,7 +320,7 @@ fn with_the_trigger_remote_it_is_asked_on_every_call() {
         Format::OpenaiChat,
         "user Hello.\nasst One. | call a Read {}\nres  a = {code 60}\nasst Two. | call b Read {}\nres  b = ok\nuser Bye.\n",
     );
-    let run = |verdict: Result<Verdict, SummarizeError>| {
+    let run = |verdict: Result<Decision, SummarizeError>| {
         let asked = from_fn("asked", move |_| std::future::ready(verdict.clone()));
         let compactor = compactor(Vec::new())
             .with_compactors(by(vec![asked]))
@@ -329,11 +331,11 @@ fn with_the_trigger_remote_it_is_asked_on_every_call() {
     let dropped = Fate::Drop(Reason::NotRecent);
     let keep = Fate::Keep;
     let fates = vec![keep.clone(), dropped.clone(), dropped, keep.clone(), keep.clone(), keep];
-    let outcome = run(Ok(Verdict::Compacted(Compacted { fates, ..Compacted::default() })));
+    let outcome = run(Ok(Decision::Compacted(ProposedView { fates, ..ProposedView::default() })));
     assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
     assert_eq!(outcome.view.fates().filter(|fate| fate.is_shown()).count(), 4);
     assert_eq!(outcome.receipt.reason, "the compactor is asked on every call");
-    let outcome = run(Ok(Verdict::Skip(Skip::new("cheap"))));
+    let outcome = run(Ok(Decision::Skip(Skip::new("cheap"))));
     assert!(outcome.view.is_whole() && !outcome.receipt.triggered);
     // Without its answer what is small enough passes, and what isn't is compacted here.
     let gone = || Err(SummarizeError::new(FailureKind::Unreachable, ""));
@@ -351,10 +353,10 @@ fn with_the_trigger_remote_it_is_asked_on_every_call() {
 #[test]
 fn what_a_compactor_took_is_booked_whatever_became_of_it() {
     let spent = Spent { requests: 1, cost: Some(Money::micro(7)), ..Spent::default() };
-    let paid = says("paid", move |job| Compacted {
+    let paid = says("paid", move |job| ProposedView {
         fates: folding(job, 21),
         spent,
-        ..Compacted::default()
+        ..ProposedView::default()
     });
     let outcome = run(by(vec![paid])).expect("a view");
     let told = outcome.receipt.summary.expect("it is booked");
@@ -363,19 +365,19 @@ fn what_a_compactor_took_is_booked_whatever_became_of_it() {
         let error = SummarizeError::new(FailureKind::Upstream, "").having(spent);
         std::future::ready(Err(error))
     });
-    let wrong = says("wrong", move |_| Compacted { spent, ..Compacted::default() });
+    let wrong = says("wrong", move |_| ProposedView { spent, ..ProposedView::default() });
     let outcome = run(by(vec![failed, wrong])).expect("a view");
     let told = outcome.receipt.summary.expect("it is booked");
     assert_eq!(told.spent.cost, Some(Money::micro(14)));
     let idle = from_fn("idle", move |_| {
-        std::future::ready(Ok(Verdict::Skip(Skip { why: "cheap".to_owned(), spent })))
+        std::future::ready(Ok(Decision::Skip(Skip { why: "cheap".to_owned(), spent })))
     });
     let outcome = run(by(vec![idle])).expect("a view");
     assert_eq!(outcome.receipt.summary.expect("it is booked").spent, spent);
     // What is said is hearsay, and may be any number.
     let all = u64::MAX;
     let huge = Spent { requests: u32::MAX, input: all, cached: all, output: all, ..spent };
-    let liar = || says("liar", move |_| Compacted { spent: huge, ..Compacted::default() });
+    let liar = || says("liar", move |_| ProposedView { spent: huge, ..ProposedView::default() });
     let outcome = run(by(vec![liar(), liar()])).expect("a view");
     let told = outcome.receipt.summary.expect("it is booked");
     assert_eq!((told.spent.input, told.spent.requests), (all, u32::MAX));
@@ -386,7 +388,7 @@ fn what_a_compactor_took_is_booked_whatever_became_of_it() {
     });
     let both = says("both", move |job| {
         let summary = Some(Summary { spent, ..Summary::new("It goes on.") });
-        Compacted { fates: folding(job, 21), summary, ..Compacted::default() }
+        ProposedView { fates: folding(job, 21), summary, ..ProposedView::default() }
     });
     let hooks = Hooks { chain: vec![hook], ..Hooks::default() };
     let compactor = compactor(Vec::new()).with_compactors(by(vec![both])).with_hooks(hooks);

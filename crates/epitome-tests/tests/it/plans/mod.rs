@@ -17,7 +17,7 @@ use epitome::engine::plan::{Means, Plan, Reached, Subject};
 use epitome::engine::{Budget, Stop, Tail};
 use epitome::model::Binding;
 use epitome::strategy::guard::{Guard, GuardOptions, OpenLoop, Preserved};
-use epitome::strategy::{Found, Strategy, ladder};
+use epitome::strategy::{HistoryFacts, Strategy, ladder};
 use epitome::transcript::Origin;
 use epitome::transcript::unit::Units;
 use epitome::wire::Request;
@@ -116,7 +116,7 @@ impl Case {
             cause: None,
             counter: &counter,
             binding,
-            found: &Found::of(&self.request.transcript),
+            found: &HistoryFacts::of(&self.request.transcript),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! entelix' `RunnableCompacting` with `SummaryCompactor` and `HeadDropCompactor`.
 
-use epitome::strategy::{HeadOptions, Named, Pipeline, Room, Setting};
+use epitome::strategy::{HeadOptions, HeadRoom, Named, Pipeline, Setting};
 use epitome::trigger::Measurements;
 use epitome::{Format, Options};
 
@@ -134,7 +134,7 @@ fn counts_lost_words() {
 }
 
 fn head_to(characters: u64) -> Options {
-    let head = Named::Head(Setting::On(HeadOptions { room: Room::Characters(characters) }));
+    let head = Named::Head(Setting::On(HeadOptions { room: HeadRoom::Characters(characters) }));
     Options { strategies: Pipeline::List(vec![head]), ..preset("entelix-head", 100_000).options }
 }
 

@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use epitome::engine::Drive;
-use epitome::engine::delegate::{self, Compacted, Compactors, Verdict};
+use epitome::engine::delegate::{self, Compactors, Decision, ProposedView};
 use epitome::engine::hook::{self, Hooks, Wish};
 use epitome::summarize::{
     Brief, Clock, FailureKind, OnFailure, SECTIONS, Summaries, SummarizeError, Summarizer, Summary,
@@ -227,7 +227,7 @@ fn falls_back_to_the_local_one() {
     let late = || Err(SummarizeError::new(FailureKind::Timeout, "120 s"));
     let lawless = |job: &delegate::Job| {
         let fates = vec![Fate::Drop(Reason::NotRecent); job.entries.len()];
-        Ok(Verdict::Compacted(Compacted { fates, ..Compacted::default() }))
+        Ok(Decision::Compacted(ProposedView { fates, ..ProposedView::default() }))
     };
     for remote in [
         delegate::from_fn("remote", move |_| ready(late())),

@@ -168,7 +168,7 @@ type Last = BTreeMap<SessionId, (u32, Vec<Value>, Vec<Value>)>;
 
 fn holds(
     sessions: &Sessions,
-    answer: &Answer,
+    answer: &Handling,
     request: &Request,
     last: &mut Last,
 ) -> Result<(), TestCaseError> {

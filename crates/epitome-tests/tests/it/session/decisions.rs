@@ -8,14 +8,14 @@ fn at_twenty() -> Sessions {
     folding(When::Items(20))
 }
 
-fn view(answer: &Answer) -> &Request {
+fn view(answer: &Handling) -> &Request {
     match &answer.send {
         Outgoing::View(view, _) => view,
         other => panic!("no view: {other:?}"),
     }
 }
 
-fn shown(answer: &Answer) -> &str {
+fn shown(answer: &Handling) -> &str {
     view(answer).source()
 }
 

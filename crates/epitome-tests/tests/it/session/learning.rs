@@ -1,7 +1,7 @@
 //! What providers report and refuse teaches all conversations with the same model.
 
 use epitome::count::Basis;
-use epitome::model::overflow::{Overflow, Unit};
+use epitome::model::overflow::{LimitUnit, PromptOverflow};
 use epitome::session::{Experience, Recipient, Retry};
 
 use super::*;
@@ -20,7 +20,7 @@ fn a_refusal_is_answered_by_something_strictly_smaller_exactly_once() {
     let request = after(20);
     let before = sessions.observe("", &request, None, START);
     let tokens = before.stats.after.count.tokens;
-    let told = Overflow::of_tokens(Some(tokens), Some(tokens / 2));
+    let told = PromptOverflow::of_tokens(Some(tokens), Some(tokens / 2));
     let retry = sessions.overflowed("", &request, sent(before), &told, START).expect("once");
     let Retry { session, begun, refused } = retry;
     let ticket = begun.ticket;
@@ -43,7 +43,7 @@ fn what_did_not_become_smaller_is_not_sent_again() {
     let mut sessions = sessions(full());
     let request = after(20);
     let answer = sessions.observe("", &request, None, START);
-    let told = Overflow::of_tokens(None, None);
+    let told = PromptOverflow::of_tokens(None, None);
     let retry = sessions.overflowed("", &request, sent(answer), &told, START).expect("once");
     let failed = Err(&CompactError::Cancelled);
     let committed = sessions.commit(retry.session, retry.begun.ticket, failed, START);
@@ -77,7 +77,7 @@ fn a_refusal_that_comes_after_another_client_went_on_compacts_what_was_refused()
     let early = sessions.observe("", &short, None, START);
     let tokens = early.stats.after.count.tokens;
     let late = sessions.observe("", &long, None, START);
-    let told = Overflow::of_tokens(Some(tokens), Some(tokens / 2));
+    let told = PromptOverflow::of_tokens(Some(tokens), Some(tokens / 2));
     let retry = sessions.overflowed("", &short, sent(early), &told, START).expect("once");
     assert_ne!(retry.session, late.session, "they go different ways from here");
     let ticket = retry.begun.ticket;
@@ -94,12 +94,12 @@ fn a_window_is_learnt_for_the_model_by_all_conversations() {
     let (one, other) = (after(20), chat(&steps(0..20).replace("Fix the build.", "Fix it.")));
     let answer = sessions.observe("", &one, named("m"), START);
     let tokens = answer.stats.after.count.tokens;
-    let told = Overflow::of_tokens(Some(tokens), Some(tokens - 1));
+    let told = PromptOverflow::of_tokens(Some(tokens), Some(tokens - 1));
     sessions.overflowed("", &one, sent(answer), &told, START).expect("once");
     assert!(sessions.observe("", &other, named("n"), START).begun.is_none(), "another model");
     assert!(sessions.observe("", &other, named("m"), START).begun.is_some());
     // Bytes say nothing of tokens.
-    let bytes = Overflow { unit: Unit::Bytes, ..told };
+    let bytes = PromptOverflow { unit: LimitUnit::Bytes, ..told };
     let unknown = sessions.observe("", &after(3), named("o"), START);
     sessions.overflowed("", &after(3), sent(unknown), &bytes, START);
     assert_eq!(sessions.experience().learnt.models.keys().collect::<Vec<_>>(), ["m"]);

@@ -1,6 +1,6 @@
 //! Each limit of a decision, from both of its sides.
 
-use epitome::model::overflow::Overflow;
+use epitome::model::overflow::PromptOverflow;
 use epitome::session::{AtLimit, Recipient, StallReason};
 use epitome::trigger::{Asker, Cause, Demand};
 
@@ -61,7 +61,7 @@ fn a_refusal_lands_below_what_was_refused() {
     ] {
         let mut sessions = sessions(options(When::Items(10_000), Target::Percent(95)));
         let answer = sessions.observe("", &request, None, START);
-        let told = Overflow::of_tokens(None, limit);
+        let told = PromptOverflow::of_tokens(None, limit);
         let retry = sessions.overflowed("", &request, sent(answer), &told, START).expect("once");
         let outcome = run(*retry.begun).expect("a sound view");
         assert_eq!(outcome.receipt.target, target, "{limit:?} of {whole}");
@@ -321,7 +321,7 @@ fn what_cannot_fit_is_not_tried_again() {
     for limit in floor - 2..floor + 2 {
         let (mut sessions, _) = floored();
         let answer = sessions.show("", &more, None, START);
-        let told = Overflow::of_tokens(None, Some(limit));
+        let told = PromptOverflow::of_tokens(None, Some(limit));
         let retry = sessions.overflowed("", &more, sent(answer), &told, START);
         assert_eq!(retry.is_some(), limit >= floor, "{limit}, floor {floor}");
     }
@@ -337,7 +337,7 @@ fn a_retry_has_fewer_tokens_and_fewer_bytes() {
     let again = |before: &Request, after: &Request| {
         let mut sessions = sessions(options(When::Items(10_000), Target::Percent(50)));
         let answer = sessions.observe("", before, None, START);
-        let told = Overflow::of_tokens(None, None);
+        let told = PromptOverflow::of_tokens(None, None);
         let retry = sessions.overflowed("", before, sent(answer), &told, START).expect("once");
         sessions.retry("", after, retry.refused, START).is_some()
     };
@@ -361,7 +361,7 @@ fn a_refusal_is_settled_in_one_go() {
     );
     assert_eq!(settled.stats.reason, "below the trigger");
     let tokens = settled.stats.after.count.tokens;
-    let told = Overflow::of_tokens(Some(tokens), Some(tokens / 2));
+    let told = PromptOverflow::of_tokens(Some(tokens), Some(tokens / 2));
     let again = sessions.resettle("", &request, settled.sent, &told, START).expect("it can");
     assert!(again.stats.after.count.tokens < tokens / 2 && again.stats.triggered);
     assert!(again.stats.reason.contains("refused"), "{}", again.stats.reason);

@@ -18,7 +18,7 @@ use epitome::count::counter;
 use epitome::engine::Stop;
 use epitome::engine::{Outcome, Step};
 use epitome::session::{
-    Answer, Begun, ChainKey, Committed, Outgoing, Sent, SessionOptions, Sessions,
+    Begun, ChainKey, Committed, Handling, Outgoing, Sent, SessionOptions, Sessions,
 };
 use epitome::strategy::{Named, Pipeline, RecentOptions, Setting};
 use epitome::trigger::{Trigger, When};
@@ -94,7 +94,7 @@ fn run(begun: Begun) -> Result<Box<Outcome>, CompactError> {
 }
 
 /// What is handed back with what the provider says of it.
-fn sent(answer: Answer) -> Sent {
+fn sent(answer: Handling) -> Sent {
     match answer.send {
         Outgoing::AsItCame(sent) | Outgoing::View(_, sent) => sent,
         Outgoing::After(_) => panic!("it waits: {}", answer.stats.reason),
@@ -102,7 +102,7 @@ fn sent(answer: Answer) -> Sent {
 }
 
 /// Runs what an answer began, and brings it back.
-fn adopt(sessions: &mut Sessions, answer: &mut Answer, now: Duration) -> Committed {
+fn adopt(sessions: &mut Sessions, answer: &mut Handling, now: Duration) -> Committed {
     let begun = *answer.begun.take().expect("a compaction was begun");
     let ticket = begun.ticket;
     let outcome = run(begun);

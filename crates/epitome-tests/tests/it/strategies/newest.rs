@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome::count::counter;
 use epitome::engine::Stop;
 use epitome::strategy::{
-    Head, HeadOptions, Intake, IntakeOptions, Recent, RecentOptions, Room, Strategy,
+    Head, HeadOptions, HeadRoom, Intake, IntakeOptions, Recent, RecentOptions, Strategy,
 };
 use epitome::view::Fate;
 use epitome::wire::{self, Format};
@@ -159,17 +159,17 @@ fn the_head_folds_to_tokens_or_characters() {
         let checkpoint = outcome.receipt.checkpoint.as_ref().map_or(0, |made| made.tokens);
         (letters(&outcome), outcome.receipt.after.count.tokens - checkpoint)
     };
-    let (letters, tokens) = gone(Room::Tokens(200));
+    let (letters, tokens) = gone(HeadRoom::Tokens(200));
     assert_eq!((letters.as_str(), tokens <= 200), ("kkfffffkkkkkkk", true), "{tokens}");
     let said = |outcome: &Outcome| -> usize {
         let parts = outcome.request.transcript.entries().flat_map(|entry| entry.parts());
         parts.map(|part| part.text().chars().count()).sum()
     };
-    let all = said(&to_the_end(head(Room::Target), Options::default(), TALK));
+    let all = said(&to_the_end(head(HeadRoom::Target), Options::default(), TALK));
     for (room, fates) in
         [(all, "kkkkkkkkkkkkkk"), (all - 1, "kkffkkkkkkkkkk"), (1, "kkffffffffffkk")]
     {
-        let outcome = to_the_end(head(Room::Characters(room as u64)), Options::default(), TALK);
+        let outcome = to_the_end(head(HeadRoom::Characters(room as u64)), Options::default(), TALK);
         assert_eq!(self::letters(&outcome), fates, "{room} characters");
     }
 }

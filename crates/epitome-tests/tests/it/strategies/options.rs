@@ -7,9 +7,9 @@ use epitome::engine::OptionsError;
 use epitome::strategy::guard::Predicate;
 use epitome::strategy::{
     ArgumentsOptions, BadOption, Excerpts, ExcerptsOptions, Failed, Fold, Head, HeadOptions,
-    Intake, IntakeOptions, Ladder, NAMES, Named, OldArguments, OldMedia, OldOutputs, OldReasoning,
-    OutputsOptions, Pipeline, Recent, RecentOptions, Repeats, RepeatsOptions, Room, Setting,
-    Strategy, ladder,
+    HeadRoom, Intake, IntakeOptions, Ladder, NAMES, Named, OldArguments, OldMedia, OldOutputs,
+    OldReasoning, OutputsOptions, Pipeline, Recent, RecentOptions, Repeats, RepeatsOptions,
+    Setting, Strategy, ladder,
 };
 use epitome::transcript::{Origin, Role};
 use epitome::view::Fate;
@@ -122,7 +122,7 @@ fn out_of_range_is_the_same_error_from_code_and_from_files() {
             "recent.keep",
         ),
         (
-            Head::new(HeadOptions { room: Room::Characters(0) }).map(drop),
+            Head::new(HeadOptions { room: HeadRoom::Characters(0) }).map(drop),
             r#"{"head":{"room":{"characters":0}}}"#,
             "head.room",
         ),

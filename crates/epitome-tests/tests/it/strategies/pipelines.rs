@@ -3,8 +3,8 @@
 use epitome::count::counter;
 use epitome::engine::Stop;
 use epitome::strategy::{
-    ArgumentsOptions, Emptied, ExcerptsOptions, HeadOptions, IntakeOptions, NAMES, Named,
-    OutputsOptions, Pipeline, ReasoningOptions, RecentOptions, Room, Setting,
+    ArgumentsOptions, Emptied, ExcerptsOptions, HeadOptions, HeadRoom, IntakeOptions, NAMES, Named,
+    OutputsOptions, Pipeline, ReasoningOptions, RecentOptions, Setting,
 };
 use epitome::{Compactor, Options, Pin, Tail, Target};
 use proptest::prelude::*;
@@ -34,8 +34,8 @@ fn strategies() -> impl Strategy<Value = Named> {
             any_divisor: 1_000,
             max_tokens: Some(48),
         })),
-        Named::Head(Setting::On(HeadOptions { room: Room::Characters(500) })),
-        Named::Head(Setting::On(HeadOptions { room: Room::Tokens(1) })),
+        Named::Head(Setting::On(HeadOptions { room: HeadRoom::Characters(500) })),
+        Named::Head(Setting::On(HeadOptions { room: HeadRoom::Tokens(1) })),
         Named::Fold(Setting::Off),
     ]);
     prop_oneof![2 => usual, 1 => recent, 1 => edges]

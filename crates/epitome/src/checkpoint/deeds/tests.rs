@@ -5,7 +5,7 @@ fn deeds() -> Deeds {
     let mut call = |number, tool, arguments, output: Option<&str>| {
         deeds.call(number, number, tool, arguments, false);
         if let Some(output) = output {
-            deeds.answer(number, output, Outcome::Unknown);
+            deeds.answer(number, output, CallStatus::Unknown);
         }
     };
     call(3, "Read", r#"{"file_path":"src/a.rs"}"#, Some("fn a() {}"));
@@ -86,7 +86,7 @@ fn what_failed_is_told_apart_from_what_went_well() {
         number += 1;
         let path = format!(r#"{{"from":"S-1","id":"A{number}","amount":"5"}}"#);
         deeds.call(number, number, "send_it", &path, false);
-        deeds.answer(number, if well { "sent" } else { "error: refused" }, Outcome::Unknown);
+        deeds.answer(number, if well { "sent" } else { "error: refused" }, CallStatus::Unknown);
     };
     for well in [false, true, true, false, true] {
         call(&mut deeds, well);
@@ -140,7 +140,7 @@ fn how_other_commands_end_is_no_outcome() {
     for (number, output) in (1..).zip(outputs) {
         let line = format!(r#"{{"command":"npm run task{number}"}}"#);
         deeds.call(number, number, "bash", &line, false);
-        deeds.answer(number, output, Outcome::Unknown);
+        deeds.answer(number, output, CallStatus::Unknown);
     }
     let lines = deeds.lines(|_| true, Merging::Same);
     assert!(lines[1].ends_with(" → v0.8.0") && lines[2].ends_with(" → answered"), "{lines:?}");
@@ -153,7 +153,7 @@ fn calls_that_differ_are_no_repeats_though_their_lines_are_alike() {
         let body = format!("{} {number}", "lorem ipsum ".repeat(40));
         let arguments = format!(r#"{{"to":"mia","body":"{body}"}}"#);
         deeds.call(number, number, "send_it", &arguments, false);
-        deeds.answer(number, output, Outcome::Unknown);
+        deeds.answer(number, output, CallStatus::Unknown);
     }
     // Nor is white space nothing, where it is what failed.
     for (number, text) in [(5, "return x"), (7, "    return x")] {
@@ -186,7 +186,7 @@ fn an_open_call_is_no_failure() {
         let id = format!(r#"{{"id":"A{number}"}}"#);
         deeds.call(number, number, "send_it", &id, false);
     }
-    deeds.answer(1, "error: refused", Outcome::Unknown);
+    deeds.answer(1, "error: refused", CallStatus::Unknown);
     assert_eq!(
         deeds.lines(|_| true, Merging::TOOL),
         ["[1] send_it(A1) → failed: error: refused", "[2] send_it(A2)"]
@@ -198,7 +198,7 @@ fn what_was_carried_and_is_done_again_is_one_line() {
     let mut deeds = Deeds::default();
     deeds.carry("[3] Bash(cargo test) → exit 101");
     deeds.call(9, 9, "Bash", r#"{"command":"cargo test"}"#, false);
-    deeds.answer(9, "Chunk ID: 1\nProcess exited with code 0\nOutput:\n", Outcome::Unknown);
+    deeds.answer(9, "Chunk ID: 1\nProcess exited with code 0\nOutput:\n", CallStatus::Unknown);
     let once = ["[3] Bash(cargo test) ×2, last [9] → ok"];
     assert_eq!(deeds.lines(|_| true, Merging::Same), once);
 }

@@ -21,11 +21,11 @@ pub use table::PATTERNS;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum AnswerKind {
     /// Too many requests or tokens for now; the same request may be sent again.
     Throttled,
     /// Too long: the same request will never be taken.
-    Overflow(Overflow),
+    Overflow(PromptOverflow),
     /// It was taken, and the reply ended where the window did.
     CutShort,
     /// Something else, or nothing that is known.
@@ -34,11 +34,11 @@ pub enum Verdict {
 
 /// A request that was too long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overflow {
+pub struct PromptOverflow {
     /// Whose words these are, as in [`PATTERNS`].
     pub provider: String,
     /// What is counted.
-    pub unit: Unit,
+    pub unit: LimitUnit,
     /// The size of the prompt, where it is told.
     pub used: Option<u64>,
     /// Room asked for the reply, where it counted towards the limit.
@@ -50,7 +50,7 @@ pub struct Overflow {
 /// What a limit is measured in. Tokens are not bytes: a large picture is few tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Unit {
+pub enum LimitUnit {
     /// Tokens.
     Tokens,
     /// Bytes of the body.
@@ -59,17 +59,23 @@ pub enum Unit {
     Characters,
 }
 
-impl Overflow {
+impl PromptOverflow {
     /// A refusal that tells so much, in tokens.
     pub fn of_tokens(used: Option<u64>, limit: Option<u64>) -> Self {
-        Overflow { provider: String::new(), unit: Unit::Tokens, used, reply: None, limit }
+        PromptOverflow {
+            provider: String::new(),
+            unit: LimitUnit::Tokens,
+            used,
+            reply: None,
+            limit,
+        }
     }
 
     /// Size and limit in tokens; `None` if something else was counted. Where the room for the reply
     /// counted too, the prompt's size alone says nothing and is left out.
     pub fn tokens(&self) -> Option<(Option<u64>, Option<u64>)> {
         let used = self.used.filter(|_| self.reply.is_none());
-        (self.unit == Unit::Tokens).then_some((used, self.limit))
+        (self.unit == LimitUnit::Tokens).then_some((used, self.limit))
     }
 }
 
@@ -77,18 +83,18 @@ impl Overflow {
 const REFUSALS: [u16; 4] = [400, 413, 422, 500];
 
 /// Reads an answer that isn't a success: its status and body, JSON or not.
-pub fn classify(status: u16, body: &str) -> Verdict {
+pub fn classify(status: u16, body: &str) -> AnswerKind {
     if status == 429 {
-        return Verdict::Throttled;
+        return AnswerKind::Throttled;
     }
     if !REFUSALS.contains(&status) {
-        return Verdict::Other;
+        return AnswerKind::Other;
     }
     match by_words(&words(body)) {
         // Whatever it says, the status says that the body was too large.
-        Verdict::Other if status == 413 => Verdict::Overflow(Overflow {
+        AnswerKind::Other if status == 413 => AnswerKind::Overflow(PromptOverflow {
             provider: "http".to_owned(),
-            unit: Unit::Bytes,
+            unit: LimitUnit::Bytes,
             used: None,
             reply: None,
             limit: None,
@@ -99,7 +105,7 @@ pub fn classify(status: u16, body: &str) -> Verdict {
 
 /// Reads one event of a stream that began with status 200: the object, its `data:` line, or the whole
 /// event with its `event:` line. `None` for events that are no error, whatever they say.
-pub fn classify_event(event: &str) -> Option<Verdict> {
+pub fn classify_event(event: &str) -> Option<AnswerKind> {
     let event = event.trim();
     let data = if event.starts_with(['{', '[']) { event.to_owned() } else { lines_of_data(event) };
     let value: Value = serde_json::from_str(&data).ok()?;
@@ -110,7 +116,7 @@ pub fn classify_event(event: &str) -> Option<Verdict> {
     };
     let is_full = |at: &str| value.pointer(at).and_then(Value::as_str) == Some(WINDOW_FULL);
     if is_full("/delta/stop_reason") || is_full("/stop_reason") {
-        return Some(Verdict::CutShort);
+        return Some(AnswerKind::CutShort);
     }
     let names_error =
         event.lines().any(|line| line == "event: error" || line.starts_with("error:"));
@@ -157,16 +163,16 @@ fn is_excluded(words: &str) -> bool {
         || words.contains("invalid 'user'") && words.contains("string too long")
 }
 
-fn by_words(words: &str) -> Verdict {
+fn by_words(words: &str) -> AnswerKind {
     if THROTTLED.iter().any(|sign| words.contains(sign)) {
-        return Verdict::Throttled;
+        return AnswerKind::Throttled;
     }
     if is_excluded(words) {
-        return Verdict::Other;
+        return AnswerKind::Other;
     }
     let found = PATTERNS.iter().find_map(|known| {
         let figures = pattern::find(known.text, words)?;
-        Some(Overflow {
+        Some(PromptOverflow {
             provider: known.provider.to_owned(),
             unit: known.unit,
             used: figures.used,
@@ -174,7 +180,7 @@ fn by_words(words: &str) -> Verdict {
             limit: figures.limit,
         })
     });
-    found.map_or(Verdict::Other, Verdict::Overflow)
+    found.map_or(AnswerKind::Other, AnswerKind::Overflow)
 }
 
 /// More of an error body than this is no error message.

@@ -1,6 +1,6 @@
 //! The texts by which providers say that a request is too long (PROVIDERS.md B.5).
 
-use super::Unit;
+use super::LimitUnit;
 
 /// One text.
 #[derive(Clone, Copy, Debug)]
@@ -8,7 +8,7 @@ pub struct Pattern {
     /// Who says so.
     pub provider: &'static str,
     /// What is counted.
-    pub unit: Unit,
+    pub unit: LimitUnit,
     /// The text, in lower case; `{used}`, `{reply}` and `{limit}` are figures, `{*}` is anything short.
     pub text: &'static str,
 }
@@ -17,7 +17,7 @@ macro_rules! patterns {
     ($($provider:literal $unit:ident: $($text:literal),+;)*) => {
         /// All texts, the more telling ones first.
         pub const PATTERNS: &[Pattern] = &[
-            $($(Pattern { provider: $provider, unit: Unit::$unit, text: $text },)+)*
+            $($(Pattern { provider: $provider, unit: LimitUnit::$unit, text: $text },)+)*
         ];
     };
 }

@@ -9,7 +9,7 @@ use crate::guard::{Guard, GuardOptions, OpenLoop, Pin, Preserved, Task};
 use crate::model::Binding;
 use crate::plan::Means;
 use crate::request::Request;
-use crate::strategy::Found;
+use crate::strategy::HistoryFacts;
 use crate::transcript::unit::Units;
 use crate::wire::{Format, parse};
 
@@ -76,7 +76,7 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&Subject<'_>) -> T) -> T
         cause: None,
         counter: &counter,
         binding: Binding::Free,
-        found: &Found::of(&request.transcript),
+        found: &HistoryFacts::of(&request.transcript),
     })
 }
 
