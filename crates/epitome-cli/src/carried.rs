@@ -1,5 +1,6 @@
 //! Converting to another format, and telling what became of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -107,7 +108,7 @@ pub(crate) struct Carried {
     lost: Vec<Lost>,
     mended: Vec<Mended>,
     left: Vec<Finding>,
-    wanting: Vec<&'static str>,
+    wanting: Vec<Cow<'static, str>>,
 }
 
 impl Carried {

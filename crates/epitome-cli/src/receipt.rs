@@ -277,7 +277,7 @@ fn floor(out: &mut String, receipt: &Receipt, tense: Tense) {
             "these strategies don't reach the target of {target} (floor {floor})"
         );
     }
-    let Reached::Unreachable { floor, held_by } = &receipt.reached else { return };
+    let Reached::Unreachable { held_by } = &receipt.reached else { return };
     let best = if tense == Tense::Done { "it came down to" } else { "it would come down to" };
     row!(
         out,
@@ -285,7 +285,7 @@ fn floor(out: &mut String, receipt: &Receipt, tense: Tense) {
         "the target of {} can't be reached; {best} {} (floor {})",
         count(receipt.target),
         count(receipt.after.count.tokens),
-        count(*floor)
+        count(receipt.floor)
     );
     put(out, "", "what must stay, and its tokens:");
     for (held, tokens) in held_by {

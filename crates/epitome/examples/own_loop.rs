@@ -11,7 +11,7 @@ use std::thread::{self, Thread};
 
 use epitome::count::counter;
 use epitome::engine::Drive;
-use epitome::summarize::{SECTIONS, SYSTEM, Summaries, Summary, from_fn};
+use epitome::summarize::{SECTIONS, SYSTEM, from_fn};
 use epitome::{Compactor, Options, Target, wire};
 
 /// What a host has: a loop that takes a conversation one reply further.
@@ -37,11 +37,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let agent = Arc::new(Agent);
     let own = from_fn("own loop", move |request| {
         let agent = Arc::clone(&agent);
-        async move { Ok(Summary::new(agent.reply(SYSTEM, &request.prompt()).await)) }
+        async move { Ok(agent.reply(SYSTEM, &request.prompt()).await) }
     });
-    let summaries = Summaries { chain: vec![own], ..Summaries::default() };
     let options = Options { target: Target::Percent(20), ..Options::default() };
-    let compactor = Compactor::new(options, counter("o200k")?)?.with_summaries(summaries)?;
+    let compactor = Compactor::new(options, counter("o200k")?)?.with_summaries(own)?;
 
     let request = wire::detect(session())?;
     let outcome = wait(Drive::new(compactor.begin(&request)))?;

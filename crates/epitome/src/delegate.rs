@@ -50,6 +50,13 @@ pub struct Compactors {
     pub on_failure: OnFailure,
 }
 
+impl From<Arc<dyn Compact>> for Compactors {
+    /// This one alone is asked; if it fails the compactor's own strategies do it.
+    fn from(compactor: Arc<dyn Compact>) -> Self {
+        Compactors { chain: vec![compactor], ..Compactors::default() }
+    }
+}
+
 impl Compactors {
     /// The same, each of the chain resting by `clock` when it fails again and again, as
     /// [`Summaries::resting`](crate::summarize::Summaries::resting) has summarizers do.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::plan::PlanStep;
 use crate::receipt::Receipt;
 use crate::summarize::{FailureKind, Fault};
@@ -19,7 +21,7 @@ impl CompactionId {
 }
 
 /// So much of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
     /// Messages.
     pub entries: usize,
@@ -29,7 +31,8 @@ pub struct Amount {
 
 /// Something that happened in a compaction. A request that is looked at is [`Event::Considered`]; what is
 /// [`Event::Started`] ends with exactly one [`Event::Finished`], [`Event::Failed`] or [`Event::Cancelled`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Event {
     /// A request was looked at.

@@ -40,6 +40,12 @@ pub struct Hooks {
     pub about: JobContext,
 }
 
+impl From<Arc<dyn Hook>> for Hooks {
+    fn from(hook: Arc<dyn Hook>) -> Self {
+        Hooks { chain: vec![hook], ..Hooks::default() }
+    }
+}
+
 /// A compaction that is about to be made.
 #[derive(Clone, Debug)]
 pub struct Proposal {

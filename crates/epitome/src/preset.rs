@@ -3,6 +3,99 @@
 //! The laws hold for them as for anything else: pairs stay whole, the task and the newest human message stay,
 //! what is folded is quoted and can be had back. Where that differs from the system, it is on purpose:
 //! docs/parity.md says where, and its tests that it is so.
+//!
+//! The main example of each system, here:
+//!
+//! **A compactor of one's own** (Planck's behaviour `Compactor`) decides about each message. What breaks a law isn't shown,
+//! and the built-in strategies do it then.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use epitome::{Compactor, Options, Target, count::counter, view::{Fate, Reason}, wire};
+//! # use epitome::engine::delegate::{Decision, Job, ProposedView, from_fn};
+//! # let request = wire::detect(epitome::preset::example().to_owned())?;
+//! let mine = from_fn("mine", |job: Arc<Job>| async move {
+//!     let fold = |may_leave: bool| if may_leave { Fate::Fold(Reason::Delegated) } else { Fate::Keep };
+//!     let fates = job.entries.iter().map(|entry| fold(entry.may_leave)).collect();
+//!     Ok(Decision::Compacted(ProposedView { fates, ..ProposedView::default() }))
+//! });
+//! let options = Options { target: Target::Percent(60), ..Options::default() };
+//! let compactor = Compactor::new(options, counter("o200k")?)?.with_compactors(mine);
+//! let outcome = compactor.compact(&request)?;
+//! # assert!(outcome.receipt.fallbacks.is_empty() && outcome.receipt.after.count.tokens < outcome.receipt.before.count.tokens);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **A model that summarizes** (entelix `SummaryCompactor`). [`Drive`](crate::engine::Drive) waits for it, on any executor.
+//!
+//! ```
+//! # use epitome::{Compactor, Options, Target, count::counter, engine::Drive, summarize::from_fn, wire};
+//! # let request = wire::detect(epitome::preset::example().to_owned())?;
+//! # let options = Options { target: Target::Percent(70), ..Options::default() };
+//! # async fn ask(_prompt: String) -> String { "## Goal\nThe build is to pass.".to_owned() }
+//! let model = from_fn("my-model", |request| async move { Ok(ask(request.prompt()).await) });
+//! let compactor = Compactor::new(options, counter("o200k")?)?.with_summaries(model)?;
+//! let outcome = Drive::new(compactor.begin(&request)); // .await
+//! # let outcome = compactor.compact(&request)?;
+//! # assert!(outcome.receipt.summary.is_some(), "{:?}", outcome.receipt);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **A summary with a focus, and a hook that may forbid it** (docker agent `/compact FOCUS`).
+//!
+//! ```
+//! # use epitome::{Compactor, Options, Target, count::counter, wire};
+//! # use epitome::engine::hook::{self, Wish};
+//! # use epitome::summarize::{Brief, Summaries, from_fn};
+//! # let request = wire::detect(epitome::preset::example().to_owned())?;
+//! # let options = Options { target: Target::Percent(70), ..Options::default() };
+//! # async fn ask(prompt: String) -> String { assert!(prompt.contains("the failing test")); String::new() }
+//! let model = from_fn("my-model", |request| async move { Ok(ask(request.prompt()).await) });
+//! let brief = Brief { focus: Some("the failing test".to_owned()), ..Brief::default() };
+//! let summaries = Summaries { brief, ..model.into() };
+//! let careful = hook::from_fn("careful", |proposal| async move {
+//!     let is_small = proposal.tokens < 50;
+//!     Ok(Wish { veto: is_small.then(|| "small enough".to_owned()), ..Wish::default() })
+//! });
+//! let compactor = Compactor::new(options, counter("o200k")?)?.with_hooks(careful);
+//! let outcome = compactor.with_summaries(summaries)?.compact(&request)?;
+//! # assert!(outcome.receipt.triggered);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **A trim** (PtcRunner `Compaction`): the first human message and the last three steps stay.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use epitome::{Compactor, count::counter, preset::Preset, trigger::Measurements, wire};
+//! # let request = wire::detect(epitome::preset::example().to_owned())?;
+//! let Preset { trigger, options, .. } = Preset::named("ptc-runner", None)?;
+//! let compactor = Compactor::new(options, counter("o200k")?)?;
+//! let compactor = compactor.with_trigger(Arc::new(trigger.build()?), Measurements::default());
+//! let outcome = compactor.compact(&request)?;
+//! # assert!(outcome.receipt.triggered);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **A pipeline** (agentkit-compaction), each strategy built by hand.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use epitome::{Compactor, Options, Tail, count::counter, wire};
+//! # use epitome::strategy::{Failed, OldReasoning, Recent, RecentOptions, Strategy};
+//! # use epitome::trigger::{Measurements, When};
+//! # let request = wire::detect(epitome::preset::example().to_owned())?;
+//! let strategies: Vec<Arc<dyn Strategy>> = vec![
+//!     Arc::new(OldReasoning::default()),
+//!     Arc::new(Failed),
+//!     Arc::new(Recent::new(RecentOptions { keep: Tail::Items(24) })?),
+//! ];
+//! let compactor = Compactor::new(Options::default(), counter("o200k")?)?.with_strategies(strategies);
+//! let compactor = compactor.with_trigger(Arc::new(When::Items(32).build()?), Measurements::default());
+//! let outcome = compactor.compact(&request)?;
+//! # assert!(outcome.receipt.triggered);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::budget::{Stop, Tail, Target};
 use crate::engine::Options;
@@ -123,6 +216,20 @@ impl Preset {
     pub fn all(window: Option<u64>) -> impl Iterator<Item = Preset> {
         NAMES.into_iter().map(move |name| Preset::named(name, window).expect("its own name"))
     }
+}
+
+/// A short session, for the examples of this page.
+#[doc(hidden)]
+pub fn example() -> String {
+    let step = |at: usize| {
+        format!(
+            r#"{{"role":"assistant","content":"Test {at} fails; I look at it.","tool_calls":[{{"id":"c{at}","type":"function","function":{{"name":"Read","arguments":"{{\"path\":\"tests/t{at}.rs\"}}"}}}}]}},{{"role":"tool","tool_call_id":"c{at}","content":"{}"}}"#,
+            format!("assert_eq!(parse({at}), expected); ").repeat(40)
+        )
+    };
+    let steps: Vec<String> = (0..24).map(step).collect();
+    let task = r#"{"role":"user","content":"Make the build pass."}"#;
+    format!(r#"{{"model":"gpt-6-sol","messages":[{task},{}]}}"#, steps.join(","))
 }
 
 fn share(window: u64, tenths: u64) -> u64 {

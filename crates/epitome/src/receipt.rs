@@ -150,7 +150,7 @@ pub struct Stats {
 }
 
 /// What was done.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     /// [`RECEIPT_VERSION`].
     pub version: u32,
@@ -173,7 +173,7 @@ pub struct Receipt {
     pub reached: Reached,
     /// History that the model reads and the request only names: no count covers it, and nothing of it
     /// was compacted.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Elsewhere>,
     /// Where it was to land, in tokens.
     pub target: u64,
@@ -196,7 +196,7 @@ pub struct Receipt {
     /// The checkpoint, if there is one.
     pub checkpoint: Option<CheckpointReceipt>,
     /// What summarizers had to do with it, if any were asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<SummaryReceipt>,
     /// What became of human messages.
     pub human_messages: HumanMessages,
@@ -242,7 +242,7 @@ impl Receipt {
     /// What holds the floor above the target, largest first; empty if it was reached.
     pub fn held_by(&self) -> &[(KeepReason, u64)] {
         match &self.reached {
-            Reached::Unreachable { held_by, .. } => held_by,
+            Reached::Unreachable { held_by } => held_by,
             _ => &[],
         }
     }

@@ -82,7 +82,7 @@ fn section(rule: &Rule) -> Result<String> {
         writeln!(out, "\nOnly its author can mend it.")?;
         return Ok(out);
     }
-    let done: Vec<&str> = repaired.mended.iter().map(|mended| mended.mend).collect();
+    let done: Vec<&str> = repaired.mended.iter().map(|mended| &*mended.mend).collect();
     let mended = laid_out(repaired.request.source())?;
     writeln!(out, "\nMended ({}):\n\n```json\n{mended}\n```", done.join("; "))?;
     Ok(out)

@@ -111,6 +111,7 @@ pub fn check_all(request: &Request, compactor: &Compactor) -> Result<(), String>
     let fallbacks = &outcome.receipt.fallbacks;
     holds!(fallbacks.is_empty() || is_stuck || is_bound, "{fallbacks:?}");
     mouth::check(&outcome)?;
+    read_back(&outcome)?;
     honest_counts(&outcome)
 }
 
@@ -158,6 +159,17 @@ fn coverage(outcome: &Outcome) -> Result<(), String> {
     Ok(())
 }
 
+/// What a caller stores is read back as it was.
+fn read_back(outcome: &Outcome) -> Result<(), String> {
+    let receipt = serde_json::to_string(&outcome.receipt).map_err(|error| error.to_string())?;
+    let read = serde_json::from_str(&receipt).map_err(|error| format!("{error}: {receipt}"))?;
+    same!(outcome.receipt, read);
+    let view = serde_json::to_string(&outcome.view).map_err(|error| error.to_string())?;
+    let read = serde_json::from_str(&view).map_err(|error| format!("{error}: {view}"))?;
+    same!(outcome.view, read);
+    Ok(())
+}
+
 /// Law 2: the provider accepts what comes out.
 fn pairing(outcome: &Outcome) -> Result<(), String> {
     let out = &outcome.request;
@@ -183,8 +195,8 @@ pub fn descent(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
         return Ok(());
     }
     match &receipt.reached {
-        Reached::Unreachable { floor, held_by } => {
-            holds!(*floor > receipt.target, "unreachable, but the floor is under the target");
+        Reached::Unreachable { held_by } => {
+            holds!(receipt.floor > receipt.target, "unreachable, but the floor is under the target");
             holds!(!held_by.is_empty());
         }
         Reached::Short => {

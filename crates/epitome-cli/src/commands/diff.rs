@@ -114,8 +114,8 @@ pub(crate) fn run(args: &DiffArgs, report: Report) -> Result<Exit> {
 
 fn warn_of(done: &Done) {
     let receipt = &done.outcome.receipt;
-    if let Reached::Unreachable { floor, .. } = &receipt.reached {
-        let (target, floor) = (count(receipt.target), count(*floor));
+    if let Reached::Unreachable { .. } = &receipt.reached {
+        let (target, floor) = (count(receipt.target), count(receipt.floor));
         output::warn(&format!("the target of {target} can't be reached (floor {floor})"));
     }
     if receipt.reached == Reached::Short {

@@ -106,7 +106,7 @@ impl Sent {
         let outcome = compactor.compact(&self.request).map_err(|error| error.to_string())?;
         let receipt = &outcome.receipt;
         let reached = match receipt.reached {
-            Reached::Unreachable { floor, .. } => floor,
+            Reached::Unreachable { .. } => receipt.floor,
             Reached::Declined => panic!("nobody was asked"),
             Reached::Target | Reached::NothingToDo | Reached::NotTriggered | Reached::Short => {
                 receipt.target

@@ -92,9 +92,10 @@ fn a_reason_says_what_was_done() {
         Reason::Emptied,
         Reason::OneRequest,
         Reason::Delegated,
+        Reason::Custom("same-lines".parse().expect("a label")),
     ];
     check(
-        reasons.map(Reason::words),
+        reasons.each_ref().map(Reason::words),
         &expect![[r#"
             giant when it arrived, excerpted
             said again later, replaced by a pointer
@@ -113,6 +114,7 @@ fn a_reason_says_what_was_done() {
             empty once its parts were gone
             a client's note for one request
             as another compactor decided
+            same-lines
         "#]],
     );
 }

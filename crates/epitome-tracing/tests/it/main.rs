@@ -154,7 +154,10 @@ fn traced(run: impl FnOnce()) -> (Vec<Seen>, usize) {
 #[test]
 fn a_compaction_is_one_span_without_content() {
     let down = from_fn("down", |_| {
-        std::future::ready(Err(SummarizeError::new(FailureKind::Upstream, "secretproject is down")))
+        std::future::ready(Err::<String, _>(SummarizeError::new(
+            FailureKind::Upstream,
+            "secretproject is down",
+        )))
     });
     let liar = from_fn("liar", |_| {
         let text = "The secretproject listens on port 4711, see src/invented.rs and more of it.";
@@ -237,7 +240,7 @@ fn what_fails_and_what_it_took_stand_in_the_span() {
     let down = || {
         from_fn("down", move |_| {
             let error = SummarizeError::new(FailureKind::Upstream, "").having(spent);
-            std::future::ready(Err(error))
+            std::future::ready(Err::<String, _>(error))
         })
     };
     let run = |on_failure| {
@@ -290,7 +293,7 @@ fn below_the_target_there_is_no_span() {
 #[test]
 fn what_is_cancelled_closes_its_span() {
     let (spans, closed) = traced(|| {
-        let slow = from_fn("slow", |_| std::future::pending());
+        let slow = from_fn("slow", |_| std::future::pending::<Result<String, _>>());
         let summaries = Summaries { chain: vec![slow], ..Summaries::default() };
         let compactor = compactor(3_000).with_summaries(summaries).expect("in range");
         let mut drive = pin!(Drive::new(compactor.begin(&session())));

@@ -1,9 +1,11 @@
 //! What a conversion leaves out or says in another way.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 /// Something that came out otherwise than it went in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Lost {
     /// Index of its entry in the request as it came; `None` for what stands beside the entries.
@@ -15,11 +17,11 @@ pub struct Lost {
     /// Whether it is gone.
     pub extent: Extent,
     /// Why, in a few words.
-    pub why: &'static str,
+    pub why: Cow<'static, str>,
 }
 
 /// What became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extent {
     /// It isn't there any more.
@@ -29,7 +31,7 @@ pub enum Extent {
 }
 
 /// Kinds of things that not every format can say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Loss {
@@ -173,6 +175,6 @@ impl Loss {
 
 impl Lost {
     pub(super) fn new(entry: Option<usize>, what: Loss, name: impl Into<String>) -> Self {
-        Lost { entry, what, name: name.into(), extent: what.extent(), why: what.why() }
+        Lost { entry, what, name: name.into(), extent: what.extent(), why: what.why().into() }
     }
 }

@@ -17,7 +17,9 @@ mod tools;
 mod words;
 mod write;
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::request::Request;
 use crate::wire::{CHAT_NAME, Finding, Format, Mended, check, parse, repair, repair_except};
@@ -42,7 +44,7 @@ impl From<Format> for Goal<'_> {
 }
 
 /// A converted request.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Converted {
     /// The format that it is in now.
     pub format: Format,
@@ -55,7 +57,7 @@ pub struct Converted {
     /// Rules of the target that only the author can keep.
     pub left: Vec<Finding>,
     /// Members that the target demands, and that nobody said: the model, Anthropic's `max_tokens`.
-    pub wanting: Vec<&'static str>,
+    pub wanting: Vec<Cow<'static, str>>,
 }
 
 /// Writes `request` as a body of another format. One of its own format comes out as it is.
@@ -102,10 +104,10 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     }
     let mut wanting = Vec::new();
     if model.is_none() && to != Format::Gemini {
-        wanting.push(if to == Format::Bedrock { "modelId" } else { "model" });
+        wanting.push(if to == Format::Bedrock { "modelId".into() } else { "model".into() });
     }
     if to == Format::Anthropic && !neutral.parameters.says_most() {
-        wanting.push("max_tokens");
+        wanting.push("max_tokens".into());
     }
     ids::label(&mut neutral, to);
     let text = write::write(&mut neutral, to, model);

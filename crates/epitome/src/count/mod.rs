@@ -131,6 +131,27 @@ impl Sum for Count {
 /// Counts the tokens of contents, for one tokenizer.
 ///
 /// The same input gives the same count every time.
+///
+/// ```
+/// use epitome::count::{Count, TokenCounter};
+///
+/// /// A token for four bytes, at most for two.
+/// #[derive(Debug)]
+/// struct FourBytes;
+///
+/// impl TokenCounter for FourBytes {
+///     fn name(&self) -> &str {
+///         "four-bytes"
+///     }
+///
+///     fn text(&self, text: &str) -> Count {
+///         let bytes = text.len() as u64;
+///         Count::estimated(bytes.div_ceil(4), bytes.div_ceil(2))
+///     }
+/// }
+///
+/// assert_eq!(FourBytes.text("twelve bytes").tokens, 3);
+/// ```
 pub trait TokenCounter: Debug + Send + Sync {
     /// The name that [`counter`] knows it by, if it does.
     fn name(&self) -> &str;

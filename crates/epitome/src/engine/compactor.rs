@@ -148,7 +148,8 @@ impl Compactor {
     /// The same, asking hooks before it compacts. Whoever drives its compactions brings their answers, as
     /// [`Drive`](super::Drive) does; without that, what they answer at once is heeded.
     #[must_use]
-    pub fn with_hooks(self, hooks: Hooks) -> Self {
+    pub fn with_hooks(self, hooks: impl Into<Hooks>) -> Self {
+        let hooks = hooks.into();
         let hooks = (!hooks.chain.is_empty()).then(|| Arc::new(hooks));
         Compactor { hooks, ..self }
     }
@@ -192,7 +193,8 @@ impl Compactor {
     ///
     /// # Errors
     /// A summary of no tokens.
-    pub fn with_summaries(self, summaries: Summaries) -> Result<Self, OptionsError> {
+    pub fn with_summaries(self, summaries: impl Into<Summaries>) -> Result<Self, OptionsError> {
+        let summaries = summaries.into();
         if summaries.brief.max_tokens == Some(0) {
             return Err(OptionsError::NoSummary);
         }
@@ -211,7 +213,8 @@ impl Compactor {
     /// none of them gives a view that obeys the laws. Whoever drives its compactions has to bring their
     /// answers, as [`Drive`](super::Drive) does.
     #[must_use]
-    pub fn with_compactors(self, compactors: Compactors) -> Self {
+    pub fn with_compactors(self, compactors: impl Into<Compactors>) -> Self {
+        let compactors = compactors.into();
         let compactors = (!compactors.chain.is_empty()).then(|| Arc::new(compactors));
         Compactor { compactors, ..self }
     }

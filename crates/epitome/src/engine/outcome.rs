@@ -240,9 +240,6 @@ fn first_shared(laid: &[Laid]) -> usize {
 fn reached(plan: &Plan, tokens: u64, target: u64) -> Reached {
     match &plan.reached {
         Reached::Short | Reached::Unreachable { .. } if tokens <= target => Reached::Target,
-        Reached::Unreachable { floor, held_by } => {
-            Reached::Unreachable { floor: tokens.min(*floor), held_by: held_by.clone() }
-        }
         reached => reached.clone(),
     }
 }

@@ -11,14 +11,16 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use literal::{characters, escape, unquote_inner};
 pub use literal::{quote, unquote};
 pub use splices::Splices;
 
 /// A byte range of the source text. `Span::NONE` stands for "not there".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Span {
     /// First byte.
     pub start: u32,

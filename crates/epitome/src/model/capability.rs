@@ -2,7 +2,7 @@
 //!
 //! The rules of a format are [`crate::wire::check`]'s; these are the model's own.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::entry::{Mode, Model, Unsupported};
 use super::registry::Registry;
@@ -12,7 +12,7 @@ use crate::request::Request;
 use crate::transcript::{Entry, Marks, PartKind, Role};
 
 /// Something about a request that doesn't suit a model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misfit {
     /// What it is about.
     pub subject: MisfitKind,
@@ -25,7 +25,7 @@ pub struct Misfit {
 }
 
 /// What a misfit is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MisfitKind {
     /// The prompt is longer than the model takes.
@@ -113,7 +113,7 @@ impl MisfitKind {
 }
 
 /// Whether the provider is known to refuse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sure {
     /// It does.

@@ -39,9 +39,6 @@ pub enum Reached {
     Short,
     /// The floor is above the target; the plan is what comes nearest.
     Unreachable {
-        /// The least that can be reached; receipts say it for every outcome.
-        #[serde(skip)]
-        floor: u64,
         /// What holds the floor up, largest first, with its tokens.
         held_by: Vec<(KeepReason, u64)>,
     },
@@ -205,7 +202,7 @@ impl<'a> Subject<'a> {
                 () if floor <= target => (Reached::Short, floor.min(total)),
                 () => {
                     let held_by = self.held_by(&draft);
-                    (Reached::Unreachable { floor: total, held_by }, total)
+                    (Reached::Unreachable { held_by }, total)
                 }
             };
             return Plan { reached, ..Self::nothing(draft, floor) };
@@ -217,7 +214,7 @@ impl<'a> Subject<'a> {
         } else if floor <= target {
             Reached::Short
         } else {
-            Reached::Unreachable { floor, held_by: self.held_by(&work.draft) }
+            Reached::Unreachable { held_by: self.held_by(&work.draft) }
         };
         let place = self.place(&work.draft);
         Plan { draft: work.draft, steps: work.steps, reached, floor, checkpoint, place }
@@ -255,7 +252,7 @@ impl<'a> Subject<'a> {
         let reached = if floor <= self.budget.target {
             Reached::NothingToDo
         } else {
-            Reached::Unreachable { floor, held_by: vec![(KeepReason::Provider, floor)] }
+            Reached::Unreachable { held_by: vec![(KeepReason::Provider, floor)] }
         };
         Plan { draft, steps: Vec::new(), reached, floor, checkpoint: 0, place: 0 }
     }

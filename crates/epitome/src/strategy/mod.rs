@@ -77,6 +77,37 @@ impl Which {
 }
 
 /// Proposes edits of the working view; performs none.
+///
+/// ```
+/// use std::sync::Arc;
+/// use epitome::strategy::{Edit, Strategy, StrategyContext};
+/// use epitome::transcript::PartKind;
+/// use epitome::view::{PartEdit, Put, Reason};
+/// use epitome::{Compactor, Options, Target, count::counter, wire};
+///
+/// /// Removes old images.
+/// #[derive(Debug)]
+/// struct NoImages;
+///
+/// impl Strategy for NoImages {
+///     fn name(&self) -> &'static str {
+///         "no-images"
+///     }
+///
+///     fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+///         let reason = Reason::Custom("no-images".parse().expect("a label"));
+///         let old = context.old_entries(context.budget.recent());
+///         let parts = old.flat_map(|entry| context.editable(entry));
+///         let images = parts.filter(|part| part.kind() == PartKind::Media);
+///         let note = || Put::Text("[image removed]".into());
+///         images.map(|part| Edit::Put(PartEdit { at: part.slot, put: note(), reason })).collect()
+///     }
+/// }
+///
+/// let compactor = Compactor::new(Options::default(), counter("o200k")?)?;
+/// assert_eq!(compactor.with_strategies(vec![Arc::new(NoImages)]).called(), "no-images");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Strategy: Debug + Send + Sync {
     /// Its name, as options and receipts spell it.
     fn name(&self) -> &'static str;

@@ -1,5 +1,7 @@
 //! What a summary must be before it stands for anything.
 
+use serde::{Deserialize, Serialize};
+
 use std::fmt;
 
 use super::calls::calls_tool;
@@ -10,7 +12,8 @@ use crate::count::TokenCounter;
 use crate::text::cut;
 
 /// Why a summary isn't admitted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Fault {
     /// There is nothing in it.

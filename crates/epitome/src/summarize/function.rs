@@ -6,32 +6,68 @@ use std::sync::Arc;
 use super::{Answering, SummarizeError, Summarizer, Summary, SummaryRequest};
 use crate::function::Function;
 
-/// A summarizer that asks `function`.
+/// A summarizer that asks `function`, which returns the text, or a [`Summary`] where it knows what the text cost. It is
+/// given any number of tokens at once; [`from_fn_within`] says how many it takes.
 ///
 /// ```
-/// use epitome::summarize::{Summary, from_fn};
+/// use epitome::summarize::from_fn;
 ///
-/// let mine = from_fn("mine", |request| async move { Ok(Summary::new(request.prompt())) });
+/// let mine = from_fn("mine", |request| async move { Ok(request.prompt()) });
 /// assert_eq!(mine.name(), "mine");
 /// ```
-pub fn from_fn<F, A>(name: impl Into<String>, function: F) -> Arc<dyn Summarizer>
+pub fn from_fn<F, A, T>(name: impl Into<String>, function: F) -> Arc<dyn Summarizer>
 where
     F: Fn(Arc<SummaryRequest>) -> A + Send + Sync + 'static,
-    A: Future<Output = Result<Summary, SummarizeError>> + Send + 'static,
+    A: Future<Output = Result<T, SummarizeError>> + Send + 'static,
+    T: Into<Summary> + Send + 'static,
 {
-    Arc::new(Function { name: name.into(), call: function })
+    Arc::new(Function { name: name.into(), call: Windowed { window: None, function } })
 }
 
-impl<F, A> Summarizer for Function<F>
+/// The same for a model with a window of so many tokens, prompt and answer together: a longer history is given to it in
+/// parts.
+///
+/// ```
+/// use epitome::summarize::from_fn_within;
+///
+/// let small = from_fn_within("small", 8_000, |request| async move { Ok(request.prompt()) });
+/// assert_eq!(small.window(), Some(8_000));
+/// ```
+pub fn from_fn_within<F, A, T>(
+    name: impl Into<String>,
+    window: u64,
+    function: F,
+) -> Arc<dyn Summarizer>
 where
     F: Fn(Arc<SummaryRequest>) -> A + Send + Sync + 'static,
-    A: Future<Output = Result<Summary, SummarizeError>> + Send + 'static,
+    A: Future<Output = Result<T, SummarizeError>> + Send + 'static,
+    T: Into<Summary> + Send + 'static,
+{
+    Arc::new(Function { name: name.into(), call: Windowed { window: Some(window), function } })
+}
+
+/// A function and the window of what it asks.
+struct Windowed<F> {
+    window: Option<u64>,
+    function: F,
+}
+
+impl<F, A, T> Summarizer for Function<Windowed<F>>
+where
+    F: Fn(Arc<SummaryRequest>) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<T, SummarizeError>> + Send + 'static,
+    T: Into<Summary> + Send + 'static,
 {
     fn name(&self) -> &str {
         &self.name
     }
 
+    fn window(&self) -> Option<u64> {
+        self.call.window
+    }
+
     fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {
-        Box::pin((self.call)(request))
+        let answer = (self.call.function)(request);
+        Box::pin(async move { answer.await.map(Into::into) })
     }
 }

@@ -34,7 +34,7 @@ pub use admit::Fault;
 pub(crate) use breaker::Rests;
 pub use breaker::{Clock, RestingSummarizer};
 pub(crate) use fit::fitted;
-pub use function::from_fn;
+pub use function::{from_fn, from_fn_within};
 pub use prompt::{Brief, REQUEST_VERSION, SECTIONS, SYSTEM, SummaryRequest, Tab};
 pub use shape::{AgentPrompt, Choice, PriceQuote, Shape, ShapeReason};
 pub use source::SummarySource;
@@ -44,6 +44,11 @@ pub(crate) use work::{Around, Next, SummaryEvent, Work};
 pub type Answering = Pin<Box<dyn Future<Output = Result<Summary, SummarizeError>> + Send>>;
 
 /// Turns folded entries into a short text.
+///
+/// Its text is one lane of the checkpoint, and is shown only if it passes these checks: it is shorter than what it
+/// replaces and fits in its room, has the sections that were asked for and the language of the conversation, states no
+/// path, id or number that its source doesn't, doesn't repeat itself, and is no reply, refusal or tool call
+/// ([`Fault`]). It is told once what is wrong; then the next one is asked, at last nobody.
 ///
 /// It keeps its own time: an answer that doesn't come is its failure, not its caller's.
 pub trait Summarizer: fmt::Debug + Send + Sync {
@@ -96,6 +101,18 @@ impl Summary {
     /// A text that cost nothing.
     pub fn new(text: impl Into<String>) -> Self {
         Summary { text: text.into(), ..Summary::default() }
+    }
+}
+
+impl From<String> for Summary {
+    fn from(text: String) -> Self {
+        Summary::new(text)
+    }
+}
+
+impl From<&str> for Summary {
+    fn from(text: &str) -> Self {
+        Summary::new(text)
     }
 }
 
@@ -239,6 +256,13 @@ pub struct Summaries {
     pub brief: Brief,
     /// What happens in the end.
     pub on_failure: OnFailure,
+}
+
+impl From<Arc<dyn Summarizer>> for Summaries {
+    /// This one alone is asked, for the usual; code writes if it fails.
+    fn from(summarizer: Arc<dyn Summarizer>) -> Self {
+        Summaries { chain: vec![summarizer], ..Summaries::default() }
+    }
 }
 
 impl Summaries {

@@ -16,11 +16,11 @@ const MAX_LINE: usize = 100;
 /// short output: the caller compares.
 ///
 /// ```
-/// use epitome::text::{Outcome, stub};
+/// use epitome::text::{CallStatus, stub};
 ///
 /// let output = "Compiling x\nerror[E0308]: mismatched types\n";
 /// assert_eq!(
-///     stub("Bash", r#"{"command":"cargo test"}"#, output, Outcome::Error),
+///     stub("Bash", r#"{"command":"cargo test"}"#, output, CallStatus::Error),
 ///     "[elided: Bash(cargo test) → 2 lines, 43 B, failed: error[E0308]: mismatched types]",
 /// );
 /// ```

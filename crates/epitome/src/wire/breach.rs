@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::clean::Past;
 use super::rules::RuleId;
@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::transcript::{Entry, Slot};
 
 /// How a breach is mended: by no more than the offending parts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mend {
     /// Only the author can.
@@ -90,7 +90,7 @@ pub enum Mend {
 }
 
 /// A breach of a rule.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The rule.
     pub rule: RuleId,

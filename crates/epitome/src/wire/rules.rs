@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::Format;
 pub(super) use super::breach::{Finding, Mend, Taken, fresh_id, stranger};
@@ -16,6 +16,15 @@ pub(super) const NO_BEGINNING: &str = "[the beginning of this conversation is no
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct RuleId(pub &'static str);
+
+impl<'de> Deserialize<'de> for RuleId {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        let rule = RULES.iter().find(|rule| rule.id.0 == name);
+        rule.map(|rule| rule.id)
+            .ok_or_else(|| de::Error::custom(format!("no rule `{name}` is known")))
+    }
+}
 
 impl fmt::Display for RuleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

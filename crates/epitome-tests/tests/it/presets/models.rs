@@ -427,7 +427,7 @@ fn sums_up_older_than_eight() {
 }
 
 fn can_be_cancelled_while_it_waits() {
-    let never = from_fn("never", |_| pending());
+    let never = from_fn("never", |_| pending::<Result<String, _>>());
     let compactor = with(preset("agentkit", 100_000).options, by(vec![never]));
     let said = request(&replies());
     let before = said.source().to_string();

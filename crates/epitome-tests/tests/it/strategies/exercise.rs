@@ -28,7 +28,8 @@ impl Strategy for SameLines {
                 let once = once(&scene.matter.part_text(&part));
                 let saves = scene.matter.put_tokens(&part, &once) < scene.tokens(&part);
                 let put = Put::Text(once.into());
-                let edit = PartEdit { at: part.slot, put, reason: Reason::LongText };
+                let reason = Reason::Custom("same-lines".parse().expect("a label"));
+                let edit = PartEdit { at: part.slot, put, reason };
                 saves.then_some(Edit::Put(edit))
             })
             .collect()
@@ -62,7 +63,7 @@ fn a_line_that_comes_again_is_said_once() {
             keep user Wait for it.
             keep asst call a Bash {"command":"lock"}
             edit res  a = begin\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting f … or the lock\nwaiting for the lock\nwaiting for the lock\ngot it (852 bytes)
-               > res a = begin\nwaiting for the lock (× 40)\ngot it\n  # long text, cut to its telling lines
+               > res a = begin\nwaiting for the lock (× 40)\ngot it\n  # same-lines
             edit asst {lorem 30}
                > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur [… 65 B elided …] eiusmod magna ipsum sed et quis consectetur incididunt  # larger than its share of the target, excerpted
         "#]],

@@ -163,8 +163,9 @@ fn the_table_of_faults_says_what_the_caller_gets() {
         FailureKind::Resting,
         FailureKind::Command,
     ] {
-        let failing =
-            from_fn("it", move |_| std::future::ready(Err(SummarizeError::new(kind, ""))));
+        let failing = from_fn("it", move |_| {
+            std::future::ready(Err::<String, _>(SummarizeError::new(kind, "")))
+        });
         row(&kind.to_string(), failing);
     }
     expect_test::expect_file!["faults.md"].assert_eq(&table);

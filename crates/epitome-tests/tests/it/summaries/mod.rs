@@ -67,7 +67,9 @@ fn says(name: &str, text: impl Into<String>) -> Arc<dyn Summarizer> {
 }
 
 fn fails(name: &str, kind: FailureKind) -> Arc<dyn Summarizer> {
-    from_fn(name, move |_| std::future::ready(Err(SummarizeError::new(kind, "on purpose"))))
+    from_fn(name, move |_| {
+        std::future::ready(Err::<String, _>(SummarizeError::new(kind, "on purpose")))
+    })
 }
 
 fn with(chain: Vec<Arc<dyn Summarizer>>) -> Summaries {
@@ -185,7 +187,7 @@ fn without_a_driver_a_summarizer_has_to_know_its_answer() {
     };
     let outcome = summed(says("good", summary("none"))).expect("a view");
     assert!(checkpoint(&outcome).contains(LANE));
-    let slow = from_fn("slow", |_| std::future::pending());
+    let slow = from_fn("slow", |_| std::future::pending::<Result<String, _>>());
     let error = summed(slow).expect_err("nobody waits");
     assert_eq!(error, CompactError::NotDriven { by: "slow".to_owned() });
 }

@@ -1,12 +1,12 @@
 //! "It doesn't fit": which errors say so, and the figures in them.
 //!
 //! ```
-//! use epitome::model::overflow::{Verdict, classify};
+//! use epitome::model::overflow::{AnswerKind, classify};
 //!
 //! let body = r#"{"error":{"message":"prompt is too long: 207791 tokens > 200000 maximum"}}"#;
-//! let Verdict::Overflow(overflow) = classify(400, body) else { panic!("it is one") };
+//! let AnswerKind::Overflow(overflow) = classify(400, body) else { panic!("it is one") };
 //! assert_eq!((overflow.used, overflow.limit), (Some(207_791), Some(200_000)));
-//! assert_eq!(classify(429, body), Verdict::Throttled);
+//! assert_eq!(classify(429, body), AnswerKind::Throttled);
 //! ```
 
 mod pattern;

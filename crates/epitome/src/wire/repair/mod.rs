@@ -4,7 +4,9 @@ mod ends;
 mod lists;
 mod patch;
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::rules::Mend;
 use super::{Finding, RuleId, check_except, parse};
@@ -13,7 +15,7 @@ use crate::transcript::{Marks, Part, PartKind};
 use patch::Patch;
 
 /// A breach that was mended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mended {
     /// The rule that was broken.
     pub rule: RuleId,
@@ -22,7 +24,7 @@ pub struct Mended {
     /// What was found.
     pub detail: String,
     /// What was done.
-    pub mend: &'static str,
+    pub mend: Cow<'static, str>,
 }
 
 /// A request without the breaches that can be mended.
@@ -81,7 +83,7 @@ fn mend(request: &Request, waived: &[RuleId], mut findings: Vec<Finding>) -> Rep
                 rule: finding.rule,
                 entry: came_from[finding.entry],
                 detail: finding.detail,
-                mend: words(&finding.mend),
+                mend: words(&finding.mend).into(),
             });
         }
         came_from = origins.into_iter().map(|origin| origin.and_then(|at| came_from[at])).collect();
@@ -148,8 +150,8 @@ mod tests {
         parse(format, body).expect("it is JSON")
     }
 
-    fn done(repaired: &Repaired) -> Vec<&'static str> {
-        repaired.mended.iter().map(|mended| mended.mend).collect()
+    fn done(repaired: &Repaired) -> Vec<&str> {
+        repaired.mended.iter().map(|mended| &*mended.mend).collect()
     }
 
     fn raws(repaired: &Repaired) -> Vec<&str> {

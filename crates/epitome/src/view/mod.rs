@@ -1,10 +1,14 @@
 //! What the model is shown of a transcript: one fate for every entry, and at most one checkpoint.
 
+mod label;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::transcript::Slot;
+
+pub use label::{BadLabel, Label};
 
 /// Why an entry or slot isn't shown as it was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,6 +49,9 @@ pub enum Reason {
     OneRequest,
     /// As somebody else decided who was asked for the whole compaction.
     Delegated,
+    /// A reason of a caller's own strategy. A label that is one of the names above is read back as that one.
+    #[serde(untagged)]
+    Custom(Label),
 }
 
 impl Reason {
@@ -57,7 +64,7 @@ impl Reason {
     }
 
     /// The reason in words.
-    pub fn words(self) -> &'static str {
+    pub fn words(&self) -> &str {
         match self {
             Reason::Arrived => "giant when it arrived, excerpted",
             Reason::Repeated => "said again later, replaced by a pointer",
@@ -76,6 +83,7 @@ impl Reason {
             Reason::Emptied => "empty once its parts were gone",
             Reason::Delegated => "as another compactor decided",
             Reason::OneRequest => "a client's note for one request",
+            Reason::Custom(label) => label.as_str(),
         }
     }
 }
