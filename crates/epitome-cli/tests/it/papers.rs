@@ -86,6 +86,7 @@ fn cargo_commands_name_what_is_built() {
                 "epitome",
                 "epitome-cli",
                 "epitome-recordings",
+                "epitome-tests",
                 "epitome-tower",
                 "epitome-store",
                 "testkit",

@@ -34,9 +34,9 @@ pub enum Cause {
         /// The most that may be.
         most: usize,
     },
-    /// So many tokens, at their upper edge.
+    /// So many tokens.
     Tokens {
-        /// Tokens, at their upper edge.
+        /// Tokens, as the trigger compared them.
         tokens: u64,
         /// Where it fires.
         limit: u64,
@@ -57,7 +57,7 @@ pub enum Cause {
     },
     /// The window is filled to a share of it.
     Window {
-        /// Tokens, at their upper edge.
+        /// Tokens, as the trigger compared them.
         tokens: u64,
         /// Where it fires, in tokens.
         limit: u64,
@@ -66,7 +66,7 @@ pub enum Cause {
     },
     /// The next model has a smaller window, and this is too much for it.
     Switch {
-        /// Tokens, at their upper edge.
+        /// Tokens, as the trigger compared them.
         tokens: u64,
         /// The window so far.
         from: u64,
@@ -151,17 +151,17 @@ impl fmt::Display for Cause {
             Cause::Steps { steps, most } => write!(f, "{steps} steps, more than {most}"),
             Cause::Turns { turns, most } => write!(f, "{turns} human turns, more than {most}"),
             Cause::Tokens { tokens, limit } => {
-                write!(f, "{tokens} tokens (upper edge), limit {limit}")
+                write!(f, "{tokens} tokens, limit {limit}")
             }
             Cause::Characters { characters, limit } => {
                 write!(f, "{characters} characters, limit {limit}")
             }
             Cause::Bytes { bytes, limit } => write!(f, "{bytes} bytes, limit {limit}"),
             Cause::Window { tokens, limit, window } => {
-                write!(f, "{tokens} tokens (upper edge), limit {limit} of a window of {window}")
+                write!(f, "{tokens} tokens, limit {limit} of a window of {window}")
             }
             Cause::Switch { tokens, from, to } => {
-                write!(f, "{tokens} tokens (upper edge) before a window of {to} instead of {from}")
+                write!(f, "{tokens} tokens before a window of {to} instead of {from}")
             }
             Cause::Overflow { window: Some(window) } => {
                 write!(f, "the provider refused it: its window is {window}")

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::count::Count;
+use crate::count::{Basis, Count};
 use crate::request::Request;
 use crate::transcript::unit::{Instructions, Unit, Units};
 use crate::transcript::{Part, Transcript};
@@ -18,7 +18,8 @@ pub struct Measurements {
     pub items: usize,
     /// Steps, turns and calls without a result.
     pub rounds: Rounds,
-    /// Tokens of the whole request, frame included; triggers use the upper edge.
+    /// Tokens of the whole request, frame included. Thresholds act on the estimate ([`Measurements::size`]); the upper edge
+    /// counts only against the window itself ([`When::Reserve`](super::When::Reserve), [`When::Full`](super::When::Full)).
     pub tokens: Count,
     /// Characters of what was said: texts, reasoning, arguments, results.
     pub characters: Characters,
@@ -178,6 +179,15 @@ impl Default for Measurements {
 }
 
 impl Measurements {
+    /// The tokens that thresholds are compared with: the estimate. Of a sample it is the upper edge, because what a
+    /// sample finds too small isn't counted again.
+    pub fn size(&self) -> u64 {
+        match self.tokens.basis {
+            Basis::Sampled => self.tokens.upper,
+            _ => self.tokens.tokens,
+        }
+    }
+
     /// The sizes of a request; the rest is for the caller to add.
     pub fn of(request: &Request, tokens: Count) -> Self {
         Measurements::default().around(request, tokens)

@@ -35,8 +35,8 @@ pub enum When {
     Share(f64),
     /// More than this share of the window: tokens `> trunc(window × share)`.
     ShareAbove(f64),
-    /// More than what the window leaves beside a reply of so many tokens:
-    /// tokens `> window − reserve`. A reserve as large as the window fires always.
+    /// Possibly more than what the window leaves beside a reply of so many tokens: the upper edge of the count
+    /// `> window − reserve`. A reserve as large as the window fires always.
     Reserve(u64),
     /// The same with the reserve that the request itself asks for.
     Full,
@@ -189,7 +189,7 @@ impl Trigger for Condition {
 }
 
 fn fires(when: &When, gauge: &Measurements) -> Option<Cause> {
-    let tokens = gauge.tokens.upper;
+    let tokens = gauge.size();
     let share = |share: f64, window: u64| (window as f64 * share).trunc() as u64;
     let window = |limit: u64, window: u64| Cause::Window { tokens, limit, window };
     match *when {
@@ -247,8 +247,8 @@ fn fires(when: &When, gauge: &Measurements) -> Option<Cause> {
     }
 }
 
-/// A request that, with a reply of `reserve` tokens, no longer fits in the window. What fits exactly
-/// does.
+/// A request that, with a reply of `reserve` tokens, may not fit in the window any more: here the upper edge of the count
+/// decides, because the provider refuses what is larger. What fits exactly does.
 fn beside(reserve: u64, gauge: &Measurements) -> Option<Cause> {
     let window = gauge.window?;
     let limit = window.saturating_sub(reserve);
