@@ -7,7 +7,7 @@ use crate::budget::Budget;
 use crate::checkpoint::least_tokens;
 use crate::count::Tally;
 use crate::guard::{Guard, GuardOptions};
-use crate::plan::{Means, Plan, Reached, Subject};
+use crate::plan::{Means, Plan, PlanInput, Reached};
 use crate::strategy::{Found, Head};
 use crate::transcript::unit::Units;
 
@@ -35,9 +35,9 @@ impl Compaction {
         tally: &'a Tally,
         (units, guard): (&'a Units, &'a Guard),
         found: &'a Found,
-    ) -> Subject<'a> {
+    ) -> PlanInput<'a> {
         let options = self.compactor.options();
-        Subject {
+        PlanInput {
             request: &self.request,
             units,
             tally,
@@ -62,11 +62,8 @@ impl Compaction {
             Attempt::Asked => subject.plan(self.compactor.strategies()),
             Attempt::Oldest => subject.plan(&[Arc::new(Head::default())]),
             Attempt::Nothing => subject.leave(),
-            Attempt::Declined => Plan { reached: Reached::Declined, ..subject.leave() },
-            Attempt::Pass => {
-                let floor = subject.plan(&[]).floor;
-                Plan { reached: Reached::NotTriggered, floor, ..subject.leave() }
-            }
+            Attempt::Declined => subject.pass(Reached::Declined),
+            Attempt::Pass => subject.pass(Reached::NotTriggered),
             Attempt::Delegated => unreachable!("its plan is somebody else's"),
         };
         self.note(&guard);
