@@ -71,6 +71,13 @@ pub struct Plan {
     pub place: usize,
 }
 
+impl Plan {
+    /// The entries that the checkpoint stands for, in order.
+    pub fn folded(&self) -> impl DoubleEndedIterator<Item = usize> {
+        self.draft.folded()
+    }
+}
+
 /// What one strategy contributes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStep {

@@ -99,11 +99,11 @@ impl WorkingPlan {
         if Thinking::of(input.request) == Thinking::Manual {
             let whole = Draft::new(&input.request.transcript, input.tally);
             // A turn that came in without thinking isn't ours to mend.
-            if !self.steps_without_thinking(input, &whole).is_empty() {
+            if !Self::steps_without_thinking(input, &whole).is_empty() {
                 return;
             }
             loop {
-                let bare = self.steps_without_thinking(input, &self.draft);
+                let bare = Self::steps_without_thinking(input, &self.draft);
                 let took = bare.into_iter().filter(|at| self.fold_unit_of(input, *at)).count();
                 if took == 0 {
                     break;
@@ -129,7 +129,7 @@ impl WorkingPlan {
     }
 
     /// The steps at the start of the open turn that don't begin with thinking, in what is shown.
-    fn steps_without_thinking(&self, input: &PlanInput<'_>, draft: &Draft) -> Vec<usize> {
+    fn steps_without_thinking(input: &PlanInput<'_>, draft: &Draft) -> Vec<usize> {
         let transcript = &input.request.transcript;
         let is_shown = |at: usize| draft.is_shown(at);
         let Some(turn) = open_turn(input.request, is_shown) else { return Vec::new() };
