@@ -29,8 +29,9 @@ pub struct Amount {
     pub tokens: u64,
 }
 
-/// Something that happened in a compaction. A request that is looked at is [`Event::Considered`]; what is
-/// [`Event::Started`] ends with exactly one [`Event::Finished`], [`Event::Failed`] or [`Event::Cancelled`].
+/// Something that happened in a compaction, told when it happens. A request that is looked at is [`Event::Considered`]; what
+/// is [`Event::Started`] ends with exactly one [`Event::Finished`], [`Event::Failed`] or [`Event::Cancelled`]. What ends
+/// before it started, ends without an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -63,7 +64,7 @@ pub enum Event {
         /// The model, where the request names one.
         model: Option<String>,
     },
-    /// A strategy's edits were made.
+    /// A strategy's edits were made. Where hooks were shown a plan first, its edits are made once it starts.
     Applied(PlanStep),
     /// A summarizer is asked.
     SummarizerCalled {
@@ -100,7 +101,7 @@ pub enum Event {
         /// Why.
         why: String,
     },
-    /// What was tried can't be used; the next way is tried.
+    /// What was tried can't be used, edits that were told among it; the next way is tried.
     FellBack {
         /// Why.
         why: String,

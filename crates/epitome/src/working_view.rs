@@ -90,6 +90,11 @@ impl Draft {
         matches!(self.states[entry], State::Folded(_))
     }
 
+    /// The entries that the checkpoint stands for, in order.
+    pub fn folded(&self) -> impl DoubleEndedIterator<Item = usize> {
+        (0..self.states.len()).filter(|at| self.is_folded(*at))
+    }
+
     /// Whether the slot is edited.
     pub fn is_edited(&self, slot: Slot) -> bool {
         self.edits.has(slot)

@@ -196,7 +196,10 @@ pub fn descent(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
     }
     match &receipt.reached {
         Reached::Unreachable { held_by } => {
-            holds!(receipt.floor > receipt.target, "unreachable, but the floor is under the target");
+            holds!(
+                receipt.floor > receipt.target,
+                "unreachable, but the floor is under the target"
+            );
             holds!(!held_by.is_empty());
         }
         Reached::Short => {

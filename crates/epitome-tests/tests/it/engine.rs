@@ -1,27 +1,16 @@
-//! The machine from outside: events, continuation, look-alikes, options.
+//! The machine from outside: continuation, look-alikes, options.
 
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
 
 use epitome::checkpoint;
 use epitome::count::counter;
-use epitome::engine::events::{CompactionId, Event, Observer};
+use epitome::engine::OptionsError;
 use epitome::engine::plan::Reached;
 use epitome::engine::receipt::Stats;
-use epitome::engine::{Answer, OptionsError, Step};
 use epitome::transcript::Origin;
 use epitome::trigger::{Cause, Measurements, Trigger as _, When};
 use epitome::wire::{self, Format};
-use epitome::{CompactError, Compactor, Options, Pin, Request, Target};
-
-#[derive(Debug, Default)]
-struct Heard(Mutex<Vec<Event>>);
-
-impl Observer for Heard {
-    fn observe(&self, _: CompactionId, event: &Event) {
-        self.0.lock().expect("nobody panics while listening").push(event.clone());
-    }
-}
+use epitome::{Compactor, Options, Pin, Request, Target};
 
 fn compactor(target: u64) -> Compactor {
     let options = Options { target: Target::Tokens(target), ..Options::default() };
@@ -45,78 +34,6 @@ fn session(steps: std::ops::Range<usize>) -> String {
         }
     }
     notation
-}
-
-fn heard(compactor: Compactor, request: &Request) -> Vec<Event> {
-    let heard = Arc::new(Heard::default());
-    let observed = compactor.with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
-    observed.compact(request).expect("a sound view");
-    heard.0.lock().expect("nobody panics while listening").clone()
-}
-
-#[test]
-fn a_compaction_is_told_as_it_happens() {
-    let request = testkit::parse(Format::OpenaiChat, &session(0..40));
-    let events = heard(compactor(2_000), &request);
-    assert!(matches!(events[0], Event::Considered { target: 2_000, .. }), "{events:?}");
-    assert!(matches!(events[1], Event::Started { format: Format::OpenaiChat, .. }));
-    assert!(matches!(events[2], Event::Applied(_)));
-    let finished = events.iter().filter(|event| matches!(event, Event::Finished { .. }));
-    assert_eq!(finished.count(), 1);
-    let Some(Event::Finished { receipt, dropped, retained, .. }) = events.last() else {
-        panic!("{events:?}")
-    };
-    assert_eq!(receipt.reached, Reached::Target);
-    assert_eq!(dropped.entries + retained.entries, receipt.before.entries);
-    assert_eq!(dropped.tokens + retained.tokens, receipt.before.count.tokens);
-    assert!(dropped.tokens > 0 && retained.tokens <= receipt.after.count.tokens);
-    let applied: Vec<_> = events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Applied(step) => Some(step.clone()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(applied, receipt.steps);
-}
-
-#[test]
-fn below_the_target_nothing_starts() {
-    let request = testkit::parse(Format::OpenaiChat, &session(0..2));
-    let events = heard(compactor(1_000_000), &request);
-    assert!(matches!(events[..], [Event::Considered { .. }]), "{events:?}");
-    let trigger = When::Tokens(1_000_000).build().expect("in range").boxed();
-    let large = testkit::parse(Format::OpenaiChat, &session(0..40));
-    let events = heard(compactor(2_000).with_trigger(trigger, Measurements::default()), &large);
-    assert!(matches!(events[..], [Event::Considered { .. }]), "{events:?}");
-}
-
-#[test]
-fn cancelling_is_told_and_leaves_no_view() {
-    let heard = Arc::new(Heard::default());
-    let request = testkit::parse(Format::OpenaiChat, &session(0..40));
-    let compactor = compactor(2_000).with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
-    let mut compaction = compactor.begin(&request);
-    assert!(matches!(compaction.step(), Step::Yield));
-    compaction.supply(Answer::Cancel);
-    assert!(matches!(compaction.step(), Step::Done(Err(CompactError::Cancelled))));
-    let events = heard.0.lock().expect("nobody panics while listening").clone();
-    assert_eq!(events, [Event::Cancelled]);
-}
-
-#[test]
-fn what_is_dropped_under_way_is_told_as_cancelled() {
-    let heard = Arc::new(Heard::default());
-    let request = testkit::parse(Format::OpenaiChat, &session(0..40));
-    let compactor = compactor(2_000).with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
-    let mut compaction = compactor.begin(&request);
-    let is_begun = |event: &Event| matches!(event, Event::Started { .. });
-    while !heard.0.lock().expect("nobody panics while listening").iter().any(is_begun) {
-        assert!(matches!(compaction.step(), Step::Yield));
-    }
-    drop(compaction);
-    let events = heard.0.lock().expect("nobody panics while listening").clone();
-    assert_eq!(events.last(), Some(&Event::Cancelled));
 }
 
 /// The compacted request with further steps behind it.

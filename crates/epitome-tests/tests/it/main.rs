@@ -13,6 +13,7 @@ mod conversion;
 mod costs;
 mod edits;
 mod engine;
+mod events;
 mod fidelity;
 mod fits;
 mod goes_on;

@@ -58,6 +58,16 @@ pub(super) struct Lanes<'a> {
     pub(super) summary: Option<&'a str>,
 }
 
+/// A checkpoint's body.
+#[derive(Default)]
+pub(super) struct Written {
+    pub(super) body: String,
+    /// How the user's words came out.
+    pub(super) words: Lane,
+    /// The summary in it; empty if there is none.
+    pub(super) summary: String,
+}
+
 /// Tokens of the gap between two lines of the model's that aren't neighbours.
 const GAP_TOKENS: u64 = 3;
 /// Tokens of the titles of two lanes.
@@ -70,8 +80,8 @@ const MISSES: u32 = 24;
 const NOTES_SHARE: u64 = 50;
 
 impl Lanes<'_> {
-    /// All lanes behind `head`; and how the user's words came out.
-    pub(super) fn write(&self, head: &str) -> (String, Lane) {
+    /// All lanes behind `head`.
+    pub(super) fn write(&self, head: &str) -> Written {
         let Shares { room, words, summary, .. } = self.shares;
         let mut out = head.to_owned();
         let mut left = room;
@@ -105,7 +115,7 @@ impl Lanes<'_> {
         }
         // No deed and no rule is left out while notes or names have room.
         if !is_complete || words.lacks_commands {
-            return (out, words);
+            return Written { body: out, words, summary };
         }
         let share = left * NOTES_SHARE / 100;
         let mut said_by_notes = is_said.clone();
@@ -122,7 +132,7 @@ impl Lanes<'_> {
         }
         self.push(&mut out, titles::NOTES, &notes, &mut left);
         self.push(&mut out, titles::NAMES, &names, &mut left);
-        (out, words)
+        Written { body: out, words, summary }
     }
 
     /// Whether a call is newer than the newest human message.

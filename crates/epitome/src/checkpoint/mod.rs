@@ -33,7 +33,7 @@ pub use cues::commands;
 pub use extract::Gathered;
 use fence::fenced;
 pub use fence::{look_alikes, looks_like_one};
-use lanes::{Lanes, Shares};
+use lanes::{Lanes, Shares, Written};
 pub use numbers::numbering;
 pub use quotes::{GAP, Quote, QuotedMessage};
 pub use ranges::Ranges;
@@ -55,6 +55,8 @@ pub struct Checkpoint {
     pub id: ContentId,
     /// The whole message.
     pub text: Arc<str>,
+    /// The summary in it, as it stands there.
+    pub summary: Option<String>,
     /// Its tokens, as a message.
     pub tokens: u64,
     /// Human messages that it stands for and quotes in full.
@@ -82,14 +84,14 @@ pub fn write(
     room += if is_small { SLACK } else { 0 };
     for attempt in 0_u32..12 {
         let lanes = Lanes { gathered, transcript, counter, shares: Shares::of(room), summary };
-        let (body, words) = lanes.write(&head);
-        match tokens(&body).saturating_sub(most) {
-            0 => return finished(&body, gathered, &words, counter),
+        let written = lanes.write(&head);
+        match tokens(&written.body).saturating_sub(most) {
+            0 => return finished(written, gathered, counter),
             // A little less room may change nothing.
             over => room = room.saturating_sub((over + over / 4 + 1) << attempt.saturating_sub(4)),
         }
     }
-    finished(&line(gathered), gathered, &quotes::Lane::default(), counter)
+    finished(Written { body: line(gathered), ..Written::default() }, gathered, counter)
 }
 
 /// Tokens for a summary in a checkpoint of at most `most` tokens; `None` if it has no room for one.
@@ -103,14 +105,11 @@ pub(crate) fn summary_room(
     Some(Shares::of(room).summary).filter(|room| *room >= LEAST_SUMMARY)
 }
 
-fn finished(
-    body: &str,
-    gathered: &Gathered,
-    words: &quotes::Lane,
-    counter: &dyn TokenCounter,
-) -> Checkpoint {
-    let text = fenced(body);
+fn finished(written: Written, gathered: &Gathered, counter: &dyn TokenCounter) -> Checkpoint {
+    let Written { body, words, summary } = written;
+    let text = fenced(&body);
     Checkpoint {
+        summary: Some(summary).filter(|summary| !summary.is_empty()),
         id: ContentId::of_text(&text),
         tokens: message_tokens(&text, counter),
         text: text.into(),

@@ -9,7 +9,7 @@ use crate::budget::{Stop, Target};
 use crate::checkpoint::looks_like_one;
 use crate::count::TokenCounter;
 use crate::delegate::Compactors;
-use crate::events::{CompactionId, Event, Observer, ThreadScope};
+use crate::events::{CompactionId, Observer};
 use crate::guard::{OpenLoop, Pin, Predicate, Preserved};
 use crate::hook::Hooks;
 use crate::model::{Binding, Model, Registry};
@@ -39,21 +39,24 @@ struct Watch {
 #[derive(Clone, Debug)]
 pub struct Compactor {
     options: Arc<Options>,
-    counter: Arc<dyn TokenCounter>,
-    strategies: Arc<[Arc<dyn Strategy>]>,
+    pub(super) counter: Arc<dyn TokenCounter>,
+    pub(super) strategies: Arc<[Arc<dyn Strategy>]>,
     chosen: Option<Predicate>,
     /// `ladder`, or the names of the strategies.
     called: Arc<str>,
-    due: Option<Due>,
+    pub(super) due: Option<Due>,
     cause: Option<Arc<Cause>>,
     watch: Option<Arc<Watch>>,
     hooks: Option<Arc<Hooks>>,
     model: Option<Arc<Model>>,
-    channel: Option<Arc<str>>,
+    /// By which the model can have back what it isn't shown.
+    pub(super) channel: Option<Arc<str>>,
     summaries: Option<Arc<Summaries>>,
-    prompt: Option<Arc<AgentPrompt>>,
+    /// What the agent sends by itself, if that is known.
+    pub(super) prompt: Option<Arc<AgentPrompt>>,
     compactors: Option<Arc<Compactors>>,
-    open_loop: OpenLoop,
+    /// What becomes of a loop in progress that is bound to the prefix.
+    pub(super) open_loop: OpenLoop,
 }
 
 impl Compactor {
@@ -155,23 +158,17 @@ impl Compactor {
     }
 
     /// The same, with further instructions for whoever is asked.
-    pub(super) fn with_instructions(self, more: &[String]) -> Self {
-        let summaries = self.summaries.map(|summaries| {
-            let mut summaries = (*summaries).clone();
-            summaries.brief.more.extend_from_slice(more);
-            Arc::new(summaries)
-        });
-        let compactors = self.compactors.map(|compactors| {
-            let mut compactors = (*compactors).clone();
-            compactors.about.instructions.extend_from_slice(more);
-            Arc::new(compactors)
-        });
-        let hooks = self.hooks.map(|hooks| {
-            let mut hooks = (*hooks).clone();
-            hooks.about.instructions.extend_from_slice(more);
-            Arc::new(hooks)
-        });
-        Compactor { hooks, summaries, compactors, ..self }
+    pub(super) fn with_instructions(mut self, more: &[String]) -> Self {
+        if let Some(summaries) = &mut self.summaries {
+            Arc::make_mut(summaries).brief.more.extend_from_slice(more);
+        }
+        if let Some(compactors) = &mut self.compactors {
+            Arc::make_mut(compactors).about.instructions.extend_from_slice(more);
+        }
+        if let Some(hooks) = &mut self.hooks {
+            Arc::make_mut(hooks).about.instructions.extend_from_slice(more);
+        }
+        self
     }
 
     /// The same, for a model that can have back what it isn't shown, in this way: checkpoints say so, in
@@ -315,17 +312,8 @@ impl Compactor {
         &self.called
     }
 
-    pub(super) fn due(&self) -> Option<&Due> {
-        self.due.as_ref()
-    }
-
     pub(super) fn cause(&self) -> Option<&Cause> {
         self.cause.as_deref()
-    }
-
-    /// By which the model can have back what it isn't shown.
-    pub(super) fn channel(&self) -> Option<&Arc<str>> {
-        self.channel.as_ref()
     }
 
     /// The same without hooks, summarizers and other compactors, for what nobody can wait for.
@@ -336,11 +324,6 @@ impl Compactor {
     /// The same, for a view whose loop in progress is bound to what isn't shown any more.
     pub(crate) fn with_loop_closed(self) -> Self {
         Compactor { open_loop: OpenLoop::MayLeave, ..self }
-    }
-
-    /// What becomes of a loop in progress that is bound to the prefix.
-    pub(super) fn open_loop(&self) -> OpenLoop {
-        self.open_loop
     }
 
     /// What is done, in which order.
@@ -369,18 +352,9 @@ impl Compactor {
         self.summaries.as_ref()
     }
 
-    /// What the agent sends by itself, if that is known.
-    pub(super) fn prompt(&self) -> Option<&Arc<AgentPrompt>> {
-        self.prompt.as_ref()
-    }
-
     /// Who is asked for whole compactions, if anybody is.
     pub fn compactors(&self) -> Option<&Arc<Compactors>> {
         self.compactors.as_ref()
-    }
-
-    pub(super) fn shared_counter(&self) -> Arc<dyn TokenCounter> {
-        Arc::clone(&self.counter)
     }
 
     /// Who is asked before a compaction, if anybody is.
@@ -388,25 +362,11 @@ impl Compactor {
         self.hooks.as_ref()
     }
 
-    /// Which of those that its observer is told of this compaction is.
-    pub(super) fn number(&self) -> CompactionId {
-        let told = self.watch.as_ref().map(|watch| watch.told.fetch_add(1, Ordering::Relaxed));
-        CompactionId(told.unwrap_or_default())
-    }
-
-    pub(super) fn is_observed(&self) -> bool {
-        self.watch.is_some()
-    }
-
-    pub(super) fn around(&self) -> ThreadScope {
-        let watched = self.watch.as_ref().map(|watch| watch.observer.around());
-        watched.unwrap_or_else(|| Box::new(|work| work()))
-    }
-
-    pub(super) fn tell(&self, compaction: CompactionId, event: &Event) {
-        if let Some(watch) = &self.watch {
-            watch.observer.observe(compaction, event);
-        }
+    /// Who is told of a compaction that begins, and which one it is for them.
+    pub(super) fn observer(&self) -> Option<(Arc<dyn Observer>, CompactionId)> {
+        let watch = self.watch.as_ref()?;
+        let number = CompactionId(watch.told.fetch_add(1, Ordering::Relaxed));
+        Some((Arc::clone(&watch.observer), number))
     }
 
     /// The id of a text that is a checkpoint, where it is one that is continued: a whole text whose digest matches.

@@ -18,41 +18,55 @@ impl Compaction {
     /// # Errors
     /// [`CompactError::NotDriven`] if somebody needs to be waited for; else see [`CompactError`]. Nothing was changed then.
     pub fn finish(self) -> Result<Box<Outcome>, CompactError> {
-        self.finish_with(|_| unreachable!("the caller holds the originals"))
+        self.finish_with(None)
     }
 
     /// The same, with what the view hides kept in `archive` first.
     pub(super) fn finish_into(self, archive: &dyn Archive) -> Result<Box<Outcome>, CompactError> {
-        self.finish_with(|originals| archive.put(originals))
+        self.finish_with(Some(archive))
     }
 
-    fn finish_with(
-        mut self,
-        keep: impl Fn(&[Original]) -> Result<(), ArchiveError>,
-    ) -> Result<Box<Outcome>, CompactError> {
+    fn finish_with(mut self, archive: Option<&dyn Archive>) -> Result<Box<Outcome>, CompactError> {
         loop {
-            match self.step() {
-                Step::Yield => {}
-                Step::Persist(originals) => self.supply(Answer::Persisted(keep(&originals))),
+            let answered = match self.step() {
+                Step::Yield => Ok(()),
+                Step::Persist(originals) => {
+                    self.supply(Answer::Persisted(keep(archive, &originals)));
+                    Ok(())
+                }
                 Step::Summarize(asks) => {
-                    for Ask { id, by, request } in asks {
+                    asks.into_iter().try_for_each(|Ask { id, by, request }| {
                         let name = by.name().to_owned();
                         let answer = at_once(by.summarize(request), name)?;
                         self.supply(Answer::Summary(id, answer));
-                    }
+                        Ok(())
+                    })
                 }
                 Step::Hook(Question { by, proposal }) => {
                     let name = by.name().to_owned();
-                    self.supply(Answer::Hooked(at_once(by.before(proposal), name)?));
+                    at_once(by.before(proposal), name)
+                        .map(|answer| self.supply(Answer::Hooked(answer)))
                 }
                 Step::Delegate(Delegation { by, job }) => {
                     let name = by.name().to_owned();
-                    self.supply(Answer::Delegated(at_once(by.compact(job), name)?));
+                    at_once(by.compact(job), name)
+                        .map(|answer| self.supply(Answer::Delegated(answer)))
                 }
-                Step::Wait => unreachable!("every question was answered"),
+                Step::Wait => Err(CompactError::NotDriven { by: "somebody".to_owned() }),
                 Step::Done(done) => return done,
+            };
+            if let Err(error) = answered {
+                self.fail(error);
             }
         }
+    }
+}
+
+/// Keeps originals where there is an archive.
+fn keep(archive: Option<&dyn Archive>, originals: &[Original]) -> Result<(), ArchiveError> {
+    match archive {
+        Some(archive) => archive.put(originals),
+        None => Err(ArchiveError::Write { why: "there is no archive".to_owned() }),
     }
 }
 
@@ -157,7 +171,7 @@ impl Future for Drive<'_> {
                 context.waker().wake_by_ref();
             }
             Step::Persist(originals) => {
-                let kept = drive.archive.as_ref().map_or(Ok(()), |archive| archive.put(&originals));
+                let kept = keep(drive.archive, &originals);
                 drive.compaction.supply(Answer::Persisted(kept));
                 context.waker().wake_by_ref();
             }

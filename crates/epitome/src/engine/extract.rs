@@ -1,126 +1,161 @@
-//! Gathering what the checkpoint is made from, and writing it.
+//! What the checkpoint is made from, and the checkpoint.
 
 use std::sync::Arc;
 
-use super::delegation::Given;
-use super::{Attempt, Compaction, STEP_BYTES, State};
+use super::planning::{Own, Planned};
+use super::prepare::Prepared;
+use super::render::Rendering;
+use super::{Run, STEP_BYTES, State};
 use crate::budget::Stop;
 use crate::checkpoint::{self, Checkpoint, Gathered};
-use crate::count::Tally;
+use crate::delegate::Compact;
 use crate::guard::Pin;
 use crate::plan::Plan;
-use crate::summarize::SummarySource;
-use crate::transcript::unit::Units;
+use crate::summarize::{Summary, SummarySource};
 use crate::working_view::CountContext;
 
-/// What the checkpoint is being made from.
+/// What is folded is read, a stretch at each step.
 #[derive(Debug)]
-pub(super) struct Gathering {
-    pub(super) tally: Tally,
-    pub(super) units: Units,
-    pub(super) plan: Plan,
-    pub(super) gathered: Gathered,
-    /// What summarizers read, where there are any.
-    pub(super) source: Option<SummarySource>,
-    /// What somebody else sums it up as.
-    pub(super) given: Option<Given>,
-    pub(super) next: usize,
+pub(super) struct Extraction {
+    extract: Extract,
+    summary: SummaryFrom,
+    /// The entry that is next.
+    next: usize,
 }
 
-impl Compaction {
-    /// Begins to gather what `plan` folds.
-    pub(super) fn begin_gathering(&mut self, tally: Tally, units: Units, plan: Plan) -> State {
-        let given = self.given.clone().filter(|_| self.attempt == Attempt::Asked);
-        let is_asked = self.attempt == Attempt::Asked && self.compactor.summaries().is_some();
-        let source = (is_asked || given.is_some()).then(SummarySource::default);
-        self.gathering((tally, units, plan), source, given)
+/// Where the checkpoint's summary comes from.
+#[derive(Debug)]
+pub(super) enum SummaryFrom {
+    /// From an earlier checkpoint, if that has one.
+    Nobody,
+    /// From summarizers, who read what is folded.
+    Summarizers { folded: SummarySource },
+    /// From a hook, which may speak of all that was said; from summarizers, if that isn't admitted.
+    Hook { all: SummarySource, folded: SummarySource },
+    /// From whose plan it is.
+    Compactor { by: Arc<dyn Compact>, at: usize, summary: Summary, folded: SummarySource },
+}
+
+/// A plan, and what the checkpoint may say of what it folds.
+#[derive(Debug)]
+pub(super) struct Extract {
+    pub(super) prepared: Box<Prepared>,
+    pub(super) plan: Plan,
+    pub(super) by: Planned,
+    pub(super) gathered: Gathered,
+}
+
+impl SummaryFrom {
+    pub(super) fn hook() -> Self {
+        SummaryFrom::Hook { all: SummarySource::default(), folded: SummarySource::default() }
+    }
+}
+
+impl Extraction {
+    /// Begins to read what a plan of the engine's own folds.
+    pub(super) fn own(prepared: Box<Prepared>, plan: Plan, own: Own, run: &Run) -> State {
+        let summary = match own {
+            Own::Strategies if prepared.given.is_some() => SummaryFrom::hook(),
+            Own::Strategies if run.compactor.summaries().is_some() => {
+                SummaryFrom::Summarizers { folded: SummarySource::default() }
+            }
+            Own::Strategies | Own::Oldest => SummaryFrom::Nobody,
+        };
+        Self::begin(prepared, plan, Planned::Here(own), summary, run)
     }
 
-    /// The same, with what somebody else sums it up as.
-    pub(super) fn gathering(
-        &self,
-        (tally, units, plan): (Tally, Units, Plan),
-        source: Option<SummarySource>,
-        given: Option<Given>,
+    pub(super) fn begin(
+        prepared: Box<Prepared>,
+        plan: Plan,
+        by: Planned,
+        summary: SummaryFrom,
+        run: &Run,
     ) -> State {
-        let read_only: Arc<[String]> = self.compactor.options().read_only.as_slice().into();
-        let channel = self.compactor.channel().cloned();
-        let gathered = Gathered::new(channel, &self.numbering, read_only);
-        State::Gather(Box::new(Gathering { tally, units, plan, gathered, source, given, next: 0 }))
+        let numbering = checkpoint::numbering(&prepared.base.request.transcript);
+        let read_only: Arc<[String]> = run.compactor.options().read_only.as_slice().into();
+        let channel = run.compactor.channel.clone();
+        let gathered = Gathered::new(channel, &Arc::new(numbering), read_only);
+        let extract = Extract { prepared, plan, by, gathered };
+        State::Extraction(Box::new(Extraction { extract, summary, next: 0 }))
     }
 
-    pub(super) fn gather(&mut self, mut gathering: Box<Gathering>) -> State {
-        let transcript = &self.request.transcript;
-        let Gathering { units, plan, gathered, source, given, next, .. } = gathering.as_mut();
+    pub(super) fn next(mut self: Box<Self>, run: &mut Run) -> State {
+        let Extraction { extract: Extract { prepared, plan, gathered, .. }, summary, next } =
+            self.as_mut();
+        let (transcript, units) = (&prepared.base.request.transcript, &prepared.units);
         let folds = plan.draft.folds();
-        let mut said = given.as_mut().and_then(|given| given.said.as_mut());
         let mut done = 0;
         while *next < transcript.len() && done < STEP_BYTES {
             let entry = transcript.entry(*next);
-            if plan.draft.is_folded(*next) {
-                done += entry.span().len();
+            let is_folded = plan.draft.is_folded(*next);
+            if is_folded {
                 gathered.fold(transcript, units, entry);
-                if let Some(source) = source.as_mut() {
-                    source.add(transcript, units, entry);
-                }
             } else if folds {
-                done += entry.span().len();
                 gathered.show(transcript, units, entry, &plan.draft);
             }
-            if let Some(said) = said.as_mut() {
-                said.add(transcript, units, entry);
+            if folds {
+                done += entry.span().len();
+            }
+            match summary {
+                SummaryFrom::Hook { all, folded } => {
+                    all.add(transcript, units, entry);
+                    if is_folded {
+                        folded.add(transcript, units, entry);
+                    }
+                }
+                SummaryFrom::Summarizers { folded } | SummaryFrom::Compactor { folded, .. } => {
+                    if is_folded {
+                        folded.add(transcript, units, entry);
+                    }
+                }
+                SummaryFrom::Nobody => {}
             }
             *next += 1;
         }
         if *next < transcript.len() {
-            return State::Gather(gathering);
+            return State::Extraction(self);
         }
-        let Gathering { tally, plan, gathered, source, given, .. } = *gathering;
-        self.tell_applied(&plan.steps);
-        if gathered.is_empty() {
-            return self.fill(tally, plan, None);
+        let Extraction { extract, summary, .. } = *self;
+        if extract.gathered.is_empty() {
+            return extract.rendering(None, run);
         }
-        match (source, given) {
-            (Some(source), None) => self.begin_summing(tally, plan, gathered, source),
-            (Some(source), Some(given)) => self.seat(tally, plan, gathered, source, given),
-            (None, _) => {
-                let checkpoint = self.written(&plan, &gathered, None);
-                self.fill(tally, plan, Some(checkpoint))
+        match summary {
+            SummaryFrom::Nobody => extract.write(None, run),
+            SummaryFrom::Summarizers { folded } => extract.summarize(folded, run),
+            SummaryFrom::Hook { all, folded } => extract.with_hooks_summary(all, folded, run),
+            SummaryFrom::Compactor { by, at, summary, folded } => {
+                extract.with_compactors_summary((by, at), summary, folded, run)
             }
         }
     }
+}
 
-    /// The checkpoint in the room that the plan leaves for it.
-    pub(super) fn written(
-        &self,
-        plan: &Plan,
-        gathered: &Gathered,
-        summary: Option<&str>,
-    ) -> Checkpoint {
-        let transcript = &self.request.transcript;
-        checkpoint::write(gathered, transcript, plan.checkpoint, summary, self.compactor.counter())
+impl Extract {
+    /// Writes the checkpoint in the room that the plan leaves for it.
+    pub(super) fn write(self, summary: Option<&str>, run: &Run) -> State {
+        let Extract { prepared, plan, gathered, .. } = &self;
+        let transcript = &prepared.base.request.transcript;
+        let counter = run.compactor.counter();
+        let written = checkpoint::write(gathered, transcript, plan.checkpoint, summary, counter);
+        self.rendering(Some(written), run)
     }
 
     /// Gives room that is left back to what was cut for it.
-    pub(super) fn fill(
-        &self,
-        tally: Tally,
-        mut plan: Plan,
-        checkpoint: Option<Checkpoint>,
-    ) -> State {
-        let transcript = &self.request.transcript;
-        let counter = self.compactor.counter();
-        let target = self.target(&tally);
-        let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
-        let room = target.saturating_sub(plan.draft.total() + own);
-        let pins = self.compactor.options().pins.iter();
-        let pinned: Vec<&str> = pins.filter_map(Pin::words).collect();
+    fn rendering(self, checkpoint: Option<Checkpoint>, run: &Run) -> State {
+        let Extract { prepared, mut plan, by, .. } = self;
+        let options = run.compactor.options();
         // What somebody else cut stays as they cut it.
-        let is_ours = self.attempt != Attempt::Delegated;
-        if is_ours && self.compactor.options().stop == Stop::AtTarget {
-            let matter = CountContext { transcript, tally: &tally, counter };
+        if matches!(by, Planned::Here(_)) && options.stop == Stop::AtTarget {
+            let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
+            let room = prepared.target.saturating_sub(plan.draft.total() + own);
+            let pinned: Vec<&str> = options.pins.iter().filter_map(Pin::words).collect();
+            let matter = CountContext {
+                transcript: &prepared.base.request.transcript,
+                tally: &prepared.tally,
+                counter: run.compactor.counter(),
+            };
             plan.draft.give_back(room, &matter, &pinned);
         }
-        State::Render { tally, plan: Box::new(plan), checkpoint }
+        State::Rendering(Box::new(Rendering { prepared, plan, by, checkpoint }))
     }
 }

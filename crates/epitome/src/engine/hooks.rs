@@ -2,124 +2,144 @@
 
 use std::sync::Arc;
 
-use super::delegation::Given;
-use super::{Attempt, Compaction, State, Step};
-use crate::budget::Stop;
-use crate::count::Tally;
+use super::planning::{Planning, Purpose};
+use super::prepare::Prepared;
+use super::{REASON, Reply, Run, State, Step};
 use crate::events::Event;
 use crate::guard::Pin;
 use crate::hook::{Hook, Proposal, Question, Wish};
-use crate::summarize::{SummarizeError, SummarySource};
+use crate::plan::{Plan, Reached};
+use crate::summarize::{SummarizeError, Summary};
 use crate::text::cut;
 
-/// Characters of a reason.
-const REASON: usize = 400;
-
-/// A hook is asked.
+/// A hook is asked, and sees a plan.
 #[derive(Debug)]
-pub(super) struct Asking {
-    tally: Tally,
+pub(super) struct HookCall {
+    prepared: Box<Prepared>,
+    plan: Plan,
     by: Arc<dyn Hook>,
-    proposal: Arc<Proposal>,
-    is_out: bool,
-    pub(super) answer: Option<Result<Wish, SummarizeError>>,
+    /// Its place in the chain.
+    at: usize,
+    reply: Reply<Result<Wish, SummarizeError>>,
 }
 
-impl Compaction {
-    /// Whether something is to be done at all.
-    pub(super) fn is_due(&self, tally: &Tally) -> bool {
-        let is_small = tally.total().tokens <= self.target(tally);
-        let is_due = !is_small || self.compactor.options().stop == Stop::AtEnd;
-        self.attempt == Attempt::Asked && is_due && !self.request.transcript.is_empty()
+/// The summary that a hook gave.
+#[derive(Debug)]
+pub(super) struct HookSummary {
+    pub(super) by: String,
+    pub(super) summary: Summary,
+}
+
+impl HookCall {
+    /// Asks the hook at this place in the chain, which sees a plan; behind the last one the compaction goes on.
+    pub(super) fn begin(
+        prepared: Box<Prepared>,
+        seen: Option<Plan>,
+        at: usize,
+        run: &mut Run,
+    ) -> State {
+        let by = run.compactor.hooks().and_then(|hooks| hooks.chain.get(at));
+        match (by.map(Arc::clone), seen) {
+            (Some(by), Some(plan)) => {
+                let reply = Reply::Unasked;
+                State::HookCall(Box::new(HookCall { prepared, plan, by, at, reply }))
+            }
+            (Some(_), None) => Planning::begin(prepared, Purpose::Hook(at), run),
+            (None, seen) => prepared.compact(seen, run),
+        }
     }
 
-    /// Who is to be asked before anybody else, if anybody is.
-    pub(super) fn next_hook(&self, tally: &Tally) -> Option<Arc<dyn Hook>> {
-        let hooks = self.compactor.hooks()?;
-        let next = hooks.chain.get(self.hooked).filter(|_| self.is_due(tally));
-        next.map(Arc::clone)
+    pub(super) fn answer(&mut self, answer: Result<Wish, SummarizeError>) {
+        self.reply = Reply::Given(answer);
     }
 
-    pub(super) fn ask_hook(&mut self, tally: Tally, by: Arc<dyn Hook>) -> State {
-        self.tell_considered(&tally);
-        self.hooked += 1;
-        let (_, plan) = self.draw_up(&tally);
-        let proposal = Proposal {
-            request: self.request.clone(),
-            tokens: tally.total().tokens,
-            target: self.target(&tally),
-            cause: self.compactor.cause().cloned(),
-            folds: (0..self.request.transcript.len())
-                .filter(|at| plan.draft.is_folded(*at))
-                .collect(),
-            about: self.compactor.hooks().map(|hooks| hooks.about.clone()).unwrap_or_default(),
+    /// Asks, waits, or goes on with what came back.
+    pub(super) fn next(mut self: Box<Self>, run: &mut Run) -> (State, Step) {
+        let answer = match std::mem::replace(&mut self.reply, Reply::Awaited) {
+            Reply::Unasked => {
+                let by = Arc::clone(&self.by);
+                let question = Question { by, proposal: Arc::new(self.proposal(run)) };
+                return (State::HookCall(self), Step::Hook(question));
+            }
+            Reply::Awaited => return (State::HookCall(self), Step::Wait),
+            Reply::Given(answer) => answer,
         };
-        let proposal = Arc::new(proposal);
-        State::Hook(Box::new(Asking { tally, by, proposal, is_out: false, answer: None }))
-    }
-
-    /// Asks, or goes on with what came back.
-    pub(super) fn hooked(&mut self, mut asked: Box<Asking>) -> Result<State, Step> {
-        let Some(answer) = asked.answer.take() else {
-            let question =
-                Question { by: Arc::clone(&asked.by), proposal: Arc::clone(&asked.proposal) };
-            let was_out = std::mem::replace(&mut asked.is_out, true);
-            self.state = State::Hook(asked);
-            return Err(if was_out { Step::Wait } else { Step::Hook(question) });
-        };
-        let Asking { tally, by, .. } = *asked;
-        match answer {
-            Ok(wish) => self.heed(by.name(), wish),
+        let HookCall { mut prepared, plan, by, at, .. } = *self;
+        let state = match answer {
+            Ok(Wish { veto: Some(why), unread, .. }) => {
+                note_unread(by.name(), &unread, run);
+                let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
+                let why = cut::one_line(why, REASON);
+                run.log.tell(&Event::Vetoed { by: by.name().to_owned(), why: why.clone() });
+                run.log.fallbacks.push(format!("{} vetoed: {why}", by.name()));
+                prepared.pass(Reached::Declined, run)
+            }
+            Ok(wish) => {
+                let is_pinned = prepared.heed(by.name(), wish, run);
+                if is_pinned {
+                    prepared.guard_again(&run.compactor);
+                }
+                Self::begin(prepared, (!is_pinned).then_some(plan), at + 1, run)
+            }
             Err(error) => {
                 let why = cut::one_line(&error.to_string(), REASON);
-                self.tell(&Event::HookFailed { by: by.name().to_owned(), why: why.clone() });
-                self.fallbacks.push(format!("{} wasn't heeded: {why}", by.name()));
+                run.log.tell(&Event::HookFailed { by: by.name().to_owned(), why: why.clone() });
+                run.log.fallbacks.push(format!("{} wasn't heeded: {why}", by.name()));
+                Self::begin(prepared, Some(plan), at + 1, run)
             }
-        }
-        Ok(State::Plan(tally))
+        };
+        (state, Step::Yield)
     }
 
-    fn heed(&mut self, by: &str, wish: Wish) {
-        let Wish { veto, summary, instructions, pins, unread } = wish;
-        let unread = unread.iter().map(|why| format!("{by}: {}", cut::one_line(why, REASON)));
-        self.fallbacks.extend(unread);
-        if let Some(why) = veto {
-            let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
-            let why = cut::one_line(why, REASON);
-            self.tell(&Event::Vetoed { by: by.to_owned(), why: why.clone() });
-            self.fallbacks.push(format!("{by} vetoed: {why}"));
-            self.attempt = Attempt::Declined;
-            return;
+    fn proposal(&self, run: &Run) -> Proposal {
+        let Prepared { base, tally, target, .. } = self.prepared.as_ref();
+        Proposal {
+            request: base.request.clone(),
+            tokens: tally.total().tokens,
+            target: *target,
+            cause: run.compactor.cause().cloned(),
+            folds: self.plan.folded().collect(),
+            about: run.compactor.hooks().map(|hooks| hooks.about.clone()).unwrap_or_default(),
         }
+    }
+}
+
+impl Prepared {
+    /// Does what a hook wants; whether it pinned something.
+    fn heed(&mut self, by: &str, wish: Wish, run: &mut Run) -> bool {
+        let Wish { veto: _, summary, instructions, pins, unread } = wish;
+        note_unread(by, &unread, run);
         if let Some(summary) = summary {
-            let said = Some(SummarySource::default());
-            self.given = Some(Given { by: by.to_owned(), summary, said });
+            self.given = Some(HookSummary { by: by.to_owned(), summary });
         }
-        let mut compactor = self.compactor.clone();
         let instructions = instructions.iter().filter(|wish| !wish.trim().is_empty());
         let instructions: Vec<String> =
             instructions.map(|wish| cut::one_line(wish, REASON)).collect();
         if !instructions.is_empty() {
-            compactor = compactor.with_instructions(&instructions);
+            run.compactor = run.compactor.clone().with_instructions(&instructions);
         }
-        if !pins.is_empty() {
-            let came = |pin| match pin {
-                // Options speak of messages as they came.
-                Pin::Entry(at) => self.came_from.get(at).copied().flatten().map(Pin::Entry),
-                text @ Pin::Text(_) => Some(text),
-            };
-            let (all, pins) = (pins.len(), pins.into_iter().filter_map(came).collect::<Vec<_>>());
-            if pins.len() < all {
-                self.fallbacks.push(format!("{by}: it pins messages that aren't there"));
-            }
-            // A bad one costs no good one.
-            for pin in pins {
-                match compactor.clone().with_pins(vec![pin]) {
-                    Ok(wishing) => compactor = wishing,
-                    Err(error) => self.fallbacks.push(format!("{by}: {error}")),
-                }
+        let came = |pin| match pin {
+            // Options speak of messages as they came.
+            Pin::Entry(at) => self.base.came_from.get(at).copied().flatten().map(Pin::Entry),
+            text @ Pin::Text(_) => Some(text),
+        };
+        let (all, pins) = (pins.len(), pins.into_iter().filter_map(came).collect::<Vec<_>>());
+        if pins.len() < all {
+            run.log.fallbacks.push(format!("{by}: it pins messages that aren't there"));
+        }
+        let mut is_pinned = false;
+        // A bad one costs no good one.
+        for pin in pins {
+            match run.compactor.clone().with_pins(vec![pin]) {
+                Ok(pinned) => (run.compactor, is_pinned) = (pinned, true),
+                Err(error) => run.log.fallbacks.push(format!("{by}: {error}")),
             }
         }
-        self.compactor = compactor;
+        is_pinned
     }
+}
+
+fn note_unread(by: &str, unread: &[String], run: &mut Run) {
+    let unread = unread.iter().map(|why| format!("{by}: {}", cut::one_line(why, REASON)));
+    run.log.fallbacks.extend(unread);
 }

@@ -7,41 +7,34 @@ mod compactor;
 mod delegation;
 mod driver;
 mod extract;
-mod fallback;
 mod hooks;
-mod observer;
+mod log;
 mod options;
 mod outcome;
 mod planning;
+mod prepare;
+mod render;
 mod summary;
-mod trigger;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use crate::archive::{ArchiveError, Original};
-use crate::checkpoint::{self, Checkpoint, Gathered, look_alikes};
-use crate::count::Tally;
 use crate::delegate::{Decision, Delegation};
-use crate::events::{CompactionId, Event};
-use crate::guard::{KeepReason, Unheld};
+use crate::events::{Event, ThreadScope};
 use crate::hook::{Question, Wish};
-use crate::plan::{Plan, Reached};
 use crate::receipt::{Originals, Receipt};
 use crate::request::Request;
-use crate::strategy::HistoryFacts;
-use crate::summarize::{Ask, Spent, SummarizeError, Summary, SummaryReceipt};
-use crate::transcript::{Numbering, Origin, Slot};
-use crate::view::{Placed, View};
-use crate::wire::{self, Finding, Mended};
+use crate::summarize::{Ask, Spent, SummarizeError, Summary};
+use crate::view::View;
 
-use delegation::{Delegating, Given};
-use extract::Gathering;
-use fallback::Attempt;
-use hooks::Asking;
-use observer::Told;
-use summary::Summing;
+use delegation::CompactorCall;
+use extract::Extraction;
+use hooks::HookCall;
+use log::Log;
+use planning::Planning;
+use prepare::{Arrival, Mending, Sizing, Tallying};
+use render::{Finished, Rendering};
+use summary::Summarization;
 
 pub use crate::budget::*;
 pub use compactor::Compactor;
@@ -159,263 +152,155 @@ pub struct Outcome {
     pub view: View,
     /// The view, rendered and read again.
     pub request: Request,
+    /// The summary that the checkpoint shows, as it stands there: written now, or carried on from an earlier checkpoint.
+    pub summary: Option<String>,
     /// What was done.
     pub receipt: Receipt,
 }
 
 /// Bytes of entries counted or gathered in one step: a few milliseconds of work.
 const STEP_BYTES: usize = 1 << 18;
+/// Characters of a reason, a breach or a wish.
+const REASON: usize = 400;
 
+/// What is true of a compaction from its begin to its end.
+#[derive(Debug)]
+struct Run {
+    /// With the cause that a trigger fired for, and with what hooks wish.
+    compactor: Compactor,
+    originals: Originals,
+    log: Log,
+}
+
+/// Where a compaction is. Each state has what it needs, and hands it on to the next.
 #[derive(Debug)]
 enum State {
-    Begin,
-    /// The request as it came is counted, for a trigger to look at.
-    Weigh(Tally),
-    /// With the count of the request as it came, where that was taken.
-    Mend(Option<Tally>),
-    Count(Tally),
-    Hook(Box<Asking>),
-    Delegate(Box<Delegating>),
-    Plan(Tally),
-    Gather(Box<Gathering>),
-    Sum(Box<Summing>),
-    Render {
-        tally: Tally,
-        plan: Box<Plan>,
-        checkpoint: Option<Checkpoint>,
-    },
-    Waiting(Box<Outcome>),
-    Ready(Box<Outcome>),
+    Arrival(Arrival),
+    Sizing(Box<Sizing>),
+    Mending(Mending),
+    Tallying(Box<Tallying>),
+    HookCall(Box<HookCall>),
+    CompactorCall(Box<CompactorCall>),
+    Planning(Box<Planning>),
+    Extraction(Box<Extraction>),
+    Summarization(Box<Summarization>),
+    Rendering(Box<Rendering>),
+    /// The originals have to be kept.
+    Keeping(Finished),
+    Finished(Finished),
     Failed(CompactError),
     Over,
+}
+
+/// What became of a question.
+#[derive(Debug)]
+enum Reply<T> {
+    Unasked,
+    Awaited,
+    Given(T),
 }
 
 /// One compaction, under way.
 #[derive(Debug)]
 pub struct Compaction {
-    compactor: Compactor,
-    request: Request,
-    numbering: Arc<Numbering>,
-    came_from: Arc<[Option<usize>]>,
-    mended: Vec<Mended>,
-    left: Vec<Finding>,
-    unmatched_pins: Vec<String>,
-    unheld_pins: Vec<Unheld>,
-    /// What is held for its own sake.
-    firm: BTreeMap<usize, KeepReason>,
-    fallbacks: Vec<String>,
-    summary: Option<SummaryReceipt>,
-    /// How many hooks were asked.
-    hooked: usize,
-    /// The summary that one of them gave.
-    given: Option<Given>,
-    /// How many of the whole compactors were asked.
-    delegated: usize,
-    /// For observers.
-    number: CompactionId,
-    told: Told,
-    /// Whether an observer is being told: it stays so where one panics.
-    telling: AtomicBool,
-    attempt: Attempt,
-    /// What strategies found out.
-    found: Option<Arc<HistoryFacts>>,
-    originals: Originals,
+    run: Run,
     state: State,
 }
 
 impl Compaction {
     pub(crate) fn new(compactor: Compactor, request: Request, originals: Originals) -> Self {
-        Compaction {
-            number: compactor.number(),
-            compactor,
-            came_from: Arc::new([]),
-            request,
-            mended: Vec::new(),
-            left: Vec::new(),
-            unmatched_pins: Vec::new(),
-            numbering: Arc::default(),
-            unheld_pins: Vec::new(),
-            firm: BTreeMap::new(),
-            fallbacks: Vec::new(),
-            summary: None,
-            hooked: 0,
-            given: None,
-            delegated: 0,
-            told: Told::Nothing,
-            telling: AtomicBool::new(false),
-            attempt: Attempt::Asked,
-            found: None,
-            originals,
-            state: State::Begin,
-        }
+        let log = Log::new(compactor.observer());
+        let state = State::Arrival(Arrival(request));
+        Compaction { run: Run { compactor, originals, log }, state }
     }
 
     /// Brings back what the last step asked for, or cancels. Answers that nobody asked for are
     /// ignored.
     pub fn supply(&mut self, answer: Answer) {
-        let state = std::mem::replace(&mut self.state, State::Over);
-        self.state = match (answer, state) {
-            (Answer::Cancel, State::Over) => State::Over,
-            (Answer::Cancel, _) => State::Failed(CompactError::Cancelled),
-            (Answer::Persisted(Ok(())), State::Waiting(outcome)) => State::Ready(outcome),
-            (Answer::Persisted(Err(error)), State::Waiting(_)) => State::Failed(error.into()),
-            (Answer::Persisted(_), state) => state,
-            (Answer::Summary(id, answer), State::Sum(mut summing)) => {
-                summing.work.supply(id, answer);
-                self.tell_said(&mut summing.work);
-                State::Sum(summing)
+        match (answer, &mut self.state) {
+            (Answer::Cancel, State::Over) => {}
+            (Answer::Cancel, state) => *state = State::Failed(CompactError::Cancelled),
+            (Answer::Persisted(kept), State::Keeping(_)) => self.persisted(kept),
+            (Answer::Summary(id, answer), State::Summarization(asked)) => {
+                asked.answer(id, answer, &mut self.run.log);
             }
-            (Answer::Summary(..), state) => state,
-            (Answer::Hooked(answer), State::Hook(mut asked)) => {
-                asked.answer = Some(answer);
-                State::Hook(asked)
-            }
-            (Answer::Hooked(_), state) => state,
-            (Answer::Delegated(answer), State::Delegate(mut asked)) => {
-                asked.answer = Some(answer);
-                State::Delegate(asked)
-            }
-            (Answer::Delegated(_), state) => state,
+            (Answer::Hooked(answer), State::HookCall(call)) => call.answer(answer),
+            (Answer::Delegated(answer), State::CompactorCall(call)) => call.answer(answer),
+            (
+                Answer::Persisted(_)
+                | Answer::Summary(..)
+                | Answer::Hooked(_)
+                | Answer::Delegated(_),
+                _,
+            ) => {}
+        }
+    }
+
+    fn persisted(&mut self, kept: Result<(), ArchiveError>) {
+        self.state = match (kept, std::mem::replace(&mut self.state, State::Over)) {
+            (Ok(()), State::Keeping(finished)) => State::Finished(finished),
+            (Err(error), State::Keeping(_)) => State::Failed(error.into()),
+            (_, state) => state,
         };
     }
 
-    /// Does the next bounded piece of work: some milliseconds of a large session, so that a runtime with other
-    /// work to do steps it on a thread of its own.
+    /// Ends it with this error.
+    fn fail(&mut self, error: CompactError) {
+        self.state = State::Failed(error);
+    }
+
+    /// Whether the answer to this question is still of interest.
+    pub fn wants(&self, id: u32) -> bool {
+        matches!(&self.state, State::Summarization(asked) if asked.wants(id))
+    }
+
+    /// What its observer wants around a stretch of steps that is done on another thread than this.
+    pub fn around(&self) -> ThreadScope {
+        self.run.log.around()
+    }
+
+    /// Does the next bounded piece of work, of strategies one: some milliseconds of a large session, so that a runtime
+    /// with other work to do steps it on a thread of its own.
     ///
     /// # Panics
     /// When it is called again after [`Step::Done`].
     pub fn step(&mut self) -> Step {
-        self.state = match std::mem::replace(&mut self.state, State::Over) {
-            State::Begin => self.start(),
-            State::Weigh(tally) => self.weigh(tally),
-            State::Mend(weighed) => self.mend(weighed),
-            State::Count(tally) => self.count(tally),
-            State::Plan(tally) => self.plan(tally),
-            State::Hook(asked) => match self.hooked(asked) {
-                Ok(state) => state,
-                Err(step) => return step,
-            },
-            State::Delegate(asked) => match self.delegated(asked) {
-                Ok(state) => state,
-                Err(step) => return step,
-            },
-            State::Gather(gathering) => self.gather(gathering),
-            State::Sum(summing) => match self.sum(summing) {
-                Ok(state) => state,
-                Err(step) => return step,
-            },
-            State::Render { tally, plan, checkpoint } => self.render(tally, plan, checkpoint),
-            State::Waiting(outcome) => {
-                let originals = outcome.originals();
-                self.state = State::Waiting(outcome);
-                return Step::Persist(originals);
+        let run = &mut self.run;
+        let (state, step) = match std::mem::replace(&mut self.state, State::Over) {
+            State::Arrival(arrival) => (arrival.next(run), Step::Yield),
+            State::Sizing(sizing) => (sizing.next(run), Step::Yield),
+            State::Mending(mending) => (mending.next(run), Step::Yield),
+            State::Tallying(tallying) => (tallying.next(run), Step::Yield),
+            State::HookCall(call) => call.next(run),
+            State::CompactorCall(call) => call.next(run),
+            State::Planning(planning) => (planning.next(run), Step::Yield),
+            State::Extraction(extraction) => (extraction.next(run), Step::Yield),
+            State::Summarization(summarization) => summarization.next(run),
+            State::Rendering(rendering) => (rendering.next(run), Step::Yield),
+            State::Keeping(finished) => {
+                let originals = finished.originals();
+                (State::Keeping(finished), Step::Persist(originals))
             }
-            State::Ready(outcome) => {
-                self.settle_delegated();
-                self.tell_finished(&outcome);
-                return Step::Done(Ok(outcome));
-            }
-            State::Failed(CompactError::Cancelled) => {
-                self.tell_ended(&Event::Cancelled);
-                return Step::Done(Err(CompactError::Cancelled));
-            }
+            State::Finished(finished) => (State::Over, Step::Done(Ok(finished.next(&mut run.log)))),
             State::Failed(error) => {
-                self.tell_ended(&Event::Failed { error: error.to_string() });
-                return Step::Done(Err(error));
+                run.log.end(&match &error {
+                    CompactError::Cancelled => Event::Cancelled,
+                    error => Event::Failed { error: error.to_string() },
+                });
+                (State::Over, Step::Done(Err(error)))
             }
             State::Over => panic!("a compaction was stepped after it was done"),
         };
-        Step::Yield
+        self.state = state;
+        step
     }
+}
 
-    fn start(&mut self) -> State {
-        if self.compactor.due().is_none() {
-            return State::Mend(None);
-        }
-        self.tell_origins();
-        State::Weigh(self.begin_weighing())
-    }
-
-    fn mend(&mut self, weighed: Option<Tally>) -> State {
-        let repaired = wire::repair(&self.request);
-        self.request = repaired.request;
-        self.came_from = repaired.came_from.into();
-        self.mended = repaired.mended;
-        self.left = repaired.left;
-        self.tell_origins();
-        match weighed.filter(|_| self.mended.is_empty()) {
-            Some(tally) => State::Plan(tally),
-            None => State::Count(self.begin_counting()),
-        }
-    }
-
-    /// Whose words those are that the model was told as a checkpoint.
-    fn tell_origins(&mut self) {
-        let checkpoints: Vec<(Slot, Origin)> = look_alikes(&self.request.transcript)
-            // What was changed since no person wrote either.
-            .map(|part| match Compactor::continues(&part) {
-                Some(_) => (part.slot, Origin::Checkpoint),
-                None => (part.slot, Origin::Injected),
-            })
-            .collect();
-        for (slot, origin) in checkpoints {
-            self.request.transcript.set_part_origin(slot, origin);
-        }
-        self.numbering = Arc::new(checkpoint::numbering(&self.request.transcript));
-    }
-
-    fn plan(&mut self, tally: Tally) -> State {
-        if let Some(by) = self.next_hook(&tally) {
-            return self.ask_hook(tally, by);
-        }
-        if let Some(by) = self.next_compactor(&tally) {
-            return self.delegate(tally, by);
-        }
-        let (units, plan) = self.draw_up(&tally);
-        self.tell_considered(&tally);
-        let is_left = matches!(self.attempt, Attempt::Nothing | Attempt::Declined | Attempt::Pass);
-        if plan.reached == Reached::NothingToDo || is_left {
-            return State::Render { tally, plan: Box::new(plan), checkpoint: None };
-        }
-        self.tell_started();
-        self.begin_gathering(tally, units, plan)
-    }
-
-    fn view(&self, plan: &Plan, checkpoint: Option<&Checkpoint>) -> View {
-        let mut view = plan.draft.view(&self.request.transcript);
-        if let Some(checkpoint) = checkpoint {
-            view.place(Placed { before: plan.place, text: Arc::clone(&checkpoint.text) });
-        }
-        view
-    }
-
-    fn render(
-        &mut self,
-        tally: Tally,
-        mut plan: Box<Plan>,
-        checkpoint: Option<Checkpoint>,
-    ) -> State {
-        let view = self.view(&plan, checkpoint.as_ref());
-        plan.draft.forget_edits();
-        match self.outcome(&tally, &plan, checkpoint, view) {
-            Ok(outcome) if self.is_too_large(&outcome) => {
-                let tokens = outcome.receipt.after.count.tokens;
-                let why = format!("its view has {tokens} tokens, which are too many");
-                self.try_without(tally, &self.asked_last(), &why)
-            }
-            Ok(outcome) if outcome.view.is_whole() || self.originals == Originals::Caller => {
-                State::Ready(Box::new(outcome))
-            }
-            Ok(outcome) => State::Waiting(Box::new(outcome)),
-            Err(why) if self.attempt == Attempt::Delegated => {
-                self.try_without(tally, &self.asked_last(), &why)
-            }
-            Err(why) => {
-                self.tell(&Event::FellBack { why: why.clone() });
-                self.fallbacks.push(why);
-                self.attempt = self.attempt.next();
-                State::Plan(tally)
-            }
-        }
+impl Drop for Compaction {
+    /// What is dropped under way is cancelled; what panicked failed.
+    fn drop(&mut self) {
+        let error = "code that it called panicked".to_owned();
+        let is_panic = matches!(self.state, State::Over);
+        self.run.log.end(&if is_panic { Event::Failed { error } } else { Event::Cancelled });
     }
 }

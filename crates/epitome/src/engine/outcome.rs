@@ -1,20 +1,25 @@
-//! From a plan to a checked outcome with its receipt.
+//! The outcome of a compaction, with its receipt.
 
-use super::{Compaction, Compactor, Outcome};
+use std::sync::Arc;
+
+use super::prepare::{Base, Prepared};
+use super::render::Finished;
+use super::{Compactor, Outcome, Run, State};
 use crate::archive::Original;
 use crate::checkpoint::{self, Checkpoint};
 use crate::count::{AROUND_MESSAGE, Tally};
+use crate::delegate::Compact;
 use crate::guard::KeepReason;
 use crate::model::{Money, Rewrite};
 use crate::plan::{Plan, Reached};
 use crate::receipt::{
-    Became, CheckpointReceipt, Edited, Excerpted, HumanMessages, KeptPrefix, RECEIPT_VERSION,
-    Receipt, RequestSize,
+    Became, CheckpointReceipt, Edited, Excerpted, HumanMessages, KeptPrefix, Originals,
+    RECEIPT_VERSION, Receipt, RequestSize,
 };
 use crate::request::Request;
 use crate::transcript::{ContentId, Origin, Part};
 use crate::view::{Fate, PartEdit, Reason, View};
-use crate::wire::{self, Finding, Laid, Piece};
+use crate::wire::{self, Laid, Piece};
 
 impl Outcome {
     /// The bytes that the model is sent.
@@ -29,55 +34,52 @@ impl Outcome {
     }
 }
 
-impl Compaction {
-    pub(super) fn outcome(
-        &self,
-        tally: &Tally,
-        plan: &Plan,
-        checkpoint: Option<Checkpoint>,
-        view: View,
-    ) -> Result<Outcome, String> {
-        let request = if view.is_whole() { self.request.clone() } else { self.rendered(&view)? };
-        let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
-        let laid = wire::layout(&self.request, &view);
-        let saved = wire::shared(&laid) as u64 * AROUND_MESSAGE;
-        let after = tally.in_kind(plan.draft.total() + own - saved);
+impl Prepared {
+    /// The outcome, with its receipt.
+    pub(super) fn finished(
+        self: Box<Self>,
+        (plan, checkpoint): (Plan, Option<Checkpoint>),
+        (view, request): (View, Request),
+        by: Option<Arc<dyn Compact>>,
+        run: &mut Run,
+    ) -> State {
+        let (base, tally, compactor) = (&self.base.request, &self.tally, &run.compactor);
+        let laid = wire::layout(base, &view);
+        let after = tally.in_kind(tokens(&plan, checkpoint.as_ref(), &laid));
         let triggered = plan.reached.is_compacted();
-        let target = self.target(tally);
-        let window = self.compactor.due().and_then(|due| due.around.window);
-        let most = if triggered { Some(target) } else { window };
+        let window = compactor.due.as_ref().and_then(|due| due.around.window);
+        let most = if triggered { Some(self.target) } else { window };
         let kept = view.kept_prefix().min(self.first_mended()).min(first_shared(&laid));
-        let kept_prefix = kept_prefix(&self.request, tally, kept);
+        let kept_prefix = kept_prefix(base, tally, kept);
         let rewrite = Rewrite {
             before: tally.total().tokens,
             after: after.tokens,
             kept: kept_prefix.tokens,
-            summary: self.summary.as_ref().and_then(|s| s.spent.cost).unwrap_or(Money::ZERO),
+            summary: run.log.spent().cost.unwrap_or(Money::ZERO),
         };
-        let reader = self.compactor.reader(&self.request).filter(|_| triggered);
-        let checkpoint_of = checkpoint.as_ref().filter(|_| view.checkpoint().is_some());
-        let human_messages = human_messages(&self.request, &view, checkpoint_of);
+        let reader = compactor.reader(base).filter(|_| triggered);
+        let shown = checkpoint.filter(|_| view.checkpoint().is_some());
+        let fallbacks = std::mem::take(&mut run.log.fallbacks);
         let receipt = Receipt {
             version: RECEIPT_VERSION,
-            format: self.request.format,
-            model: self.request.model(),
-            counter: self.compactor.counter().name().to_owned(),
+            format: base.format,
+            model: base.model(),
+            counter: compactor.counter().name().to_owned(),
             triggered,
-            strategy: self.compactor.called().to_owned(),
-            reason: self.reason(&plan.reached),
-            cause: self.compactor.cause().cloned(),
-            reached: reached(plan, after.tokens, target),
-            elsewhere: self.request.elsewhere(),
-            target,
+            strategy: compactor.called().to_owned(),
+            reason: reason(compactor, &plan.reached, &fallbacks),
+            cause: compactor.cause().cloned(),
+            reached: reached(&plan, after.tokens, self.target),
+            elsewhere: base.elsewhere(),
+            target: self.target,
             floor: plan.floor.min(after.tokens),
-            before: RequestSize::of(&self.request, tally.total()),
+            before: RequestSize::of(base, tally.total()),
             after: RequestSize::of(&request, after),
-            kept_task: kept_task(&self.request, &view),
+            kept_task: kept_task(base, &view),
             kept_recent: view.kept_suffix(),
             over_budget: most.is_some_and(|most| after.tokens > most),
-            steps: plan.steps.clone(),
-            edits: edits(tally, plan, &view),
-            checkpoint: checkpoint.zip(view.checkpoint()).map(|(checkpoint, placed)| {
+            edits: edits(tally, &plan, &view),
+            checkpoint: shown.as_ref().zip(view.checkpoint()).map(|(checkpoint, placed)| {
                 CheckpointReceipt {
                     id: checkpoint.id,
                     before_entry: placed.before,
@@ -86,45 +88,34 @@ impl Compaction {
                     human_messages_quoted: checkpoint.words_kept,
                 }
             }),
-            summary: self.summary.clone(),
-            human_messages,
-            excerpted: self.excerpted(tally, plan, &view),
+            summary: run.log.summary.take(),
+            human_messages: human_messages(base, &view, shown.as_ref()),
+            excerpted: self.excerpted(&plan, &view),
             standing_checkpoints: self.standing_checkpoints(&view),
             kept_prefix,
             cost: reader.and_then(|model| model.cost(&rewrite)),
-            repaired: self.mended.clone(),
-            left: self.left.clone(),
-            unmatched_pins: self.unmatched_pins.clone(),
-            unheld_pins: self.unheld_pins.clone(),
-            fallbacks: self.fallbacks.clone(),
-            originals: self.originals,
+            unmatched_pins: self.guard.unmatched().to_vec(),
+            unheld_pins: self.guard.unheld().to_vec(),
+            steps: plan.steps,
+            repaired: self.base.mended,
+            left: self.base.left,
+            fallbacks,
+            originals: run.originals,
         };
-        let (base, came_from) = (self.request.clone(), self.came_from.clone());
-        Ok(Outcome { base, came_from, view, request, receipt })
-    }
-
-    /// Why something was done, or nothing was.
-    fn reason(&self, reached: &Reached) -> String {
-        let cause = self.compactor.cause().map(ToString::to_string);
-        let is_small = "at or under the target";
-        match (reached, cause) {
-            (Reached::NotTriggered, _) => "the trigger doesn't fire".to_owned(),
-            (Reached::Declined, _) => match self.fallbacks.last() {
-                Some(why) => why.clone(),
-                None => "nobody wanted it".to_owned(),
-            },
-            (Reached::NothingToDo, Some(cause)) => format!("{cause}; {is_small}"),
-            (Reached::NothingToDo, None) => is_small.to_owned(),
-            (_, Some(cause)) => cause,
-            (_, None) => "above the target".to_owned(),
-        }
+        let summary = shown.and_then(|checkpoint| checkpoint.summary);
+        let Base { request: base, came_from, .. } = self.base;
+        let is_kept = view.is_whole() || run.originals == Originals::Caller;
+        let outcome = Box::new(Outcome { base, came_from, view, request, summary, receipt });
+        let finished = Finished { outcome, by };
+        if is_kept { State::Finished(finished) } else { State::Keeping(finished) }
     }
 
     /// What was held for its own sake and isn't shown as it was said.
-    fn excerpted(&self, tally: &Tally, plan: &Plan, view: &View) -> Vec<Excerpted> {
+    fn excerpted(&self, plan: &Plan, view: &View) -> Vec<Excerpted> {
+        let firm = self.guard.firm();
         let is_words = |edit: &PartEdit, at: usize| {
-            let part = self.request.transcript.part(edit.at);
-            let entry = self.request.transcript.entry(at);
+            let part = self.base.request.transcript.part(edit.at);
+            let entry = self.base.request.transcript.entry(at);
             edit.reason == Reason::TooLarge && (part.is_human() || !entry.is_human())
         };
         let fates = view.fates().enumerate();
@@ -133,21 +124,21 @@ impl Compaction {
             _ => false,
         });
         cut.filter_map(|(entry, _)| {
-            let held = self.firm.get(&entry).copied()?;
+            let held = firm.get(&entry).copied()?;
             // The model's answer to the newest message is there to show that there is one, and what
             // stands for a task where no person gave one isn't anybody's words.
-            let is_human = self.request.transcript.entry(entry).is_human();
+            let is_human = self.base.request.transcript.entry(entry).is_human();
             if matches!(held, KeepReason::Newest | KeepReason::Task) && !is_human {
                 return None;
             }
-            let (tokens, left) = (tally.entry(entry), plan.draft.entry_tokens(entry));
+            let (tokens, left) = (self.tally.entry(entry), plan.draft.entry_tokens(entry));
             Some(Excerpted { entry, held, tokens, left })
         })
         .collect()
     }
 
     fn standing_checkpoints(&self, view: &View) -> Vec<ContentId> {
-        let shown = self.request.transcript.entries().zip(view.fates());
+        let shown = self.base.request.transcript.entries().zip(view.fates());
         let stands = |part: &Part<'_>, fate: &Fate| {
             let stays = match fate {
                 Fate::Keep => true,
@@ -164,26 +155,33 @@ impl Compaction {
 
     /// The first entry that isn't what it was when it came in; what is before it a cache knows.
     fn first_mended(&self) -> usize {
-        let broken = self.mended.iter().map(|mended| mended.entry.unwrap_or(0)).min();
-        let moved = (0..self.came_from.len()).find(|at| self.came_from[*at] != Some(*at));
-        let all = self.came_from.len();
+        let broken = self.base.mended.iter().map(|mended| mended.entry.unwrap_or(0)).min();
+        let moved = (0..self.base.came_from.len()).find(|at| self.base.came_from[*at] != Some(*at));
+        let all = self.base.came_from.len();
         broken.unwrap_or(all).min(moved.unwrap_or(all))
     }
+}
 
-    /// Renders the view and checks exactly what would be sent.
-    fn rendered(&self, view: &View) -> Result<Request, String> {
-        let request =
-            wire::shown(&self.request, view).expect("spliced JSON is JSON of the same format");
-        if request.transcript.is_empty() {
-            return Err("the view would show nothing".to_owned());
-        }
-        let known = |finding: &Finding| self.left.iter().any(|left| left.rule == finding.rule);
-        match wire::check(&request).into_iter().find(|finding| !known(finding)) {
-            None => Ok(request),
-            Some(Finding { rule, entry, detail, .. }) => {
-                Err(format!("the view would break {rule} at message {entry} ({detail})"))
-            }
-        }
+/// Tokens of a view that is laid out so.
+pub(super) fn tokens(plan: &Plan, checkpoint: Option<&Checkpoint>, laid: &[Laid]) -> u64 {
+    let own = checkpoint.map_or(0, |checkpoint| checkpoint.tokens);
+    plan.draft.total() + own - wire::shared(laid) as u64 * AROUND_MESSAGE
+}
+
+/// Why something was done, or nothing was.
+fn reason(compactor: &Compactor, reached: &Reached, fallbacks: &[String]) -> String {
+    let cause = compactor.cause().map(ToString::to_string);
+    let is_small = "at or under the target";
+    match (reached, cause) {
+        (Reached::NotTriggered, _) => "the trigger doesn't fire".to_owned(),
+        (Reached::Declined, _) => match fallbacks.last() {
+            Some(why) => why.clone(),
+            None => "nobody wanted it".to_owned(),
+        },
+        (Reached::NothingToDo, Some(cause)) => format!("{cause}; {is_small}"),
+        (Reached::NothingToDo, None) => is_small.to_owned(),
+        (_, Some(cause)) => cause,
+        (_, None) => "above the target".to_owned(),
     }
 }
 

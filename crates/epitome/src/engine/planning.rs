@@ -1,89 +1,113 @@
-//! Drawing up the plan of an attempt.
+//! Making a plan, one strategy at each step.
 
 use std::sync::Arc;
 
-use super::{Attempt, Compaction};
-use crate::budget::Budget;
-use crate::checkpoint::least_tokens;
-use crate::count::Tally;
-use crate::guard::{Guard, GuardOptions};
-use crate::plan::{Means, Plan, Reached, Subject};
-use crate::strategy::{Head, HistoryFacts};
-use crate::transcript::unit::Units;
+use super::extract::Extraction;
+use super::hooks::HookCall;
+use super::prepare::Prepared;
+use super::{Run, State};
+use crate::delegate::Compact;
+use crate::plan::{Plan, PlanProgress, Planner, Reached};
+use crate::strategy::{Head, Strategy};
 
-impl Compaction {
-    pub(super) fn target(&self, tally: &Tally) -> u64 {
-        self.compactor.options().target.resolve(tally.total().tokens)
-    }
+/// A plan is being made.
+#[derive(Debug)]
+pub(super) struct Planning {
+    prepared: Box<Prepared>,
+    planner: Planner,
+    purpose: Purpose,
+}
 
-    pub(super) fn guard(&self, tally: &Tally, units: &Units) -> Guard {
-        let options = self.compactor.options();
-        let wishes = GuardOptions {
-            target: self.target(tally),
-            task: options.task,
-            pins: &options.pins,
-            tail: options.tail,
-            preserved: self.compactor.preserved(),
-            binding: self.compactor.binding(&self.request),
-            open_loop: self.compactor.open_loop(),
+/// What a plan is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// For the hook at this place in its chain to see. It is the plan of the compaction unless a hook adds pins.
+    Hook(usize),
+    /// To compact by this.
+    Compaction(Own),
+}
+
+/// How the engine itself makes a plan. A view that would break a provider's rule is never handed out: the next way is
+/// tried, at last none, and the receipt says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Own {
+    /// By the compactor's strategies.
+    Strategies,
+    /// By folding the oldest units.
+    Oldest,
+}
+
+/// Who made a plan.
+#[derive(Clone, Debug)]
+pub(super) enum Planned {
+    /// This compactor, at this place in its chain.
+    Elsewhere(Arc<dyn Compact>, usize),
+    /// The engine.
+    Here(Own),
+}
+
+impl Planning {
+    pub(super) fn begin(prepared: Box<Prepared>, purpose: Purpose, run: &mut Run) -> State {
+        if matches!(purpose, Purpose::Compaction(_)) && !prepared.is_small() {
+            run.log.started(&prepared.base.request);
+        }
+        let strategies: Arc<[Arc<dyn Strategy>]> = match purpose {
+            Purpose::Compaction(Own::Oldest) => Arc::new([Arc::new(Head::default())]),
+            _ => Arc::clone(&run.compactor.strategies),
         };
-        Guard::new(&self.request, units, tally, wishes)
+        let progress = Planner::begin(&prepared.input(run), strategies);
+        Self::advanced(prepared, progress, purpose, run)
     }
 
-    pub(super) fn subject<'a>(
-        &'a self,
-        tally: &'a Tally,
-        (units, guard): (&'a Units, &'a Guard),
-        found: &'a HistoryFacts,
-    ) -> Subject<'a> {
-        let options = self.compactor.options();
-        Subject {
-            request: &self.request,
-            units,
-            tally,
-            guard,
-            budget: Budget::new(self.target(tally)),
-            least: least_tokens(self.compactor.counter()),
-            stop: options.stop,
-            means: Means::from(&options.strategies),
-            cause: self.compactor.cause(),
-            counter: self.compactor.counter(),
-            binding: self.compactor.binding(&self.request),
-            found,
+    pub(super) fn next(self: Box<Self>, run: &mut Run) -> State {
+        let Planning { prepared, planner, purpose } = *self;
+        let progress = planner.step(&prepared.input(run));
+        Self::advanced(prepared, progress, purpose, run)
+    }
+
+    fn advanced(
+        prepared: Box<Prepared>,
+        progress: PlanProgress,
+        purpose: Purpose,
+        run: &mut Run,
+    ) -> State {
+        match (progress, purpose) {
+            (PlanProgress::More(planner), _) => {
+                // What hooks are shown isn't done yet.
+                if matches!(purpose, Purpose::Compaction(_)) {
+                    run.log.applied(planner.steps(), &prepared.base.request);
+                }
+                State::Planning(Box::new(Planning { prepared, planner, purpose }))
+            }
+            (PlanProgress::Done(plan), Purpose::Hook(at)) => {
+                HookCall::begin(prepared, Some(*plan), at, run)
+            }
+            (PlanProgress::Done(plan), Purpose::Compaction(own)) => {
+                prepared.accept(*plan, own, run)
+            }
+        }
+    }
+}
+
+impl Prepared {
+    /// Asks for the whole compaction, or makes it here: by the plan that hooks have seen, if that still holds.
+    pub(super) fn compact(self: Box<Self>, seen: Option<Plan>, run: &mut Run) -> State {
+        match (self.call_compactor(0, run), seen) {
+            (Ok(state), _) => state,
+            (Err(prepared), Some(plan)) => prepared.accept(plan, Own::Strategies, run),
+            (Err(prepared), None) => {
+                Planning::begin(prepared, Purpose::Compaction(Own::Strategies), run)
+            }
         }
     }
 
-    pub(super) fn draw_up(&mut self, tally: &Tally) -> (Units, Plan) {
-        let units = Units::of(&self.request.transcript, self.request.format.instructions());
-        let found = self.found();
-        let guard = self.guard(tally, &units);
-        let subject = self.subject(tally, (&units, &guard), &found);
-        let plan = match self.attempt {
-            Attempt::Asked => subject.plan(self.compactor.strategies()),
-            Attempt::Oldest => subject.plan(&[Arc::new(Head::default())]),
-            Attempt::Nothing => subject.leave(),
-            Attempt::Declined => Plan { reached: Reached::Declined, ..subject.leave() },
-            Attempt::Pass => {
-                let floor = subject.plan(&[]).floor;
-                Plan { reached: Reached::NotTriggered, floor, ..subject.leave() }
-            }
-            Attempt::Delegated => unreachable!("its plan is somebody else's"),
-        };
-        self.note(&guard);
-        (units, plan)
-    }
-
-    /// Remembers what the receipt tells of a plan.
-    pub(super) fn note(&mut self, guard: &Guard) {
-        self.firm = guard.firm();
-        self.unmatched_pins = guard.unmatched().to_vec();
-        self.unheld_pins = guard.unheld().to_vec();
-    }
-
-    /// What strategies found out, and will.
-    pub(super) fn found(&mut self) -> Arc<HistoryFacts> {
-        let found =
-            self.found.get_or_insert_with(|| Arc::new(HistoryFacts::of(&self.request.transcript)));
-        Arc::clone(found)
+    /// Goes on with a plan of the engine's own.
+    pub(super) fn accept(self: Box<Self>, plan: Plan, own: Own, run: &mut Run) -> State {
+        run.log.applied(&plan.steps, &self.base.request);
+        if plan.reached == Reached::NothingToDo {
+            return self.unchanged(plan, run);
+        }
+        run.log.started(&self.base.request);
+        Extraction::own(self, plan, own, run)
     }
 }

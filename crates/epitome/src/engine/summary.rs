@@ -1,111 +1,199 @@
-//! Between the checkpoint as it is without a model and the view: the summary, if one is asked for.
-
-use super::{Attempt, CompactError, Compaction, Gathered, State, Step};
-use crate::checkpoint::summary_room;
-use crate::count::Tally;
-use crate::events::Event;
-use crate::plan::Plan;
-use crate::summarize::{Around, Next, OnFailure, Summaries, SummaryEvent, SummarySource, Work};
-use crate::text::cut;
-use crate::trigger::Cause;
+//! Between what a checkpoint is made from and the checkpoint: the summary, if somebody gives one.
 
 use std::sync::Arc;
 
-/// Characters of a reason or a focus.
-const REASON: usize = 400;
+use super::extract::Extract;
+use super::log::Log;
+use super::planning::Planned;
+use super::{CompactError, REASON, Run, State, Step};
+use crate::checkpoint::summary_room;
+use crate::delegate::Compact;
+use crate::events::Event;
+use crate::plan::Reached;
+use crate::summarize::admit::Door;
+use crate::summarize::{
+    Around, CallResult, Fault, Next, OnFailure, Summaries, SummarizeError, Summary, SummaryCall,
+    SummaryEvent, SummarySource, Work,
+};
+use crate::text::cut;
+use crate::trigger::Cause;
 
 /// A summary is being asked for.
 #[derive(Debug)]
-pub(super) struct Summing {
-    tally: Tally,
-    plan: Plan,
-    gathered: Gathered,
-    pub(super) work: Work,
+pub(super) struct Summarization {
+    extract: Extract,
+    on_failure: OnFailure,
+    work: Work,
 }
 
-impl Compaction {
-    /// Whether the answer to this question is still of interest.
-    pub fn wants(&self, id: u32) -> bool {
-        matches!(&self.state, State::Sum(summing) if summing.work.wants(id))
-    }
+/// Why a given summary isn't used.
+#[derive(Debug, thiserror::Error)]
+enum Unused {
+    #[error("there is no room for its summary")]
+    NoRoom,
+    #[error("its summary: {0}")]
+    Rejected(Fault),
+}
 
+impl Extract {
     /// Asks for a summary, if there is something to be summed up and room for it.
-    pub(super) fn begin_summing(
-        &mut self,
-        tally: Tally,
-        plan: Plan,
-        gathered: Gathered,
-        source: SummarySource,
-    ) -> State {
-        let summaries = self.compactor.summaries().map(Arc::clone);
-        let counter = self.compactor.counter();
-        let is_new = !source.is_empty();
-        let room = summary_room(plan.checkpoint, &gathered, counter).filter(|_| is_new);
-        let (Some(summaries), Some(room)) = (summaries, room) else {
-            if is_new {
-                self.fallbacks
-                    .push("no summary was asked for: there is no room for one".to_owned());
-            }
-            let checkpoint = self.written(&plan, &gathered, None);
-            return self.fill(tally, plan, Some(checkpoint));
+    pub(super) fn summarize(self, source: SummarySource, run: &mut Run) -> State {
+        let Some(summaries) = run.compactor.summaries().map(Arc::clone) else {
+            return self.write(None, run);
         };
-        let folded = (0..self.request.transcript.len()).filter(|at| plan.draft.is_folded(*at));
-        let replaced = folded.map(|at| tally.entry(at)).sum();
-        let source = source.around(&self.request.transcript, gathered.summary().to_owned());
-        let counter = self.compactor.shared_counter();
-        let summaries = wished(summaries, self.compactor.cause());
-        let last = (0..self.request.transcript.len()).rev().find(|at| plan.draft.is_folded(*at));
-        let newest = self.request.transcript.len() - last.map_or(0, |last| last + 1);
+        if source.is_empty() {
+            return self.write(None, run);
+        }
+        let Some(room) = self.summary_room(run) else {
+            run.log.fallbacks.push("no summary was asked for: there is no room for one".to_owned());
+            return self.write(None, run);
+        };
+        let transcript = &self.prepared.base.request.transcript;
+        let source = source.around(transcript, self.gathered.summary().to_owned());
+        let newest = transcript.len() - self.plan.folded().last().map_or(0, |last| last + 1);
         let around =
-            self.compactor.prompt().map(|prompt| Around { prompt: prompt.clone(), newest });
+            run.compactor.prompt.as_ref().map(|prompt| Around { prompt: prompt.clone(), newest });
+        let on_failure = summaries.on_failure;
+        let summaries = with_wishes(summaries, run.compactor.cause());
+        let (counter, replaced) = (Arc::clone(&run.compactor.counter), self.replaced());
         let mut work = Work::new(summaries, source, counter, room, replaced, around);
-        self.tell_said(&mut work);
-        State::Sum(Box::new(Summing { tally, plan, gathered, work }))
+        run.log.summarizers(&mut work);
+        State::Summarization(Box::new(Summarization { extract: self, on_failure, work }))
     }
 
-    /// Asks, or goes on with what came back.
-    pub(super) fn sum(&mut self, mut summing: Box<Summing>) -> Result<State, Step> {
-        let next = summing.work.next();
-        self.tell_said(&mut summing.work);
+    /// Puts a hook's summary into the checkpoint; if it isn't admitted, summarizers are asked.
+    pub(super) fn with_hooks_summary(
+        mut self,
+        all: SummarySource,
+        folded: SummarySource,
+        run: &mut Run,
+    ) -> State {
+        let Some(given) = &mut self.prepared.given else { return self.summarize(folded, run) };
+        let (by, text) = (given.by.clone(), given.summary.text.clone());
+        // It is paid once, however often it is tried.
+        let spent = std::mem::take(&mut given.summary.spent);
+        match self.admit(&by, Summary { text, spent }, all, run) {
+            Ok(text) => self.write(Some(&text), run),
+            Err(unused) => {
+                run.log.fallbacks.push(format!("{by}: {unused}"));
+                match (unused, &self.by) {
+                    (Unused::Rejected(_), Planned::Here(_)) => self.summarize(folded, run),
+                    _ => self.write(None, run),
+                }
+            }
+        }
+    }
+
+    /// Puts the summary of whose plan it is into the checkpoint; if it isn't admitted, the plan isn't used.
+    pub(super) fn with_compactors_summary(
+        self,
+        (by, at): (Arc<dyn Compact>, usize),
+        summary: Summary,
+        folded: SummarySource,
+        run: &mut Run,
+    ) -> State {
+        match self.admit(by.name(), summary, folded, run) {
+            Ok(text) => self.write(Some(&text), run),
+            Err(unused @ Unused::Rejected(_)) => {
+                self.prepared.without_compactor(by.as_ref(), at, &unused.to_string(), run)
+            }
+            Err(unused @ Unused::NoRoom) => {
+                run.log.fallbacks.push(format!("{}: {unused}", by.name()));
+                self.write(None, run)
+            }
+        }
+    }
+
+    /// The text of a given summary, as it may stand in the checkpoint, if it may: `known` is what it may speak of.
+    fn admit(
+        &self,
+        by: &str,
+        summary: Summary,
+        known: SummarySource,
+        run: &mut Run,
+    ) -> Result<String, Unused> {
+        let Summary { text, spent } = summary;
+        let by = by.to_owned();
+        let counter = run.compactor.counter();
+        let admitted = self.summary_room(run).ok_or(Unused::NoRoom).and_then(|room| {
+            let known = known.around(&self.prepared.base.request.transcript, String::new());
+            let door = Door::new(&known, Vec::new(), self.replaced(), room);
+            door.admit(&text, counter).map_err(Unused::Rejected)
+        });
+        let (result, why) = match &admitted {
+            Ok(_) => (CallResult::Admitted, None),
+            Err(Unused::NoRoom) => (CallResult::Rejected, Some(Unused::NoRoom.to_string())),
+            Err(Unused::Rejected(fault)) => (CallResult::Rejected, Some(fault.to_string())),
+        };
+        let tokens = admitted.as_ref().map_or(0, |text| counter.text(text).tokens);
+        run.log.book(SummaryCall { by: by.clone(), result, why, spent });
+        match &admitted {
+            Ok(_) => run.log.shows_summary(Some(by), tokens),
+            Err(Unused::Rejected(fault)) => {
+                run.log.tell(&Event::SummarizerRejected { by, fault: fault.clone() });
+            }
+            Err(Unused::NoRoom) => {}
+        }
+        admitted
+    }
+
+    fn summary_room(&self, run: &Run) -> Option<u64> {
+        summary_room(self.plan.checkpoint, &self.gathered, run.compactor.counter())
+    }
+
+    /// Tokens of what the checkpoint stands for.
+    fn replaced(&self) -> u64 {
+        self.plan.folded().map(|at| self.prepared.tally.entry(at)).sum()
+    }
+}
+
+impl Summarization {
+    /// Whether the answer to this question is still of interest.
+    pub(super) fn wants(&self, id: u32) -> bool {
+        self.work.wants(id)
+    }
+
+    pub(super) fn answer(
+        &mut self,
+        id: u32,
+        answer: Result<Summary, SummarizeError>,
+        log: &mut Log,
+    ) {
+        self.work.supply(id, answer);
+        log.summarizers(&mut self.work);
+    }
+
+    /// Asks, waits, or goes on with what came back.
+    pub(super) fn next(mut self: Box<Self>, run: &mut Run) -> (State, Step) {
+        let next = self.work.next();
+        run.log.summarizers(&mut self.work);
         let summary = match next {
-            Next::Ask(asks) => {
-                self.state = State::Sum(summing);
-                return Err(Step::Summarize(asks));
-            }
-            Next::Wait => {
-                self.state = State::Sum(summing);
-                return Err(Step::Wait);
-            }
+            Next::Ask(asks) => return (State::Summarization(self), Step::Summarize(asks)),
+            Next::Wait => return (State::Summarization(self), Step::Wait),
             Next::Done(summary) => summary,
         };
-        self.fallbacks.extend(summing.work.whys().iter().cloned());
-        let Summing { tally, plan, gathered, mut work } = *summing;
-        let mut receipt = work.receipt();
-        if let Some(before) = self.summary.take() {
-            receipt.calls.splice(0..0, before.calls);
-            receipt.spent += before.spent;
+        let Summarization { extract, on_failure, mut work } = *self;
+        run.log.fallbacks.extend(work.whys().iter().cloned());
+        let mut asked = work.receipt();
+        if let Ok(text) = &summary {
+            asked.tokens = run.compactor.counter().text(text).tokens;
         }
-        let on_failure = self.compactor.summaries().map(|summaries| summaries.on_failure);
-        let checkpoint = self.written(&plan, &gathered, summary.as_deref().ok());
-        let state = match (summary, on_failure.unwrap_or_default()) {
-            (Ok(text), _) => {
-                receipt.tokens = self.compactor.counter().text(&text).tokens;
-                self.fill(tally, plan, Some(checkpoint))
-            }
-            (Err(_), OnFailure::Extractive) => self.fill(tally, plan, Some(checkpoint)),
-            (Err(_), OnFailure::Skip) => {
-                self.attempt = Attempt::Declined;
-                State::Plan(tally)
-            }
+        run.log.book_all(asked);
+        let state = match (summary, on_failure) {
+            (Ok(text), _) => extract.write(Some(&text), run),
+            (Err(_), OnFailure::Extractive) => extract.write(None, run),
+            (Err(_), OnFailure::Skip) => extract.prepared.pass(Reached::Declined, run),
             (Err(why), OnFailure::Error) => {
-                State::Failed(CompactError::Summary { why, spent: receipt.spent })
+                State::Failed(CompactError::Summary { why, spent: run.log.spent() })
             }
         };
-        self.summary = Some(receipt);
-        Ok(state)
+        (state, Step::Yield)
     }
+}
 
-    pub(super) fn tell_said(&self, work: &mut Work) {
+impl Log {
+    /// Tells what happened between summarizers.
+    fn summarizers(&mut self, work: &mut Work) {
         for said in work.said() {
             self.tell(&match said {
                 SummaryEvent::Called { by, requests } => Event::SummarizerCalled { by, requests },
@@ -119,7 +207,7 @@ impl Compaction {
 }
 
 /// What is asked for, with the wishes of those who asked for the compaction, and why it is made.
-fn wished(summaries: Arc<Summaries>, cause: Option<&Cause>) -> Arc<Summaries> {
+fn with_wishes(summaries: Arc<Summaries>, cause: Option<&Cause>) -> Arc<Summaries> {
     let Some(cause) = cause else { return summaries };
     let demands = cause.demands();
     let mut brief = summaries.brief.clone();

@@ -1,5 +1,6 @@
 //! The plan: which edits, what each saves, and where that lands, before anything is done.
 
+mod planner;
 mod proposed;
 mod shrink_pinned;
 mod work;
@@ -13,14 +14,13 @@ use crate::count::{Tally, TokenCounter};
 use crate::guard::{Guard, KeepReason};
 use crate::model::Binding;
 use crate::request::Request;
-use crate::strategy::{Edit, HistoryFacts, Pipeline, Strategy, StrategyContext};
+use crate::strategy::{HistoryFacts, Pipeline, Strategy, StrategyContext};
 use crate::transcript::PartKind;
 use crate::transcript::unit::Units;
 use crate::trigger::Cause;
-use crate::view::Reason;
 use crate::working_view::{CountContext, Draft};
 
-use work::Work;
+pub use planner::{PlanProgress, Planner};
 
 /// How a plan ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +68,13 @@ pub struct Plan {
     pub place: usize,
 }
 
+impl Plan {
+    /// The entries that the checkpoint stands for, in order.
+    pub fn folded(&self) -> impl DoubleEndedIterator<Item = usize> {
+        self.draft.folded()
+    }
+}
+
 /// What one strategy contributes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStep {
@@ -99,7 +106,7 @@ impl From<&Pipeline> for Means {
 
 /// What a plan is made from.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct PlanInput<'a> {
     /// The request.
     pub request: &'a Request,
     /// Its units.
@@ -126,7 +133,7 @@ pub struct Subject<'a> {
     pub found: &'a HistoryFacts,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> PlanInput<'a> {
     fn matter(&self) -> CountContext<'a> {
         CountContext {
             transcript: &self.request.transcript,
@@ -149,111 +156,35 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Plans a compaction by `strategies`, in turn, until the target is reached.
+    /// The plan by `strategies`, in turn, until the target is reached: all steps of a [`Planner`].
     pub fn plan(&self, strategies: &[Arc<dyn Strategy>]) -> Plan {
-        let draft = Draft::new(&self.request.transcript, self.tally);
-        let floor = self.floor();
-        let target = self.budget.target;
-        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
-        let is_small = work.draft.total() <= target;
-        // Without entries there is nothing to compact, whatever the frame weighs.
-        if is_small && self.stop == Stop::AtTarget || self.request.transcript.is_empty() {
-            return Self::nothing(work.draft, floor);
-        }
-        if self.stop == Stop::AtTarget {
-            // What must stay doesn't fit as it is: cut it first, so that something else may stay too.
-            let edits = self.squeezes(&work.draft, self.levels());
-            work.make("squeeze", edits);
-        }
-        let must_reach = !is_small && strategies.iter().any(|strategy| strategy.takes_oldest());
-        if must_reach {
-            work.horizon = self.horizon(&work.draft);
-        }
-        work.run(strategies);
-        // Bound reasoning may be all that is in the way.
-        if must_reach && work.landing() > target && work.unbind_from(0) {
-            work.run(strategies);
-        }
-        if work.landing() > target {
-            let edits = self.squeezes(&work.draft, self.shares());
-            work.make("squeeze", edits);
-            // With that room a strategy may have more to do, and would have it the next time.
-            work.run(strategies);
-        }
-        if is_small && work.steps.is_empty() {
-            return Self::nothing(work.draft, floor);
-        }
-        // What strategies make of what must stay may be more than the least of it.
-        let is_short = work.landing() > target && floor <= target;
-        if is_short && must_reach && self.means == Means::All {
-            work = self.bare();
-        }
-        work.keep_order();
-        work.settle();
-        let edits = self.gives_way(&work.draft);
-        work.impose("squeeze", edits);
-        let landing = work.landing();
-        // A checkpoint for less than it takes itself is no gain.
-        if landing >= self.tally.total().tokens {
-            let draft = Draft::new(&self.request.transcript, self.tally);
-            let total = draft.total();
-            let (reached, floor) = match () {
-                () if is_small => (Reached::NothingToDo, floor.min(total)),
-                () if floor <= target => (Reached::Short, floor.min(total)),
-                () => {
-                    let held_by = self.held_by(&draft);
-                    (Reached::Unreachable { held_by }, total)
-                }
-            };
-            return Plan { reached, ..Self::nothing(draft, floor) };
-        }
-        let checkpoint = work.checkpoint();
-        let floor = floor.min(landing);
-        let reached = if landing <= target {
-            Reached::Target
-        } else if floor <= target {
-            Reached::Short
-        } else {
-            Reached::Unreachable { held_by: self.held_by(&work.draft) }
-        };
-        let place = self.place(&work.draft);
-        Plan { draft: work.draft, steps: work.steps, reached, floor, checkpoint, place }
-    }
-
-    /// Nothing but what must stay, cut where it has to be.
-    fn bare(&self) -> Work<'_, '_> {
-        let draft = Draft::new(&self.request.transcript, self.tally);
-        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
-        let units = self.units.all().iter().map(|unit| unit.entries.clone());
-        let leaving = units.filter(|unit| unit.clone().all(|at| self.guard.may_leave(at)));
-        let folds: Vec<Edit> = leaving.map(|unit| Edit::Fold(unit, Reason::LastResort)).collect();
-        if !folds.is_empty() {
-            work.take_up(Reason::LastResort);
-        }
-        work.impose("fold", folds);
-        for levels in [self.levels(), self.shares()] {
-            if work.landing() > self.budget.target {
-                let edits = self.squeezes(&work.draft, levels);
-                work.impose("squeeze", edits);
+        let mut progress = Planner::begin(self, strategies.into());
+        loop {
+            match progress {
+                PlanProgress::Done(plan) => return *plan,
+                PlanProgress::More(planner) => progress = planner.step(self),
             }
         }
-        work
-    }
-
-    fn nothing(draft: Draft, floor: u64) -> Plan {
-        let reached = Reached::NothingToDo;
-        Plan { draft, steps: Vec::new(), reached, floor, checkpoint: 0, place: 0 }
     }
 
     /// The plan that leaves everything as it is, where no other can be had.
     pub fn leave(&self) -> Plan {
-        let draft = Draft::new(&self.request.transcript, self.tally);
-        let floor = draft.total();
+        let floor = self.tally.total().tokens;
         let reached = if floor <= self.budget.target {
             Reached::NothingToDo
         } else {
             Reached::Unreachable { held_by: vec![(KeepReason::Provider, floor)] }
         };
+        self.whole(reached, floor)
+    }
+
+    /// The plan that leaves everything as it is, because it is not to be compacted.
+    pub fn pass(&self, reached: Reached) -> Plan {
+        self.whole(reached, self.floor().min(self.tally.total().tokens))
+    }
+
+    fn whole(&self, reached: Reached, floor: u64) -> Plan {
+        let draft = Draft::new(&self.request.transcript, self.tally);
         Plan { draft, steps: Vec::new(), reached, floor, checkpoint: 0, place: 0 }
     }
 

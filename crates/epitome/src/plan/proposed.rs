@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::work::Work;
-use super::{Plan, Reached, Subject};
+use super::work::WorkingPlan;
+use super::{Plan, PlanInput, Reached};
 use crate::delegate::EntryFacts;
 use crate::json;
 use crate::strategy::{Edit, StrategyContext, is_stub_for, media_note};
@@ -11,9 +11,8 @@ use crate::text::cut;
 use crate::text::shortened::{Between, are_arguments, is_excerpt, said};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::view::{Fate, PartEdit, Put, Reason};
-use crate::working_view::Draft;
 
-impl Subject<'_> {
+impl PlanInput<'_> {
     /// What somebody else has to know of each entry.
     pub fn known(&self) -> Vec<EntryFacts> {
         let entries = self.request.transcript.entries();
@@ -66,8 +65,8 @@ impl Subject<'_> {
         let fold =
             |index: &usize| Edit::Fold(self.units.all()[*index].entries.clone(), Reason::Delegated);
         edits.extend(folded.iter().map(fold));
-        let draft = Draft::new(transcript, self.tally);
-        let scene = self.scene(&draft, 0);
+        let mut working = WorkingPlan::new(self);
+        let scene = self.scene(&working.draft, 0);
         for (entry, fate) in transcript.entries().zip(fates) {
             let Fate::Edit(puts) = fate else { continue };
             for put in puts {
@@ -77,28 +76,18 @@ impl Subject<'_> {
         if edits.is_empty() {
             return Err("it compacts nothing".to_owned());
         }
-        let mut work = Work { subject: self, draft, steps: Vec::new(), horizon: 0 };
         if !folded.is_empty() {
-            work.take_up(Reason::Delegated);
+            working.take_checkpoints(self, Reason::Delegated);
         }
-        work.impose(by, edits);
-        work.keep_order();
-        work.settle();
-        let (landing, target) = (work.landing(), self.budget.target);
+        working.make_all(self, by, edits);
+        working.keep_order(self);
+        working.mend_opening(self);
+        let (landing, target) = (working.landing(self), self.budget.target);
         if landing > target {
             return Err(format!("it leaves {landing} tokens, and the target is {target}"));
         }
-        let checkpoint = work.checkpoint();
-        let place = self.place(&work.draft);
-        let floor = self.floor().min(work.draft.total());
-        Ok(Plan {
-            draft: work.draft,
-            steps: work.steps,
-            reached: Reached::Target,
-            floor,
-            checkpoint,
-            place,
-        })
+        let floor = self.floor().min(working.draft.total());
+        Ok(working.planned(self, Reached::Target, floor))
     }
 
     /// Whether an edit of the part may be asked for. Calls leave with their units alone; a model's own words

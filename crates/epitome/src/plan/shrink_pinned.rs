@@ -5,7 +5,7 @@
 //! message) is cut first, to the room that is left beside people's words; what people said and stays only for
 //! what the provider demands around those comes next.
 
-use super::Subject;
+use super::PlanInput;
 use crate::guard::KeepReason;
 use crate::strategy::{Edit, QUOTE, is_stub, level};
 use crate::tool::Call;
@@ -43,7 +43,7 @@ const LEAST_EXCERPT: u64 = 40;
 /// Tokens that a call needs to be named, where calls on one target are one line.
 const DEED: u64 = 16;
 
-impl Subject<'_> {
+impl PlanInput<'_> {
     /// What must stay, each as small as it may be made.
     pub(super) fn floor(&self) -> u64 {
         let mut draft = Draft::new(&self.request.transcript, self.tally);
@@ -59,7 +59,7 @@ impl Subject<'_> {
             }
         }
         if draft.total() + line > self.budget.asked {
-            for edit in self.squeezes(&draft, self.shares()) {
+            for edit in self.cuts(&draft, self.shares()) {
                 draft.apply(&edit, &self.matter());
             }
         }
@@ -131,7 +131,7 @@ impl Subject<'_> {
 
     /// Cuts of results and answers that stay, so that the checkpoint has room to name what was done in what is folded: an eighth
     /// of the target at most.
-    pub(super) fn gives_way(&self, draft: &Draft) -> Vec<Edit> {
+    pub(super) fn cuts_for_deeds(&self, draft: &Draft) -> Vec<Edit> {
         let wanted = self.budget.share() / 2;
         let left = self.budget.target.checked_sub(draft.total() + self.least);
         let Some(left) = left.filter(|left| draft.folds() && *left < wanted) else {
@@ -151,7 +151,7 @@ impl Subject<'_> {
         let sizes: Vec<u64> = soft.map(|entry| draft.entry_tokens(entry.index)).collect();
         let room = sizes.iter().sum::<u64>().saturating_sub(missing);
         let soft = level(&sizes, room).unwrap_or(0).max(LEAST_EXCERPT);
-        self.squeezes(draft, Levels { firm: u64::MAX, spoken: u64::MAX, soft })
+        self.cuts(draft, Levels { firm: u64::MAX, spoken: u64::MAX, soft })
     }
 
     /// How the entry may be cut; `None` if not at all.
@@ -184,7 +184,7 @@ impl Subject<'_> {
     }
 
     /// Cuts of held entries that are larger than they may be.
-    pub(super) fn squeezes(&self, draft: &Draft, most: Levels) -> Vec<Edit> {
+    pub(super) fn cuts(&self, draft: &Draft, most: Levels) -> Vec<Edit> {
         let matter = self.matter();
         let scene = self.scene(draft, 0);
         let transcript = &self.request.transcript;

@@ -1,8 +1,6 @@
 //! The working view while a plan is made: edits in turn, then what the provider still demands.
 
-use std::sync::Arc;
-
-use super::{PlanStep, Subject};
+use super::{Plan, PlanInput, PlanStep, Reached};
 use crate::budget::Stop;
 use crate::guard::open_turn;
 use crate::model::Binding;
@@ -13,91 +11,100 @@ use crate::view::{PartEdit, Put, Reason};
 use crate::wire::{Opening, Thinking};
 use crate::working_view::Draft;
 
-/// A plan in the making.
-pub(super) struct Work<'a, 's> {
-    pub(super) subject: &'s Subject<'a>,
+/// The working view, and what was done to it so far.
+#[derive(Clone, Debug)]
+pub(super) struct WorkingPlan {
     pub(super) draft: Draft,
     pub(super) steps: Vec<PlanStep>,
+    /// Entries before this one will be folded whatever is done to them.
     pub(super) horizon: usize,
 }
 
-impl Work<'_, '_> {
+impl WorkingPlan {
+    /// Everything as it was said.
+    pub(super) fn new(input: &PlanInput<'_>) -> Self {
+        let draft = Draft::new(&input.request.transcript, input.tally);
+        WorkingPlan { draft, steps: Vec::new(), horizon: 0 }
+    }
+
     /// Where the view would land with the least checkpoint that it needs.
-    pub(super) fn landing(&self) -> u64 {
-        self.draft.total() + if self.draft.folds() { self.subject.least } else { 0 }
+    pub(super) fn landing(&self, input: &PlanInput<'_>) -> u64 {
+        self.draft.total() + if self.draft.folds() { input.least } else { 0 }
     }
 
     /// Whether nothing more needs to be done.
-    pub(super) fn is_done(&self) -> bool {
-        let landing = self.scene().landing();
-        self.subject.stop == Stop::AtTarget && landing <= self.subject.budget.target
+    pub(super) fn is_done(&self, input: &PlanInput<'_>) -> bool {
+        let landing = self.scene(input).landing();
+        input.stop == Stop::AtTarget && landing <= input.budget.target
     }
 
     /// The most tokens that the checkpoint may have: what is left, and no more than what it stands for.
-    pub(super) fn checkpoint(&self) -> u64 {
+    fn checkpoint(&self, input: &PlanInput<'_>) -> u64 {
         if !self.draft.folds() {
             return 0;
         }
-        let subject = self.subject;
         // What goes to its end may be under its target before it began: it never grows up to it.
-        let most = subject.budget.target.min(subject.tally.total().tokens);
-        let folded = (0..subject.request.transcript.len()).filter(|at| self.draft.is_folded(*at));
-        let gone: u64 = folded.map(|at| subject.tally.entry(at)).sum();
+        let most = input.budget.target.min(input.tally.total().tokens);
+        let folded = (0..input.request.transcript.len()).filter(|at| self.draft.is_folded(*at));
+        let gone: u64 = folded.map(|at| input.tally.entry(at)).sum();
         // Earlier checkpoints that left messages which stay.
-        let transcript = &subject.request.transcript;
+        let transcript = &input.request.transcript;
         let carried = transcript
             .entries()
             .flat_map(|entry| entry.parts())
             .filter(|part| part.origin() == Origin::Checkpoint && self.draft.is_gone(part.slot));
-        let gone = gone + carried.map(|part| subject.tally.part(part.slot)).sum::<u64>();
-        let most_of_it = if subject.stop == Stop::AtEnd { gone / 3 } else { gone };
+        let gone = gone + carried.map(|part| input.tally.part(part.slot)).sum::<u64>();
+        let most_of_it = if input.stop == Stop::AtEnd { gone / 3 } else { gone };
         // Where what must stay is above the target by itself, a checkpoint of one line would help nobody.
-        let is_above = self.draft.total() + subject.least > most;
-        let least =
-            if is_above { subject.budget.share().max(subject.least) } else { subject.least };
-        let cap = most_of_it.min(subject.budget.checkpoint()).max(subject.least);
+        let is_above = self.draft.total() + input.least > most;
+        let least = if is_above { input.budget.share().max(input.least) } else { input.least };
+        let cap = most_of_it.min(input.budget.checkpoint()).max(input.least);
         most.saturating_sub(self.draft.total()).max(least).min(cap)
+    }
+
+    /// The plan that it comes to.
+    pub(super) fn planned(self, input: &PlanInput<'_>, reached: Reached, floor: u64) -> Plan {
+        let (checkpoint, place) = (self.checkpoint(input), input.place(&self.draft));
+        Plan { draft: self.draft, steps: self.steps, reached, floor, checkpoint, place }
     }
 
     /// Folds all that may leave before the last entry that is folded: what is shown behind the checkpoint is newer than what it
     /// stands for (law 14).
-    pub(super) fn keep_order(&mut self) {
-        let subject = self.subject;
-        let all = subject.request.transcript.len();
+    pub(super) fn keep_order(&mut self, input: &PlanInput<'_>) {
+        let all = input.request.transcript.len();
         let Some(last) = (0..all).rev().find(|at| self.draft.is_folded(*at)) else { return };
         let leaves = |unit: &&Unit| {
-            unit.entries.clone().all(|at| subject.guard.may_leave(at))
+            unit.entries.clone().all(|at| input.guard.may_leave(at))
                 && unit.entries.clone().any(|at| self.draft.is_shown(at))
         };
-        let older = subject.units.all().iter().take_while(|unit| unit.entries.start < last);
+        let older = input.units.all().iter().take_while(|unit| unit.entries.start < last);
         let fold = |unit: &Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
         let edits: Vec<Edit> = older.filter(leaves).map(fold).collect();
         if !edits.is_empty() {
-            self.impose("fold", edits);
+            self.make_all(input, "fold", edits);
         }
     }
 
     /// What is left must begin as its provider demands: with the user, where no checkpoint speaks
     /// first; and a turn in progress with thinking, where that was enabled by hand. Units that don't
     /// leave until one does.
-    pub(super) fn settle(&mut self) {
-        let subject = self.subject;
-        if subject.request.format.opening() == Opening::User {
-            while let Some(at) = self.leads_with_model() {
-                if !self.take(at) {
+    pub(super) fn mend_opening(&mut self, input: &PlanInput<'_>) {
+        if input.request.format.opening() == Opening::User {
+            while let Some(at) = self.leading_model(input) {
+                if !self.fold_unit_of(input, at) {
                     break;
                 }
             }
         }
-        if Thinking::of(subject.request) == Thinking::Manual {
-            let whole = Draft::new(&subject.request.transcript, subject.tally);
+        if Thinking::of(input.request) == Thinking::Manual {
+            let whole = Draft::new(&input.request.transcript, input.tally);
             // A turn that came in without thinking isn't ours to mend.
-            if !self.bare_steps(&whole).is_empty() {
+            if !Self::steps_without_thinking(input, &whole).is_empty() {
                 return;
             }
             loop {
-                let bare = self.bare_steps(&self.draft);
-                let took = bare.into_iter().filter(|at| self.take(*at)).count();
+                let bare = Self::steps_without_thinking(input, &self.draft);
+                let took = bare.into_iter().filter(|at| self.fold_unit_of(input, *at)).count();
                 if took == 0 {
                     break;
                 }
@@ -106,8 +113,8 @@ impl Work<'_, '_> {
     }
 
     /// The first entry shown, if it is the model's and another was first when it came in.
-    fn leads_with_model(&self) -> Option<usize> {
-        let transcript = &self.subject.request.transcript;
+    fn leading_model(&self, input: &PlanInput<'_>) -> Option<usize> {
+        let transcript = &input.request.transcript;
         let speaking = || transcript.entries().filter(|e| !e.role().instructs());
         let came_first = speaking().next()?;
         let first = speaking().find(|e| self.draft.is_shown(e.index))?;
@@ -122,14 +129,13 @@ impl Work<'_, '_> {
     }
 
     /// The steps at the start of the open turn that don't begin with thinking, in what is shown.
-    fn bare_steps(&self, draft: &Draft) -> Vec<usize> {
-        let subject = self.subject;
-        let transcript = &subject.request.transcript;
+    fn steps_without_thinking(input: &PlanInput<'_>, draft: &Draft) -> Vec<usize> {
+        let transcript = &input.request.transcript;
         let is_shown = |at: usize| draft.is_shown(at);
-        let Some(turn) = open_turn(subject.request, is_shown) else { return Vec::new() };
+        let Some(turn) = open_turn(input.request, is_shown) else { return Vec::new() };
         // What prompts the model may be of the unit of its step.
         let says = |at: usize| is_shown(at) && transcript.entry(at).role() == Role::Assistant;
-        let steps = subject.units.all()[subject.units.index_of(turn)..]
+        let steps = input.units.all()[input.units.index_of(turn)..]
             .iter()
             .filter(|unit| unit.entries.clone().any(says));
         let is_bare = |unit: &&Unit| {
@@ -142,99 +148,99 @@ impl Work<'_, '_> {
     }
 
     /// Takes the unit of `entry` away, in the manner of what was taken before; whether it might leave.
-    fn take(&mut self, entry: usize) -> bool {
-        let subject = self.subject;
-        let entries = subject.units.all()[subject.units.index_of(entry)].entries.clone();
-        if !entries.clone().all(|at| subject.guard.may_leave(at)) {
+    fn fold_unit_of(&mut self, input: &PlanInput<'_>, entry: usize) -> bool {
+        let entries = input.units.all()[input.units.index_of(entry)].entries.clone();
+        if !entries.clone().all(|at| input.guard.may_leave(at)) {
             return false;
         }
-        self.draft.apply(&Edit::Fold(entries, Reason::OlderStep), &subject.matter());
-        self.keep_order();
+        self.draft.apply(&Edit::Fold(entries, Reason::OlderStep), &input.matter());
+        self.keep_order(input);
         true
     }
 
-    fn scene(&self) -> StrategyContext<'_> {
-        self.subject.scene(&self.draft, self.horizon)
+    fn scene<'a>(&'a self, input: &'a PlanInput<'_>) -> StrategyContext<'a> {
+        input.scene(&self.draft, self.horizon)
     }
 
-    /// Lets `strategies` propose in turn until enough is done.
-    pub(super) fn run(&mut self, strategies: &[Arc<dyn Strategy>]) {
-        for strategy in strategies {
-            if self.is_done() {
-                break;
-            }
-            let mut edits = strategy.propose(&self.scene());
-            if self.unbind(&edits) {
-                edits = strategy.propose(&self.scene());
-            }
-            self.make(strategy.name(), edits);
+    /// Lets `strategy` propose, and makes its edits.
+    pub(super) fn apply(&mut self, input: &PlanInput<'_>, strategy: &dyn Strategy) {
+        let mut edits = strategy.propose(&self.scene(input));
+        if self.drop_reasoning_before(input, &edits) {
+            edits = strategy.propose(&self.scene(input));
         }
+        self.make(input, strategy.name(), edits);
     }
 
     /// Makes edits in order until the target is reached.
-    pub(super) fn make(&mut self, strategy: &str, edits: Vec<Edit>) {
+    pub(super) fn make(&mut self, input: &PlanInput<'_>, strategy: &str, edits: Vec<Edit>) {
         // Folds are chosen together: half of a fold is another cut.
         if edits.iter().any(|edit| matches!(edit, Edit::Fold(..))) {
-            self.take_up(Reason::OlderStep);
-            return self.impose(strategy, edits);
+            self.take_checkpoints(input, Reason::OlderStep);
+            return self.make_all(input, strategy, edits);
         }
-        self.make_while(strategy, edits, |work| !work.is_done());
+        self.make_while(input, strategy, edits, |working| !working.is_done(input));
     }
 
     /// Makes all of the edits.
-    pub(super) fn impose(&mut self, strategy: &str, edits: Vec<Edit>) {
-        self.make_while(strategy, edits, |_| true);
+    pub(super) fn make_all(&mut self, input: &PlanInput<'_>, strategy: &str, edits: Vec<Edit>) {
+        self.make_while(input, strategy, edits, |_| true);
     }
 
-    fn make_while(&mut self, strategy: &str, edits: Vec<Edit>, goes_on: fn(&Self) -> bool) {
-        self.unbind(&edits);
+    fn make_while(
+        &mut self,
+        input: &PlanInput<'_>,
+        strategy: &str,
+        edits: Vec<Edit>,
+        goes_on: impl Fn(&Self) -> bool,
+    ) {
+        self.drop_reasoning_before(input, &edits);
         let before = self.draft.total();
         let mut made = 0;
         for edit in edits {
             if !goes_on(self) {
                 break;
             }
-            self.draft.apply(&edit, &self.subject.matter());
+            self.draft.apply(&edit, &input.matter());
             made += 1;
         }
-        if made > 0 {
+        self.record(strategy, made, before);
+    }
+
+    /// Notes that `edits` were made when there were `before` tokens.
+    fn record(&mut self, strategy: &str, edits: usize, before: u64) {
+        if edits > 0 {
             let saved = before.saturating_sub(self.draft.total());
-            self.steps.push(PlanStep { strategy: strategy.to_owned(), edits: made, saved });
+            self.steps.push(PlanStep { strategy: strategy.to_owned(), edits, saved });
         }
     }
 
     /// Takes earlier checkpoints out of the messages that they share: the next one takes them on.
-    pub(super) fn take_up(&mut self, reason: Reason) {
-        let subject = self.subject;
-        let edits = subject.checkpoints(&self.draft, reason);
+    pub(super) fn take_checkpoints(&mut self, input: &PlanInput<'_>, reason: Reason) {
+        let edits = input.checkpoints(&self.draft, reason);
         let before = self.draft.total();
         for edit in &edits {
-            self.draft.apply(edit, &subject.matter());
+            self.draft.apply(edit, &input.matter());
         }
-        if !edits.is_empty() {
-            let saved = before.saturating_sub(self.draft.total());
-            self.steps.push(PlanStep { strategy: "fold".to_owned(), edits: edits.len(), saved });
-        }
+        self.record("fold", edits.len(), before);
     }
 
     /// Bound reasoning can't follow an edit: before one is made all of it leaves (DESIGN.md §8). Whether
     /// it did now.
-    fn unbind(&mut self, edits: &[Edit]) -> bool {
-        if self.subject.binding == Binding::Free {
+    fn drop_reasoning_before(&mut self, input: &PlanInput<'_>, edits: &[Edit]) -> bool {
+        if input.binding == Binding::Free {
             return false;
         }
-        let transcript = &self.subject.request.transcript;
+        let transcript = &input.request.transcript;
         let first = edits.iter().map(|edit| start(edit, transcript)).min();
-        first.is_some_and(|first| self.unbind_from(first))
+        first.is_some_and(|first| self.drop_bound_reasoning(input, first))
     }
 
     /// The same, before an edit of entry `first`.
-    pub(super) fn unbind_from(&mut self, first: usize) -> bool {
-        let subject = self.subject;
-        if subject.binding == Binding::Free || !subject.guard.may_unbind() {
+    pub(super) fn drop_bound_reasoning(&mut self, input: &PlanInput<'_>, first: usize) -> bool {
+        if input.binding == Binding::Free || !input.guard.may_unbind() {
             return false;
         }
-        let transcript = &subject.request.transcript;
+        let transcript = &input.request.transcript;
         let reasoning: Vec<Slot> = (0..transcript.part_count())
             .map(|slot| Slot(slot as u32))
             .filter(|slot| transcript.part(*slot).kind() == PartKind::Reasoning)
@@ -253,7 +259,7 @@ impl Work<'_, '_> {
         let edits: Vec<Edit> = reasoning.iter().map(gone).collect();
         let before = self.draft.total();
         for edit in &edits {
-            self.draft.apply(edit, &subject.matter());
+            self.draft.apply(edit, &input.matter());
         }
         // What has to stand before such a reply leaves with it: system text in mid-conversation.
         let instructs =
@@ -264,10 +270,9 @@ impl Work<'_, '_> {
             .filter(|at| *at > 0 && !self.draft.is_shown(*at) && instructs(*at - 1))
             .collect();
         for at in alone {
-            self.take(at - 1);
+            self.fold_unit_of(input, at - 1);
         }
-        let saved = before.saturating_sub(self.draft.total());
-        self.steps.push(PlanStep { strategy: "unbind".to_owned(), edits: edits.len(), saved });
+        self.record("unbind", edits.len(), before);
         true
     }
 }

@@ -68,9 +68,13 @@ impl Strategy for Head {
                 ((0..scene.matter.transcript.len()).map(measure).sum(), most)
             }
         };
+        // The first fold brings a checkpoint, which takes room itself.
+        let brings =
+            if self.0.room == HeadRoom::Target && !scene.draft.folds() { scene.least } else { 0 };
         let mut edits = Vec::new();
         for unit in scene.units.all() {
-            if left <= room {
+            let checkpoint = if edits.is_empty() { 0 } else { brings };
+            if left + checkpoint <= room {
                 break;
             }
             if may_leave(scene, unit) {

@@ -1,7 +1,9 @@
 //! Any function as a summarizer: the host's own agent loop, for one.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use super::{Answering, SummarizeError, Summarizer, Summary, SummaryRequest};
 use crate::function::Function;
@@ -67,7 +69,21 @@ where
     }
 
     fn summarize(self: Arc<Self>, request: Arc<SummaryRequest>) -> Answering {
-        let answer = (self.call.function)(request);
-        Box::pin(async move { answer.await.map(Into::into) })
+        Box::pin(Text(Box::pin((self.call.function)(request))))
+    }
+}
+
+/// An answer whose text is still to become a summary.
+struct Text<A>(Pin<Box<A>>);
+
+impl<A, T> Future for Text<A>
+where
+    A: Future<Output = Result<T, SummarizeError>>,
+    T: Into<Summary>,
+{
+    type Output = Result<Summary, SummarizeError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(context).map(|answer| answer.map(Into::into))
     }
 }

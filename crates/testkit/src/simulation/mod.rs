@@ -235,7 +235,8 @@ impl World {
             if self.dice.one_in(150) {
                 flight.cancel();
             }
-            flight.fly(1 + self.dice.below(6));
+            // Each strategy is a step: a flight has two dozen or so.
+            flight.fly(1 + self.dice.below(18));
             return Ok(());
         }
         let Flight { session, ticket, window, state } = self.flights.swap_remove(at);

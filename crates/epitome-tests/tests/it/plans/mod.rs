@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use epitome::checkpoint::least_tokens;
 use epitome::count::{BytesPer, Tally};
-use epitome::engine::plan::{Means, Plan, Reached, Subject};
+use epitome::engine::plan::{Means, Plan, PlanInput, Reached};
 use epitome::engine::{Budget, Stop, Tail};
 use epitome::model::Binding;
 use epitome::strategy::guard::{Guard, GuardOptions, OpenLoop, Preserved};
@@ -87,7 +87,7 @@ impl Case {
     }
 
     /// What is planned, to land at `target`: four bytes are a token.
-    fn ask<T>(&self, target: u64, what: impl FnOnce(&Subject<'_>) -> T) -> T {
+    fn ask<T>(&self, target: u64, what: impl FnOnce(&PlanInput<'_>) -> T) -> T {
         let counter = BytesPer::new(NonZeroU32::new(4).expect("it isn't"));
         let units = Units::of(&self.request.transcript, self.request.format.instructions());
         let tally = Tally::of(&self.request, &counter);
@@ -104,7 +104,7 @@ impl Case {
             open_loop: OpenLoop::Stays,
         };
         let guard = Guard::new(&self.request, &units, &tally, wishes);
-        what(&Subject {
+        what(&PlanInput {
             request: &self.request,
             units: &units,
             tally: &tally,
@@ -122,12 +122,12 @@ impl Case {
 }
 
 /// Where a plan lands, with the least checkpoint that it needs.
-fn landing(subject: &Subject<'_>, plan: &Plan) -> u64 {
+fn landing(subject: &PlanInput<'_>, plan: &Plan) -> u64 {
     plan.draft.total() + if plan.draft.folds() { subject.least } else { 0 }
 }
 
 /// What is true of every plan.
-fn holds(subject: &Subject<'_>, plan: &Plan) {
+fn holds(subject: &PlanInput<'_>, plan: &Plan) {
     let (target, whole) = (subject.budget.target, subject.tally.total().tokens);
     let (landing, floor) = (landing(subject, plan), plan.floor);
     let is = |reached: &str| format!("{reached}: {landing} of {whole} to {target}, floor {floor}");

@@ -19,16 +19,12 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
             Format::Anthropic,
             expect![[r#"
                 643 tokens
-                1-127: above, 1 squeeze, 3 head, checkpoint before 5; 95 shown, 51 left for it, floor 146
-                128-145: above, 1 squeeze, 2 head, 1 head, checkpoint before 5; 95 shown, 51 left for it, floor 146
-                146-164: lands, 1 squeeze, 2 head, 1 head, checkpoint before 5; 95-97 shown, 51-68 left for it, floor 146-148
-                165-185: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 5; 97-102 shown, 68-83 left for it, floor 148-153
-                186-216: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 135-143 shown, 51-74 left for it, floor 153-161
+                1-145: above, 1 squeeze, 3 head, checkpoint before 5; 95 shown, 51 left for it, floor 146
+                146-216: lands, 1 squeeze, 3 head, checkpoint before 5; 95-133 shown, 51-83 left for it, floor 146-161
                 217-221: lands, 1 squeeze, 2 head, checkpoint before 3; 166 shown, 51-55 left for it, floor 161-162
-                222-230: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 144-146 shown, 78-84 left for it, floor 162-164
+                222-230: lands, 1 squeeze, 3 head, checkpoint before 5; 144-147 shown, 78-83 left for it, floor 162-164
                 231-465: lands, 1 squeeze, 2 head, checkpoint before 3; 177-291 shown, 51-184 left for it, floor 164-317
-                466-626: lands, 2 head, checkpoint before 3; 299 shown, 167-327 left for it, floor 317
-                627-642: lands, 1 head, 1 squeeze, checkpoint before 1; 572 shown, 51 left for it, floor 317
+                466-642: lands, 2 head, checkpoint before 3; 299 shown, 167-343 left for it, floor 317
                 643-644: nothing; 643 shown, 0 left for it, floor 317
             "#]],
         ),
@@ -36,18 +32,14 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
             Format::Gemini,
             expect![[r#"
                 650 tokens
-                1-134: above, 1 squeeze, 3 head, checkpoint before 5; 102 shown, 51 left for it, floor 153
-                135-152: above, 1 squeeze, 2 head, 1 head, checkpoint before 5; 102 shown, 51 left for it, floor 153
-                153-163: lands, 1 squeeze, 2 head, 1 head, checkpoint before 5; 102 shown, 51-61 left for it, floor 153
-                164-172: lands, 1 squeeze, 2 head, 1 head, 1 squeeze, checkpoint before 5; 102-105 shown, 62-68 left for it, floor 153-156
-                173: lands, 1 squeeze, 2 head, 1 head, checkpoint before 5; 106 shown, 67 left for it, floor 157
-                174-193: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 5; 106-110 shown, 68-83 left for it, floor 157-161
-                194-223: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 143-151 shown, 51-72 left for it, floor 161-169
+                1-152: above, 1 squeeze, 3 head, checkpoint before 5; 102 shown, 51 left for it, floor 153
+                153-163: lands, 1 squeeze, 3 head, checkpoint before 5; 102 shown, 51-61 left for it, floor 153
+                164-172: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 102-105 shown, 62-68 left for it, floor 153-156
+                173-223: lands, 1 squeeze, 3 head, checkpoint before 5; 106-140 shown, 64-83 left for it, floor 157-169
                 224-228: lands, 1 squeeze, 2 head, checkpoint before 3; 173 shown, 51-55 left for it, floor 169-171
-                229-237: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 3; 153-154 shown, 76-83 left for it, floor 171-172
+                229-237: lands, 1 squeeze, 3 head, checkpoint before 5; 151-154 shown, 78-83 left for it, floor 171-172
                 238-472: lands, 1 squeeze, 2 head, checkpoint before 3; 184-298 shown, 51-184 left for it, floor 172-324
-                473-633: lands, 2 head, checkpoint before 3; 306 shown, 167-327 left for it, floor 324
-                634-649: lands, 1 head, 1 squeeze, checkpoint before 1; 579 shown, 51 left for it, floor 324
+                473-649: lands, 2 head, checkpoint before 3; 306 shown, 167-343 left for it, floor 324
                 650-651: nothing; 650 shown, 0 left for it, floor 324
             "#]],
         ),
@@ -55,18 +47,14 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
             Format::OpenaiChat,
             expect![[r#"
                 646 tokens
-                1-130: above, 1 squeeze, 3 head, checkpoint before 6; 98 shown, 51 left for it, floor 149
-                131-148: above, 1 squeeze, 2 head, 1 head, checkpoint before 6; 98 shown, 51 left for it, floor 149
-                149-163: lands, 1 squeeze, 2 head, 1 head, checkpoint before 6; 98 shown, 51-65 left for it, floor 149
-                164-166: lands, 1 squeeze, 2 head, 1 head, 1 squeeze, checkpoint before 6; 98 shown, 66-68 left for it, floor 149
-                167-168: lands, 1 squeeze, 2 head, 1 head, checkpoint before 6; 100-101 shown, 67 left for it, floor 151-152
-                169-188: lands, 1 squeeze, 2 head, 1 squeeze, 1 head, checkpoint before 6; 101-105 shown, 68-83 left for it, floor 152-156
-                189-219: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 138-146 shown, 51-73 left for it, floor 156-164
+                1-148: above, 1 squeeze, 3 head, checkpoint before 6; 98 shown, 51 left for it, floor 149
+                149-163: lands, 1 squeeze, 3 head, checkpoint before 6; 98 shown, 51-65 left for it, floor 149
+                164-166: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 6; 98 shown, 66-68 left for it, floor 149
+                167-219: lands, 1 squeeze, 3 head, checkpoint before 6; 100-136 shown, 64-83 left for it, floor 151-164
                 220-224: lands, 1 squeeze, 2 head, checkpoint before 4; 169 shown, 51-55 left for it, floor 165
-                225-233: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 4; 147-150 shown, 78-83 left for it, floor 165-168
+                225-233: lands, 1 squeeze, 3 head, checkpoint before 6; 147-150 shown, 78-83 left for it, floor 165-168
                 234-468: lands, 1 squeeze, 2 head, checkpoint before 4; 180-294 shown, 51-184 left for it, floor 168-320
-                469-629: lands, 2 head, checkpoint before 4; 302 shown, 167-327 left for it, floor 320
-                630-645: lands, 1 head, 1 squeeze, checkpoint before 2; 575 shown, 51 left for it, floor 320
+                469-645: lands, 2 head, checkpoint before 4; 302 shown, 167-343 left for it, floor 320
                 646-647: nothing; 646 shown, 0 left for it, floor 320
             "#]],
         ),
@@ -130,12 +118,9 @@ fn a_turn_in_progress_begins_with_thinking() {
             575 tokens
             1-222: above, 2 squeeze, 3 head, checkpoint before 8; 143-172 shown, 51-55 left for it, floor 194-223
             223-247: lands, 2 squeeze, 3 head, checkpoint before 8; 172-180 shown, 51-67 left for it, floor 223-231
-            248-327: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-118 left for it, floor 237-260
-            328-331: lands, 1 squeeze, 2 head, 1 head, checkpoint before 8; 209 shown, 119-122 left for it, floor 260
-            332: lands, 3 head, checkpoint before 8; 214 shown, 118 left for it, floor 265
-            333-383: lands, 2 head, 1 head, checkpoint before 8; 214 shown, 119-169 left for it, floor 265
-            384-474: lands, 2 head, checkpoint before 8; 214 shown, 170-260 left for it, floor 265
-            475-525: lands, 1 head, 1 head, checkpoint before 8; 214 shown, 261-311 left for it, floor 265
+            248-331: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-122 left for it, floor 237-260
+            332-383: lands, 3 head, checkpoint before 8; 214 shown, 118-169 left for it, floor 265
+            384-525: lands, 2 head, checkpoint before 8; 214 shown, 170-311 left for it, floor 265
             526-574: lands, 1 head, checkpoint before 3; 475 shown, 51-99 left for it, floor 265
             575-576: nothing; 575 shown, 0 left for it, floor 265
         "#]],
@@ -151,12 +136,9 @@ fn a_turn_that_came_without_thinking_is_left_so() {
             571 tokens
             1-222: above, 2 squeeze, 3 head, checkpoint before 8; 143-172 shown, 51-55 left for it, floor 194-223
             223-247: lands, 2 squeeze, 3 head, checkpoint before 8; 172-180 shown, 51-67 left for it, floor 223-231
-            248-327: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-118 left for it, floor 237-260
-            328-331: lands, 1 squeeze, 2 head, 1 head, checkpoint before 8; 209 shown, 119-122 left for it, floor 260
-            332: lands, 3 head, checkpoint before 8; 214 shown, 118 left for it, floor 265
-            333-383: lands, 2 head, 1 head, checkpoint before 8; 214 shown, 119-169 left for it, floor 265
-            384-470: lands, 2 head, checkpoint before 8; 214 shown, 170-256 left for it, floor 265
-            471-521: lands, 1 head, 1 head, checkpoint before 8; 214 shown, 257-307 left for it, floor 265
+            248-331: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-122 left for it, floor 237-260
+            332-383: lands, 3 head, checkpoint before 8; 214 shown, 118-169 left for it, floor 265
+            384-521: lands, 2 head, checkpoint before 8; 214 shown, 170-307 left for it, floor 265
             522-570: lands, 1 head, checkpoint before 8; 214 shown, 308-356 left for it, floor 265
             571-572: nothing; 571 shown, 0 left for it, floor 265
         "#]],
@@ -178,17 +160,12 @@ fn a_person_who_is_first_now_stays() {
         &case,
         &expect![[r#"
             661 tokens
-            1-44: above, 6 head, checkpoint before 9; 39 shown, 51 left for it, floor 90
-            45-89: above, 5 head, 1 head, checkpoint before 9; 39 shown, 51 left for it, floor 90
-            90-95: lands, 5 head, 1 head, checkpoint before 9; 39 shown, 51-56 left for it, floor 90
-            96-272: lands, 5 head, checkpoint before 8; 45 shown, 51-227 left for it, floor 90
-            273-283: lands, 4 head, 1 head, checkpoint before 8; 45 shown, 228-238 left for it, floor 90
-            284-316: lands, 3 head, 2 head, checkpoint before 8; 45 shown, 239-271 left for it, floor 90
-            317-323: lands, 2 head, 3 head, checkpoint before 8; 45 shown, 272-278 left for it, floor 90
-            324-334: lands, 2 head, 2 head, checkpoint before 6; 273 shown, 51-61 left for it, floor 90
-            335-367: lands, 2 head, 1 head, checkpoint before 5; 284 shown, 51-83 left for it, floor 90
-            368-644: lands, 2 head, checkpoint before 3; 317 shown, 51-327 left for it, floor 90
-            645-660: lands, 1 head, 1 head, checkpoint before 3; 317 shown, 328-343 left for it, floor 90
+            1-89: above, 6 head, checkpoint before 9; 39 shown, 51 left for it, floor 90
+            90-95: lands, 6 head, checkpoint before 9; 39 shown, 51-56 left for it, floor 90
+            96-323: lands, 5 head, checkpoint before 8; 45 shown, 51-278 left for it, floor 90
+            324-334: lands, 4 head, checkpoint before 6; 273 shown, 51-61 left for it, floor 90
+            335-367: lands, 3 head, checkpoint before 5; 284 shown, 51-83 left for it, floor 90
+            368-660: lands, 2 head, checkpoint before 3; 317 shown, 51-343 left for it, floor 90
             661-662: nothing; 661 shown, 0 left for it, floor 90
         "#]],
     );
@@ -204,12 +181,9 @@ fn steps_whose_thinking_left_begin_no_turn() {
             575 tokens
             1-222: above, 2 squeeze, 3 head, checkpoint before 8; 143-172 shown, 51-55 left for it, floor 194-223
             223-247: lands, 2 squeeze, 3 head, checkpoint before 8; 172-180 shown, 51-67 left for it, floor 223-231
-            248-327: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-118 left for it, floor 237-260
-            328-331: lands, 1 squeeze, 2 head, 1 head, checkpoint before 8; 209 shown, 119-122 left for it, floor 260
-            332: lands, 3 head, checkpoint before 8; 214 shown, 118 left for it, floor 265
-            333-383: lands, 2 head, 1 head, checkpoint before 8; 214 shown, 119-169 left for it, floor 265
-            384-474: lands, 2 head, checkpoint before 8; 214 shown, 170-260 left for it, floor 265
-            475-525: lands, 1 head, 1 head, checkpoint before 8; 214 shown, 261-311 left for it, floor 265
+            248-331: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-122 left for it, floor 237-260
+            332-383: lands, 3 head, checkpoint before 8; 214 shown, 118-169 left for it, floor 265
+            384-525: lands, 2 head, checkpoint before 8; 214 shown, 170-311 left for it, floor 265
             526-574: lands, 1 head, checkpoint before 3; 475 shown, 51-99 left for it, floor 265
             575-576: nothing; 575 shown, 0 left for it, floor 265
         "#]],
@@ -242,11 +216,10 @@ fn a_thought_that_left_begins_no_turn() {
         &Case { strategies, means: Means::Listed, ..manual("think* to begin with | ") },
         &expect![[r#"
             575 tokens
-            1-220: above, 2 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 141-170 shown, 51-55 left for it, floor 192-221
-            221-247: lands, 2 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 170-178 shown, 51-69 left for it, floor 221-229
-            248-331: lands, 1 squeeze, 3 thoughtless, 3 thoughtless, checkpoint before 8; 184-207 shown, 60-124 left for it, floor 235-258
-            332-566: lands, 3 thoughtless, 3 thoughtless, checkpoint before 8; 212 shown, 120-354 left for it, floor 263
-            567-568: lands, 3 thoughtless, checkpoint before 8; 212 shown, 355-356 left for it, floor 263
+            1-220: above, 2 squeeze, 3 thoughtless, checkpoint before 8; 141-170 shown, 51-55 left for it, floor 192-221
+            221-247: lands, 2 squeeze, 3 thoughtless, checkpoint before 8; 170-178 shown, 51-69 left for it, floor 221-229
+            248-331: lands, 1 squeeze, 3 thoughtless, checkpoint before 8; 184-207 shown, 60-124 left for it, floor 235-258
+            332-568: lands, 3 thoughtless, checkpoint before 8; 212 shown, 120-356 left for it, floor 263
             569-572: lands, 2 thoughtless, checkpoint before 8; 214 shown, 355-358 left for it, floor 265
             573-574: lands, 1 thoughtless, checkpoint before 3; 475 shown, 98-99 left for it, floor 265
             575-576: nothing; 575 shown, 0 left for it, floor 265
@@ -272,13 +245,10 @@ user Go on.
         &Case { strategies, means: Means::Listed, ..by_hand(notation) },
         &expect![[r#"
             223 tokens
-            1-53: above, 4 head, checkpoint before 8; 35 shown, 51 left for it, floor 86
-            54-63: above, 3 head, 1 head, checkpoint before 8; 35 shown, 51 left for it, floor 86
-            64-82: above, 2 head, 2 head, checkpoint before 8; 35 shown, 51 left for it, floor 86
-            83-85: above, 1 head, 3 head, checkpoint before 8; 35 shown, 51 left for it, floor 86
-            86-104: lands, 1 head, 3 head, checkpoint before 8; 35 shown, 51-69 left for it, floor 86
-            105-114: lands, 1 head, 2 head, checkpoint before 8; 35 shown, 70-79 left for it, floor 86
-            115-133: lands, 1 head, 1 head, 1 fold, checkpoint before 8; 35 shown, 80-98 left for it, floor 86
+            1-85: above, 4 head, checkpoint before 8; 35 shown, 51 left for it, floor 86
+            86-104: lands, 4 head, checkpoint before 8; 35 shown, 51-69 left for it, floor 86
+            105-114: lands, 3 head, checkpoint before 8; 35 shown, 70-79 left for it, floor 86
+            115-133: lands, 2 head, 1 fold, checkpoint before 8; 35 shown, 80-98 left for it, floor 86
             134-222: lands, 1 head, 1 fold, checkpoint before 8; 35 shown, 99-187 left for it, floor 86
             223-224: nothing; 223 shown, 0 left for it, floor 86
         "#]],
@@ -304,11 +274,9 @@ user Go on.
         &expect![[r#"
             249 tokens
             1-47: above, 1 squeeze, 2 head, checkpoint before 8; 107 shown, 51 left for it, floor 158
-            48-82: above, 3 head, checkpoint before 8; 35 shown, 51 left for it, floor 86
-            83-85: above, 2 head, 1 head, checkpoint before 8; 35 shown, 51 left for it, floor 86
-            86-133: lands, 2 head, 1 head, checkpoint before 8; 35 shown, 51-98 left for it, floor 86
-            134-240: lands, 2 head, checkpoint before 8; 35 shown, 99-205 left for it, floor 86
-            241-248: lands, 1 head, 1 head, checkpoint before 8; 35 shown, 206-213 left for it, floor 86
+            48-85: above, 3 head, checkpoint before 8; 35 shown, 51 left for it, floor 86
+            86-133: lands, 3 head, checkpoint before 8; 35 shown, 51-98 left for it, floor 86
+            134-248: lands, 2 head, checkpoint before 8; 35 shown, 99-213 left for it, floor 86
             249-250: nothing; 249 shown, 0 left for it, floor 86
         "#]],
     );

@@ -181,16 +181,17 @@ fn the_oldest_leave() {
         &case,
         &expect![[r#"
             646 tokens
-            1-146: above, 1 squeeze, 2 head, checkpoint before 6; 114 shown, 51 left for it, floor 165
-            147-166: above, 1 squeeze, 1 head, 1 head, checkpoint before 6; 114-116 shown, 51 left for it, floor 165-167
-            167-168: lands, 1 squeeze, 1 head, 1 head, 1 squeeze, checkpoint before 6; 114 shown, 53-54 left for it, floor 165
-            169-187: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, 1 squeeze, checkpoint before 6; 114-119 shown, 55-68 left for it, floor 165-170
-            188-210: lands, 1 squeeze, 1 head, 1 squeeze, 1 head, checkpoint before 6; 121-127 shown, 67-83 left for it, floor 172-178
-            211-249: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 160-173 shown, 51-81 left for it, floor 178-191
+            1-166: above, 1 squeeze, 2 head, checkpoint before 6; 114-116 shown, 51 left for it, floor 165-167
+            167-215: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 114-140 shown, 53-75 left for it, floor 165-178
+            216-224: lands, 1 squeeze, 2 head, checkpoint before 6; 152 shown, 64-72 left for it, floor 180-181
+            225-226: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 152 shown, 73-74 left for it, floor 181
+            227-231: lands, 1 squeeze, 2 head, checkpoint before 6; 163-166 shown, 64-67 left for it, floor 181-183
+            232: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 163 shown, 69 left for it, floor 184
+            233-249: lands, 1 squeeze, 2 head, checkpoint before 6; 163-173 shown, 67-83 left for it, floor 184-191
             250: lands, 1 squeeze, 1 head, checkpoint before 4; 199 shown, 51 left for it, floor 191
-            251-259: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 173 shown, 78-86 left for it, floor 191
+            251-259: lands, 1 squeeze, 2 head, checkpoint before 6; 176 shown, 75-83 left for it, floor 191
             260-264: lands, 1 squeeze, 1 head, checkpoint before 4; 209 shown, 51-55 left for it, floor 191
-            265-266: lands, 1 squeeze, 1 head, 1 squeeze, checkpoint before 4; 173 shown, 92-93 left for it, floor 191
+            265-266: lands, 1 squeeze, 2 head, checkpoint before 6; 183 shown, 82-83 left for it, floor 191
             267-468: lands, 1 squeeze, 1 head, checkpoint before 4; 216-310 shown, 51-168 left for it, floor 191-336
             469-645: lands, 1 head, checkpoint before 4; 318 shown, 151-327 left for it, floor 336
             646-647: nothing; 646 shown, 0 left for it, floor 336

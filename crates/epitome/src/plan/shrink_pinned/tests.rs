@@ -49,7 +49,7 @@ fn request() -> Request {
     parse(Format::Anthropic, body).expect("messages")
 }
 
-fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&Subject<'_>) -> T) -> T {
+fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&PlanInput<'_>) -> T) -> T {
     let request = request();
     let counter = CharsPer::new(NonZeroU32::MIN);
     let units = Units::of(&request.transcript, request.format.instructions());
@@ -64,7 +64,7 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&Subject<'_>) -> T) -> T
         open_loop: OpenLoop::Stays,
     };
     let guard = Guard::new(&request, &units, &tally, wishes);
-    what(&Subject {
+    what(&PlanInput {
         request: &request,
         units: &units,
         tally: &tally,
@@ -92,7 +92,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(subject: &Subject<'_>) -> Self {
+    fn of(subject: &PlanInput<'_>) -> Self {
         let mut sizes = Sizes { fixed: subject.tally.frame.total().tokens, ..Sizes::default() };
         for entry in subject.request.transcript.entries() {
             let whole = subject.tally.entry(entry.index);

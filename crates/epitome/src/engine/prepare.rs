@@ -1,0 +1,236 @@
+//! From a request as it came to one that is mended, counted and guarded.
+
+use std::sync::Arc;
+
+use super::compactor::Due;
+use super::hooks::{HookCall, HookSummary};
+use super::{Compactor, Counting, Run, STEP_BYTES, State};
+use crate::budget::{Budget, Stop};
+use crate::checkpoint::{least_tokens, look_alikes};
+use crate::count::Tally;
+use crate::guard::{Guard, GuardOptions};
+use crate::model::Binding;
+use crate::plan::{Means, Plan, PlanInput, Reached};
+use crate::request::Request;
+use crate::strategy::HistoryFacts;
+use crate::transcript::unit::Units;
+use crate::transcript::{Origin, Slot};
+use crate::wire::{self, Finding, Mended};
+
+/// A request as it came.
+#[derive(Debug)]
+pub(super) struct Arrival(pub(super) Request);
+
+/// A request that is counted for a trigger to look at.
+#[derive(Debug)]
+pub(super) struct Sizing {
+    due: Due,
+    request: Request,
+    tally: Tally,
+}
+
+/// A request that is to be mended, with its count where a trigger looked at that.
+#[derive(Debug)]
+pub(super) struct Mending {
+    request: Request,
+    tally: Option<Tally>,
+}
+
+/// A request that is counted to be compacted.
+#[derive(Debug)]
+pub(super) struct Tallying {
+    base: Base,
+    tally: Tally,
+}
+
+/// A request as it is compacted.
+#[derive(Debug)]
+pub(super) struct Base {
+    pub(super) request: Request,
+    pub(super) came_from: Arc<[Option<usize>]>,
+    pub(super) mended: Vec<Mended>,
+    pub(super) left: Vec<Finding>,
+}
+
+/// A request with all that has to be known before anything of it is changed.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) base: Base,
+    pub(super) tally: Tally,
+    pub(super) target: u64,
+    pub(super) units: Units,
+    pub(super) guard: Guard,
+    binding: Binding,
+    found: HistoryFacts,
+    /// A summary that a hook gave.
+    pub(super) given: Option<HookSummary>,
+}
+
+impl Arrival {
+    pub(super) fn next(self, run: &Run) -> State {
+        let Arrival(mut request) = self;
+        mark_origins(&mut request);
+        let Some(due) = run.compactor.due.clone() else {
+            return State::Mending(Mending { request, tally: None });
+        };
+        let counter = run.compactor.counter();
+        let tally = match run.compactor.options().counting {
+            Counting::Whole => Tally::begin(&request, counter),
+            Counting::Sampled => Tally::sampled(&request, counter),
+        };
+        State::Sizing(Box::new(Sizing { due, request, tally }))
+    }
+}
+
+impl Sizing {
+    pub(super) fn next(mut self: Box<Self>, run: &mut Run) -> State {
+        let counter = run.compactor.counter();
+        if self.tally.extend(&self.request, counter, STEP_BYTES) {
+            return State::Sizing(self);
+        }
+        let Sizing { due, request, tally } = *self;
+        let sizes = due.around.around(&request, tally.total());
+        let Some(cause) = due.trigger.fires(&sizes) else {
+            let came_from = (0..request.transcript.len()).map(Some).collect();
+            let base = Base { request, came_from, mended: Vec::new(), left: Vec::new() };
+            return Prepared::new(base, tally, run).pass(Reached::NotTriggered, run);
+        };
+        // What may be due is counted, and what is compacted is.
+        if tally.is_sampled() {
+            let tally = Tally::begin(&request, counter);
+            return State::Sizing(Box::new(Sizing { due, request, tally }));
+        }
+        run.compactor = run.compactor.clone().with_cause(cause);
+        State::Mending(Mending { request, tally: Some(tally) })
+    }
+}
+
+impl Mending {
+    pub(super) fn next(self, run: &Run) -> State {
+        let wire::Repaired { mut request, mended, left, came_from } = wire::repair(&self.request);
+        if !mended.is_empty() {
+            mark_origins(&mut request);
+        }
+        let counted = self.tally.filter(|_| mended.is_empty());
+        let tally = counted.unwrap_or_else(|| Tally::begin(&request, run.compactor.counter()));
+        let base = Base { request, came_from: came_from.into(), mended, left };
+        State::Tallying(Box::new(Tallying { base, tally }))
+    }
+}
+
+impl Tallying {
+    pub(super) fn next(mut self: Box<Self>, run: &mut Run) -> State {
+        if self.tally.extend(&self.base.request, run.compactor.counter(), STEP_BYTES) {
+            return State::Tallying(self);
+        }
+        Prepared::new(self.base, self.tally, run).begin(run)
+    }
+}
+
+impl Prepared {
+    fn new(base: Base, tally: Tally, run: &mut Run) -> Box<Self> {
+        let compactor = &run.compactor;
+        let tokens = tally.total().tokens;
+        let target = compactor.options().target.resolve(tokens);
+        let units = Units::of(&base.request.transcript, base.request.format.instructions());
+        let binding = compactor.binding(&base.request);
+        let guard = guard(compactor, &base.request, (&units, &tally), (target, binding));
+        let found = HistoryFacts::of(&base.request.transcript);
+        run.log.considered(tokens, target);
+        Box::new(Prepared { base, tally, target, units, guard, binding, found, given: None })
+    }
+
+    /// Hooks come first, then compactors, then a plan of one's own.
+    fn begin(self: Box<Self>, run: &mut Run) -> State {
+        if self.is_due(run) { HookCall::begin(self, None, 0, run) } else { self.compact(None, run) }
+    }
+
+    /// Finds out anew what must stay, because pins were added.
+    pub(super) fn guard_again(&mut self, compactor: &Compactor) {
+        let (units, tally) = (&self.units, &self.tally);
+        self.guard =
+            guard(compactor, &self.base.request, (units, tally), (self.target, self.binding));
+    }
+
+    /// Whether something is to be done at all.
+    pub(super) fn is_due(&self, run: &Run) -> bool {
+        let is_due = !self.is_small() || run.compactor.options().stop == Stop::AtEnd;
+        is_due && !self.base.request.transcript.is_empty()
+    }
+
+    pub(super) fn is_small(&self) -> bool {
+        self.tally.total().tokens <= self.target
+    }
+
+    /// What a plan is made from.
+    pub(super) fn input<'a>(&'a self, run: &'a Run) -> PlanInput<'a> {
+        let compactor = &run.compactor;
+        let options = compactor.options();
+        PlanInput {
+            request: &self.base.request,
+            units: &self.units,
+            tally: &self.tally,
+            guard: &self.guard,
+            budget: Budget::new(self.target),
+            least: least_tokens(compactor.counter()),
+            stop: options.stop,
+            means: Means::from(&options.strategies),
+            cause: compactor.cause(),
+            counter: compactor.counter(),
+            binding: self.binding,
+            found: &self.found,
+        }
+    }
+
+    /// Everything stays as it is, because it is not to be compacted.
+    pub(super) fn pass(self: Box<Self>, reached: Reached, run: &mut Run) -> State {
+        let plan = self.input(run).pass(reached);
+        self.unchanged(plan, run)
+    }
+
+    /// Everything stays as it is, because no view can be had.
+    pub(super) fn leave(self: Box<Self>, run: &mut Run) -> State {
+        let plan = self.input(run).leave();
+        self.unchanged(plan, run)
+    }
+
+    /// The outcome of a plan that changes nothing.
+    pub(super) fn unchanged(self: Box<Self>, plan: Plan, run: &mut Run) -> State {
+        let view = plan.draft.view(&self.base.request.transcript);
+        let request = self.base.request.clone();
+        self.finished((plan, None), (view, request), None, run)
+    }
+}
+
+fn guard(
+    compactor: &Compactor,
+    request: &Request,
+    (units, tally): (&Units, &Tally),
+    (target, binding): (u64, Binding),
+) -> Guard {
+    let options = compactor.options();
+    let wishes = GuardOptions {
+        target,
+        task: options.task,
+        pins: &options.pins,
+        tail: options.tail,
+        preserved: compactor.preserved(),
+        binding,
+        open_loop: compactor.open_loop,
+    };
+    Guard::new(request, units, tally, wishes)
+}
+
+/// Whose words those are that the model was told as a checkpoint.
+fn mark_origins(request: &mut Request) {
+    let checkpoints: Vec<(Slot, Origin)> = look_alikes(&request.transcript)
+        // What was changed since no person wrote either.
+        .map(|part| match Compactor::continues(&part) {
+            Some(_) => (part.slot, Origin::Checkpoint),
+            None => (part.slot, Origin::Injected),
+        })
+        .collect();
+    for (slot, origin) in checkpoints {
+        request.transcript.set_part_origin(slot, origin);
+    }
+}
