@@ -85,7 +85,7 @@ impl Context {
             }
             role if MARKS.contains(&role) => {}
             role if role.starts_with('_') => {
-                self.notes.take(raw.line, About::UnknownRow { kind: role.to_owned() })
+                self.notes.take(raw.line, About::UnknownRow { kind: role.to_owned() });
             }
             _ => self.messages.push(sent(&row)),
         }
