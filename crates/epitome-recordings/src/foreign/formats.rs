@@ -281,7 +281,7 @@ pub(super) const FORMATS: &[Foreign] = &[
     },
     Foreign {
         what: "the events of `gemini --output-format stream-json`",
-        instead: "read the session that Gemini CLI wrote itself: ~/.gemini/tmp/*/chats/session-*.json*",
+        instead: "read the session that Gemini CLI wrote itself: chats/session-*.json* in its folder",
         place: Row,
         marks: &[
             &[Is("type", &["init"]), Has("session_id", '"')],
