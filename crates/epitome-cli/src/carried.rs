@@ -64,21 +64,30 @@ impl Bound<'_> {
     pub(crate) fn reach(&self, request: Request) -> Result<(Request, Option<Carried>)> {
         let Destination { format, model } = self.to;
         let format = *format;
-        if request.format == format {
-            let Some(model) = model else { return Ok((request, None)) };
+        let goal = Goal { format, model: model.as_deref(), max_output: self.max_output };
+        let Converted { text, lost, mended, left, wanting, .. } =
+            epitome::convert::convert(&request, goal);
+        if request.format == format && lost.is_empty() {
+            let own = request.model();
+            let Some(model) = model.as_ref().filter(|model| own.as_ref() != Some(*model)) else {
+                return Ok((request, None));
+            };
             let what = format!(
                 "the input is of the format {format} already, so it isn't converted and keeps its model"
             );
             let hint = format!("leave :{} out", line(model, 60));
             bail!(Failure::usage(what).hint(hint));
         }
-        let goal = Goal { format, model: model.as_deref(), max_output: self.max_output };
-        let Converted { text, lost, mended, left, wanting, .. } =
-            epitome::convert::convert(&request, goal);
         let (from, to) = (request.format.name(), format.name());
         let (after, target) = (None, None);
         let carried = Carried { from, to, after, target, lost, mended, left, wanting };
+        let had = request.transcript.len();
         let request = wire::parse(format, text).expect("what was converted is of its format");
+        if had > 0 && request.transcript.is_empty() {
+            let what =
+                format!("nothing in its {} can be said in {format}", counted(had, "message"));
+            bail!(Failure::input(what).hint("see what is in it: epitome stats FILE"));
+        }
         Ok((request, Some(carried)))
     }
 }

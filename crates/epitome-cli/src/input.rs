@@ -7,12 +7,14 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::checkpoint::{look_alikes, looks_like_one};
+use epitome::count::impossible_images;
 use epitome::text::figure::counted;
 use epitome::transcript::Origin;
 use epitome::wire::Keeper;
 use epitome::wire::WireError;
 use epitome_recordings::{
-    self as recordings, About, Note, OpenError, ReadError, Recording, Reported, Run, Skipped, Why,
+    self as recordings, About, Note, OpenError, ReadError, Recording, Reported, Run, Sidechain,
+    Skipped, Why,
 };
 use serde::Serialize;
 
@@ -136,6 +138,9 @@ pub(crate) fn understood(
                     "{kept} ({name}) is with the provider: neither counted nor read here"
                 ));
             }
+            if report == Report::Words {
+                tell_junk(&request);
+            }
             Ok(Opened { request: unclaimed(request), source: Source::plain(name) })
         }
         recordings::Input::Recording(recording) => {
@@ -146,6 +151,10 @@ pub(crate) fn understood(
             }
             if report == Report::Words {
                 tell_damage(&recording.skipped);
+                tell_elsewhere(&recording.skipped);
+                if how.sidechain.is_none() {
+                    tell_sides(&recording.sidechains);
+                }
                 tell_unknown(&recording.notes);
             }
             recorded(recording, named, name, how)
@@ -248,7 +257,12 @@ fn tell_damage(skipped: &[Skipped]) {
     let expected = |why: &Why| {
         matches!(
             why,
-            Why::ApiError | Why::BrokenOff | Why::Command | Why::OtherBranch | Why::Repeats { .. }
+            Why::ApiError
+                | Why::BrokenOff
+                | Why::Command
+                | Why::Condensed
+                | Why::OtherBranch
+                | Why::Repeats { .. }
         )
     };
     let mut damaged = skipped.iter().filter(|row| !expected(&row.why));
@@ -261,9 +275,43 @@ fn tell_damage(skipped: &[Skipped]) {
     output::warn(&format!("left out row {}: {}{others}", first.row, first.why));
 }
 
+/// What an image says of itself isn't always true.
+fn tell_junk(request: &Request) {
+    let mut junk = impossible_images(request);
+    let Some((at, size)) = junk.next() else { return };
+    let more = match junk.count() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let (width, height) = (size.width, size.height);
+    output::warn(&format!(
+        "messages[{at}] has an image of {width}×{height} pixels by its header, as no image is: counted as a large one{more}"
+    ));
+}
+
+/// Rows that are somebody's words, and none of what is read.
+fn tell_elsewhere(skipped: &[Skipped]) {
+    for why in [Why::OtherBranch, Why::BrokenOff, Why::Condensed] {
+        let mut rows = skipped.iter().filter(|row| row.why == why);
+        let Some(first) = rows.next() else { continue };
+        let count = counted(1 + rows.count(), "row");
+        output::note(&format!("left out {count}: {why} (first row {})", first.row));
+    }
+}
+
+/// Sub-agents that stand in the same file.
+fn tell_sides(sides: &[Sidechain]) {
+    let Some(first) = sides.first() else { return };
+    let messages = sides.iter().map(|side| side.request.transcript.len()).sum();
+    let (sides, messages) = (counted(sides.len(), "sub-agent"), counted(messages, "message"));
+    let id = shell(line(&first.id, ID_WIDTH));
+    output::note(&format!("left out {sides} with {messages}: --sidechain {id} reads the first"));
+}
+
 /// Rows of a type that is too new for the reader may be messages.
 fn tell_unknown(notes: &[Note]) {
-    for note in notes.iter().filter(|note| matches!(note.about, About::UnknownRow { .. })) {
+    let is_told = |note: &&Note| matches!(note.about, About::UnknownRow { .. } | About::Cleared);
+    for note in notes.iter().filter(is_told) {
         output::warn(&format!("not read: {note}"));
     }
 }
@@ -383,6 +431,11 @@ fn failure(error: &OpenError, file: Option<&Path>) -> Failure {
             )
         }
         OpenError::Foreign { instead, .. } => instead.replace("FILE", &file),
+        OpenError::Shape { format, .. } => {
+            format!(
+                "if it is a body of that format all the same, name it: epitome check --from {format} {file}"
+            )
+        }
         OpenError::Unknown { tried } => {
             // Best what can be read at least.
             let said = |tried: &&recordings::Tried| tried.why.starts_with("no message with a role");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use epitome::wire::WireError;
+use epitome::wire::{Format, WireError};
 use memchr::{memchr_iter, memrchr};
 
 /// Why a recording can't be read.
@@ -185,6 +185,21 @@ pub enum OpenError {
     Unknown {
         /// All formats, each with what speaks against it.
         tried: Vec<Tried>,
+    },
+    /// Entries of what looks like a request have a shape that its format doesn't know.
+    #[error(
+        "the input looks like {format}, but {odd} of its {entries} messages {} of a shape that {format} hasn't (the first: {first})",
+        if *odd == 1 { "is" } else { "are" }
+    )]
+    Shape {
+        /// The format that it looks like.
+        format: Format,
+        /// The first such entry, from 1.
+        first: usize,
+        /// How many there are.
+        odd: usize,
+        /// How many entries there are.
+        entries: usize,
     },
     /// It is a request, but a broken one.
     #[error(transparent)]

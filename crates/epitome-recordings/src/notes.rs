@@ -29,6 +29,8 @@ pub enum About {
         /// The agent's name for it.
         kind: String,
     },
+    /// The agent cleared old results here; which, or what stands for them, isn't recorded in a way that is read.
+    Cleared,
     /// Replies that were shown to the user and aren't among what the model is sent.
     ShownOnly,
     /// Results of which the model was shown a shorter stand-in, as the request has them.
@@ -44,6 +46,9 @@ impl fmt::Display for About {
         match self {
             About::UnknownRow { kind } => write!(f, "rows of unknown type {kind:?}"),
             About::Unworded { kind } => write!(f, "{kind:?}, recorded without its wording"),
+            About::Cleared => {
+                f.write_str("old results cleared by the agent, which stand here in full")
+            }
             About::ShownOnly => f.write_str("replies that were shown, but aren't in what is sent"),
             About::ForeignReasoning => f.write_str("reasoning of another model, not sent on"),
             About::UnsentReasoning => f.write_str("reasoning that isn't sent again"),

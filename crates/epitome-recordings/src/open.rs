@@ -1,6 +1,5 @@
 //! Any input, by its content or by the name of its format.
 
-use epitome::transcript::Role;
 use epitome::wire::Request;
 use epitome::wire::{self, Format};
 use memchr::memchr_iter;
@@ -11,6 +10,7 @@ use crate::foreign::{Foreign, foreign};
 use crate::reader::{Layout, Reader};
 use crate::readers::{READERS, read, reader};
 use crate::recording::{Options, Recording};
+use crate::shape::odd;
 
 /// A request, or a recording of one.
 #[derive(Clone, Debug)]
@@ -44,35 +44,60 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Input, OpenError> {
     let from = from.map(named).transpose()?;
     let (text, damage) = decode(bytes)?;
+    let text = without_preface(text);
     let look = match from {
         Some(look) => look,
         None => shown_by(&text)?,
     };
     let costs_all = match look {
         Look::Recording(reader) => reader.layout() == Layout::Value,
-        Look::Request(_) => true,
-        Look::Unknown => false,
+        Look::Request(_) | Look::Unknown => true,
     };
-    if let Some(damage) = damage.filter(|_| costs_all) {
+    if costs_all && let Some(damage) = damage.or_else(|| nul(&text)) {
         return Err(damage);
     }
     match look {
         Look::Recording(reader) => Ok(Input::Recording(read(reader, text, options)?)),
-        Look::Request(Some(format)) => Ok(Input::Request(wire::parse(format, text)?)),
-        Look::Request(None) => {
-            let request = wire::detect(text)?;
-            // A list of anything is well-formed; without a single role it isn't messages.
-            let is_other = request.format == Format::OpenaiChat
-                && request.transcript.entries().all(|entry| entry.role() == Role::Other);
-            if is_other && !request.transcript.is_empty() {
-                return Err(OpenError::Unknown { tried: tried(request.source()) });
-            }
-            Ok(Input::Request(request))
+        // Somebody said what it is.
+        Look::Request(Some(format)) if from.is_some() => {
+            Ok(Input::Request(wire::parse(format, text)?))
         }
-        Look::Unknown => Err(match text.find('\0') {
-            Some(at) => OpenError::Nul { at },
-            None => OpenError::Unknown { tried: tried(&text) },
-        }),
+        Look::Request(Some(format)) => known(wire::parse(format, text)?),
+        Look::Request(None) => known(wire::detect(text)?),
+        Look::Unknown => Err(OpenError::Unknown { tried: tried(&text) }),
+    }
+}
+
+/// The request, if its entries have shapes that its format knows: any list is well-formed. In a body that names its model,
+/// what is odd is for `check` to say, as long as something isn't.
+fn known(request: Request) -> Result<Input, OpenError> {
+    let entries = request.transcript.len();
+    let at: Vec<usize> = odd(&request).collect();
+    let Some(first) = at.first() else { return Ok(Input::Request(request)) };
+    if at.len() == entries {
+        return Err(OpenError::Unknown { tried: tried(request.source()) });
+    }
+    if request.model().is_some() {
+        return Ok(Input::Request(request));
+    }
+    Err(OpenError::Shape { format: request.format, first: first + 1, odd: at.len(), entries })
+}
+
+fn nul(text: &str) -> Option<OpenError> {
+    text.find('\0').map(|at| OpenError::Nul { at })
+}
+
+/// The text from its first object on, where a program said something on the line before it.
+fn without_preface(text: String) -> String {
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    if start.starts_with(['{', '[', '"', '\0']) || start.is_empty() {
+        return text;
+    }
+    let line = start.split('\n').next().unwrap_or(start);
+    let opens = line.find('{').filter(|at| matches!(look(&start[*at..]), Look::Recording(_)));
+    match opens {
+        Some(at) => start[at..].to_owned(),
+        None => text,
     }
 }
 
@@ -86,11 +111,9 @@ fn named(name: &str) -> Result<Look, OpenError> {
 }
 
 fn shown_by(text: &str) -> Result<Look, OpenError> {
-    let look = look(text);
-    let is_recording = matches!(look, Look::Recording(_));
-    match foreign(text).filter(|_| !is_recording) {
-        Some(Foreign { what, instead }) => Err(OpenError::Foreign { what, instead }),
-        None => Ok(look),
+    match foreign(text) {
+        Some(Foreign { what, instead, .. }) => Err(OpenError::Foreign { what, instead }),
+        None => Ok(look(text)),
     }
 }
 
@@ -122,36 +145,48 @@ fn decode(bytes: Vec<u8>) -> Result<(String, Option<OpenError>), OpenError> {
         Err(error) => {
             let wrong = error.utf8_error();
             let at = wrong.valid_up_to();
-            let mut bytes = error.into_bytes();
+            let bytes = error.into_bytes();
             let line = memchr_iter(b'\n', &bytes[..at]).count() + 1;
-            let damage = OpenError::NotUtf8 { at, line };
-            // A file that was cut off within a character is good up to there.
-            if wrong.error_len().is_some() {
-                return Err(damage);
-            }
-            bytes.truncate(at);
-            (String::from_utf8(bytes).expect("valid up to here"), Some(damage))
+            (spoilt_marked(&bytes), Some(OpenError::NotUtf8 { at, line }))
         }
     };
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         return Err(OpenError::Empty);
     }
-    let nul = text.find('\0').map(|at| OpenError::Nul { at });
-    Ok((text, nul.or(damage)))
+    Ok((text, damage))
+}
+
+/// The text with a NUL for each run of bytes that are none: no JSON has one, so it costs the row that it is in. A file that was
+/// cut off within a character is good up to there.
+fn spoilt_marked(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    let mut chunks = bytes.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        text.push_str(chunk.valid());
+        let is_cut_off = chunks.peek().is_none()
+            && str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+        if !chunk.invalid().is_empty() && !is_cut_off {
+            text.push('\0');
+        }
+    }
+    text
 }
 
 /// Why what begins like that is no text, however it goes on. What a crash spoilt of a recording is: some of its
 /// lines are whole.
 pub fn no_text(start: &[u8]) -> Option<OpenError> {
-    if let Err(
-        error @ (OpenError::Binary { .. } | OpenError::Encoding { .. } | OpenError::NotUtf8 { .. }),
-    ) = decode(start.to_vec())
-    {
-        return Some(error);
-    }
-    let is_spoilt = start.split(|byte| *byte == b'\n').all(|line| line.contains(&0));
-    let at = start.iter().position(|byte| *byte == 0).filter(|_| is_spoilt)?;
-    Some(OpenError::Nul { at })
+    let damage = match decode(start.to_vec()) {
+        Ok((_, damage)) => damage,
+        Err(error @ (OpenError::Binary { .. } | OpenError::Encoding { .. })) => return Some(error),
+        Err(_) => None,
+    };
+    let nul = start.iter().position(|byte| *byte == 0).map(|at| OpenError::Nul { at });
+    let damage = damage.or(nul)?;
+    let is_row = |line: &[u8]| {
+        let wrong = str::from_utf8(line).err().and_then(|wrong| wrong.error_len());
+        line.trim_ascii_start().starts_with(b"{") && !line.contains(&0) && wrong.is_none()
+    };
+    (!start.split(|byte| *byte == b'\n').any(is_row)).then_some(damage)
 }
 
 /// Files that aren't text, by their first bytes, and whether text may be packed inside.

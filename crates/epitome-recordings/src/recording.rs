@@ -112,6 +112,8 @@ pub enum Why {
     },
     /// The file ends within the row: the agent was stopped while writing.
     CutOff,
+    /// Bytes in it are no text: NUL, or not UTF-8.
+    NoText,
     /// The row is JSON, but not an object with a `type` (or a `role`).
     NotARow,
     /// The row should hold a message and holds none.
@@ -131,6 +133,8 @@ pub enum Why {
     BrokenOff,
     /// It lies on a branch that was left.
     OtherBranch,
+    /// A summary stands for it, or a cut hides it; or it is such a mark, and what it hides is read.
+    Condensed,
     /// It repeats another row.
     Repeats {
         /// The row that was read instead.
@@ -143,7 +147,9 @@ pub enum Why {
 impl Why {
     /// Why a row that isn't JSON can't be read.
     pub(crate) fn broken(row: RawRow<'_>, error: JsonError) -> Self {
-        if row.is_last && error.at >= row.text.trim_end().len() {
+        if row.text.contains('\0') {
+            Why::NoText
+        } else if row.is_last && error.at >= row.text.trim_end().len() {
             Why::CutOff
         } else {
             Why::NotJson { what: error.what }
@@ -156,6 +162,7 @@ impl fmt::Display for Why {
         match self {
             Why::NotJson { what } => write!(f, "not JSON: {what}"),
             Why::CutOff => f.write_str("the file ends within this row"),
+            Why::NoText => f.write_str("bytes that are no text (NUL, or not UTF-8)"),
             Why::NotARow => f.write_str("not a row of this format"),
             Why::NoMessage => f.write_str("no message in it"),
             Why::NoContent => f.write_str("a message without content"),
@@ -166,6 +173,7 @@ impl fmt::Display for Why {
             Why::Command => f.write_str("a command to the agent, which the model never saw"),
             Why::BrokenOff => f.write_str("part of a reply that was broken off, not sent again"),
             Why::OtherBranch => f.write_str("on a branch that was left"),
+            Why::Condensed => f.write_str("hidden by a summary or a cut"),
             Why::Repeats { row } => write!(f, "repeats row {row}"),
             Why::AnsweredAgain => f.write_str("a second result for the same call"),
         }

@@ -1,7 +1,7 @@
 //! The rows of a JSON Lines file, also of one that was re-indented.
 
 use epitome::wire::json::Scanner;
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memmem};
 
 /// A row that may or may not be JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,56 @@ pub(crate) struct RawRow<'a> {
     pub(crate) text: &'a str,
     /// Whether nothing but white space follows.
     pub(crate) is_last: bool,
+}
+
+/// How many times its length is looked at of a broken row, to find rows in it.
+const SEARCH: usize = 16;
+
+impl<'a> RawRow<'a> {
+    /// The pieces of a broken row that holds whole rows: a crash cuts a row off, or leaves NUL bytes, and the next one is
+    /// put behind it on the same line. `None` if there is nothing to tell apart.
+    pub(crate) fn pieces(self) -> Option<Vec<RawRow<'a>>> {
+        let mut pieces = Vec::new();
+        let mut rest = self.text;
+        while let Some(end) = whole(rest).or_else(|| first_whole(rest)) {
+            let (piece, behind) = rest.split_at(end);
+            pieces.push(RawRow { text: piece, is_last: false, ..self });
+            rest = behind.trim_start();
+            if rest.is_empty() {
+                break;
+            }
+        }
+        if !rest.is_empty() {
+            pieces.push(RawRow { text: rest, ..self });
+        }
+        (pieces.len() > 1).then_some(pieces)
+    }
+}
+
+/// Where a row ends that the text begins with; nothing but another row, or what no text has, stands behind it.
+fn whole(text: &str) -> Option<usize> {
+    if !text.starts_with('{') {
+        return None;
+    }
+    let end = Scanner::new(text).value().ok()?.end as usize;
+    let behind = text[end..].trim_start();
+    (behind.is_empty() || behind.starts_with(['{', '\0'])).then_some(end)
+}
+
+/// Where the first whole row begins in a broken one. What stands where a value may is a part of the broken row.
+fn first_whole(text: &str) -> Option<usize> {
+    let mut left = SEARCH * text.len();
+    for at in memmem::find_iter(text.as_bytes(), b"{\"").skip_while(|at| *at == 0) {
+        if text[..at].trim_end().ends_with([':', ',', '[']) {
+            continue;
+        }
+        let read = Scanner::new(&text[at..]).value();
+        if whole(&text[at..]).is_some() {
+            return Some(at);
+        }
+        left = left.checked_sub(read.map_or_else(|error| error.at, |value| value.end as usize))?;
+    }
+    None
 }
 
 /// The rows of a text, blank lines left out.
@@ -110,6 +160,26 @@ mod tests {
             [(2, "{\"a\":1}"), (4, "{\"a\":"), (5, "["), (6, "7")]
         );
         assert!(split(" \n\t\n").is_empty());
+    }
+
+    #[test]
+    fn rows_on_one_line_are_told_apart() {
+        for (line, pieces) in [
+            ("{\"a\":1}{\"a\":2}", vec!["{\"a\":1}", "{\"a\":2}"]),
+            ("{\"a\":1}\0\0", vec!["{\"a\":1}", "\0\0"]),
+            ("\0\0{\"a\":1}\0{\"b\":1}", vec!["\0\0", "{\"a\":1}", "\0", "{\"b\":1}"]),
+            (
+                "{\"a\":{\"b\":\"x{\"a\":{\"b\":2}}{\"a\":3",
+                vec!["{\"a\":{\"b\":\"x", "{\"a\":{\"b\":2}}", "{\"a\":3"],
+            ),
+            ("{\"a\":{\"b\":1}", vec![]),
+            ("{\"a\":1} x", vec![]),
+        ] {
+            let row = RawRow { line: 1, text: line, is_last: true };
+            let found: Vec<&str> =
+                row.pieces().into_iter().flatten().map(|piece| piece.text).collect();
+            assert_eq!(found, pieces, "{line}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::count::{Tally, TokenCounter, put_tokens};
+use crate::count::{Tally, TokenCounter, part_put_tokens};
 use crate::transcript::reasoning_links::{is_thought, ties};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
@@ -218,9 +218,7 @@ impl Draft {
         let part = matter.transcript.part(edit.at);
         match &edit.put {
             Put::Nothing => 0,
-            Put::Text(text) | Put::Arguments(text) => {
-                put_tokens(part.kind(), text, &part.name(), matter.counter)
-            }
+            Put::Text(text) | Put::Arguments(text) => part_put_tokens(&part, text, matter.counter),
         }
     }
 
@@ -386,7 +384,7 @@ impl<'a> CountContext<'a> {
 
     /// Tokens of the part if its payload were `text`.
     pub fn put_tokens(&self, part: &Part<'_>, text: &str) -> u64 {
-        put_tokens(part.kind(), text, &part.name(), self.counter)
+        part_put_tokens(part, text, self.counter)
     }
 
     /// The words of a part; of a result those of its sub-parts, media as notes.

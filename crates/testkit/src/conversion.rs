@@ -111,7 +111,7 @@ pub fn said(request: &Request, tongue: Tongue) -> ConversationContent {
                 }
                 PartKind::Call => {
                     calls.insert(part.slot, calls.len());
-                    let name = part.name().trim_end_matches("_call").to_owned();
+                    let name = called(part, entry.raw());
                     all.run(side).calls.push((name, arguments(&part.text())));
                 }
                 PartKind::Result => {
@@ -263,6 +263,16 @@ pub fn model(format: Format) -> &'static str {
         Format::OpenaiResponses => "gpt-6-sol",
         Format::Gemini => "gemini-3.1-pro-preview",
         _ => "claude-sonnet-4-6",
+    }
+}
+
+/// The one name of a tool that is called: Responses may have it in a namespace, which others have no member for.
+fn called(call: &Part<'_>, item: &str) -> String {
+    let item: serde_json::Value = serde_json::from_str(item).unwrap_or_default();
+    let name = call.name().trim_end_matches("_call").to_owned();
+    match item["namespace"].as_str().map(|space| space.trim_end_matches('_')) {
+        Some(space) if !space.is_empty() => format!("{space}__{name}"),
+        _ => name,
     }
 }
 

@@ -84,9 +84,11 @@ fn says_what_where_and_what_next() {
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
           codex: no row with a `payload` of `type` `session_meta` or `response_item`
           gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          kimi-cli: no row with a `role` of `_system_prompt`, `_checkpoint` or `_usage`
           opencode: no list of `messages` with `info` and `parts`
           openhands: no events with a `kind` and a `source`
           pi: no row of `type` `session` or `message` as pi writes them
+          roo-code: no list of messages with a `role` and a number `ts`
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
         hint: if you know the format, name it: epitome stats --from claude-code deep
@@ -99,9 +101,11 @@ fn says_what_where_and_what_next() {
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
           codex: no row with a `payload` of `type` `session_meta` or `response_item`
           gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          kimi-cli: no row with a `role` of `_system_prompt`, `_checkpoint` or `_usage`
           opencode: no list of `messages` with `info` and `parts`
           openhands: no events with a `kind` and a `source`
           pi: no row of `type` `session` or `message` as pi writes them
+          roo-code: no list of messages with a `role` and a number `ts`
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
         hint: if you know the format, name it: epitome stats --from claude-code prose
@@ -114,9 +118,11 @@ fn says_what_where_and_what_next() {
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
           codex: no row with a `payload` of `type` `session_meta` or `response_item`
           gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          kimi-cli: no row with a `role` of `_system_prompt`, `_checkpoint` or `_usage`
           opencode: no list of `messages` with `info` and `parts`
           openhands: no events with a `kind` and a `source`
           pi: no row of `type` `session` or `message` as pi writes them
+          roo-code: no list of messages with a `role` and a number `ts`
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
         hint: if you know the format, name it: epitome stats --from claude-code number
@@ -129,9 +135,11 @@ fn says_what_where_and_what_next() {
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
           codex: no row with a `payload` of `type` `session_meta` or `response_item`
           gemini-cli: no object with `messages` and `projectHash`, and no rows of such
+          kimi-cli: no row with a `role` of `_system_prompt`, `_checkpoint` or `_usage`
           opencode: no list of `messages` with `info` and `parts`
           openhands: no events with a `kind` and a `source`
           pi: no row of `type` `session` or `message` as pi writes them
+          roo-code: no list of messages with a `role` and a number `ts`
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
         hint: if you know the format, name it: epitome stats --from claude-code other

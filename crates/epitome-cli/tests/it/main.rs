@@ -13,6 +13,7 @@ mod bad_input;
 mod behind;
 mod bench;
 mod canaries;
+mod cases;
 mod compact;
 mod conversions;
 mod copied;

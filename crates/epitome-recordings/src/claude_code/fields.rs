@@ -16,6 +16,8 @@ pub(super) struct Fields<'a> {
     pub(super) logical_parent: Option<&'a str>,
     pub(super) session: Option<&'a str>,
     pub(super) agent: Option<&'a str>,
+    /// In a stream, the call that a sub-agent works for.
+    pub(super) task: Option<&'a str>,
     /// When it was written.
     pub(super) timestamp: Option<&'a str>,
     pub(super) flags: Flags,
@@ -116,6 +118,7 @@ impl<'a> Fields<'a> {
                 "logicalParentUuid" => self.logical_parent = string(scanner)?,
                 "sessionId" | "session_id" => self.session = string(scanner)?,
                 "agentId" => self.agent = string(scanner)?,
+                "parent_tool_use_id" => self.task = string(scanner)?,
                 "timestamp" => self.timestamp = string(scanner)?,
                 "isSidechain" => self.flags.sidechain = truth(scanner)?,
                 "isMeta" => self.flags.meta = truth(scanner)?,

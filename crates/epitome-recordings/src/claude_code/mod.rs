@@ -49,7 +49,10 @@ impl Reader for ClaudeCode {
     fn detects(&self, first: &Object<'_>) -> bool {
         let kind = first.text("type").unwrap_or_default();
         match kind.as_ref() {
-            "user" | "assistant" => first.opens("message", '{'),
+            // Qwen Code's rows look like these, around Gemini's contents.
+            "user" | "assistant" => {
+                first.opens("message", '{') && !first.object("message").has_any(&["parts"])
+            }
             "attachment" | "queue-operation" => first.has_any(&IDS),
             kind => UNSEEN.contains(&kind) && first.has_any(&IDS) && !first.has_any(&["role"]),
         }

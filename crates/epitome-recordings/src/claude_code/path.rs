@@ -83,9 +83,14 @@ impl<'r, 'a> Tree<'r, 'a> {
                 tree.by_uuid.insert(uuid, at);
                 continue;
             };
-            // Kept rows may be written again behind the boundary.
+            // Kept rows may be written again behind the boundary. A copy that lost its parent says nothing of where it
+            // belongs, unless the boundary names it.
             let is_kept = reach == Reach::SinceLastCompaction
-                && last_boundary.is_some_and(|boundary| first < boundary && boundary < at);
+                && last_boundary.is_some_and(|boundary| {
+                    let kept = &tree.row(boundary).kept;
+                    let is_named = kept.all.contains(&uuid) || kept.head == Some(uuid);
+                    first < boundary && boundary < at && (is_named || tree.row(at).parent.is_some())
+                });
             let is_better = what(first) == What::Link && what(at) != What::Link;
             if is_kept || is_better {
                 tree.by_uuid.insert(uuid, at);

@@ -91,9 +91,9 @@ impl<'a> Row<'a> {
             parent: fields.parent,
             logical_parent: fields.logical_parent,
             session: fields.session,
-            agent: fields.agent,
+            agent: fields.agent.or(fields.task),
             timestamp: fields.timestamp,
-            is_sidechain: fields.flags.sidechain,
+            is_sidechain: fields.flags.sidechain || fields.task.is_some(),
             is_again: fields.flags.again,
             message_id: message.id,
             model: message.model,
@@ -189,6 +189,9 @@ impl<'a> Rows<'a> {
         };
         if let Err(error) = read {
             self.blocks.truncate(first_block);
+            if let Some(pieces) = raw.pieces() {
+                return pieces.into_iter().for_each(|piece| self.row(piece));
+            }
             self.count("not JSON");
             return self.skip(raw.line, Why::broken(raw, error));
         }
@@ -210,6 +213,10 @@ impl<'a> Rows<'a> {
             "queue-operation" => self.queued(raw.line, &fields),
             "system" if is(fields.subtype, "compact_boundary") => {
                 self.all.push(Row::new(raw.line, What::Boundary, Content::Text(""), fields));
+            }
+            "system" if is(fields.subtype, "microcompact_boundary") => {
+                self.notes.take(raw.line, About::Cleared);
+                self.link(raw.line, fields);
             }
             "attachment" => {
                 let kind = fields

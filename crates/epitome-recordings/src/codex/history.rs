@@ -31,6 +31,12 @@ pub(super) const CONTEXT: [&str; 8] = [
     "<goal_context>",
 ];
 
+/// What was completed by the model or its tools. Items say the same; where a file has none, nothing else does.
+fn untold(row: &Row<'_>) -> Option<String> {
+    let kind = row.payload.object("item").text("type")?;
+    (kind != "UserMessage").then(|| kind.into_owned())
+}
+
 /// The history at the end of the rollout.
 pub(super) struct History<'a> {
     pub(super) pieces: Vec<Piece<'a>>,
@@ -70,6 +76,7 @@ impl<'a> History<'a> {
             reply: None,
         };
         let told = Told::of(rows);
+        let has_items = rows.all.iter().any(|row| row.what == What::Item);
         for (place, row) in rows.all.iter().enumerate() {
             match row.what {
                 What::Meta => {
@@ -87,6 +94,8 @@ impl<'a> History<'a> {
                     "user_message" | "item_completed" => {
                         if let Some(words) = told.alone.get(&place) {
                             history.say(row.line, words, Origin::Human);
+                        } else if let Some(kind) = untold(row).filter(|_| !has_items) {
+                            notes.unknown(row.line, &format!("item_completed {kind}"));
                         }
                     }
                     "agent_message" if told.is_shown_only(&row.payload) => {

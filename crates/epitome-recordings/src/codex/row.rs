@@ -86,6 +86,9 @@ impl<'a> Rows<'a> {
         let row = match Object::read(raw.text) {
             Ok(row) => row,
             Err(error) => {
+                if let Some(pieces) = raw.pieces() {
+                    return pieces.into_iter().for_each(|piece| self.row(piece));
+                }
                 self.count("not JSON");
                 return self.skip(raw.line, Why::broken(raw, error));
             }

@@ -61,6 +61,9 @@ impl<'a> Log<'a> {
         let record = match Object::read(raw.text) {
             Ok(record) => record,
             Err(error) => {
+                if let Some(pieces) = raw.pieces() {
+                    return pieces.into_iter().for_each(|piece| self.row(piece));
+                }
                 self.is_broken |= self.types.is_empty();
                 self.count("not JSON");
                 return self.skip(raw.line, Why::broken(raw, error));

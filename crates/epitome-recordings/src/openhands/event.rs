@@ -106,6 +106,9 @@ impl<'a> Events<'a> {
     fn row(&mut self, raw: RawRow<'a>) {
         match Object::read(raw.text) {
             Err(error) => {
+                if let Some(pieces) = raw.pieces() {
+                    return pieces.into_iter().for_each(|piece| self.row(piece));
+                }
                 self.is_broken |= self.types.is_empty();
                 self.count("not JSON");
                 self.skip(raw.line, Why::broken(raw, error));

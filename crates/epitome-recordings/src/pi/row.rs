@@ -85,6 +85,9 @@ impl<'a> Rows<'a> {
         let fields = match Object::read(raw.text) {
             Ok(fields) => fields,
             Err(error) => {
+                if let Some(pieces) = raw.pieces() {
+                    return pieces.into_iter().for_each(|piece| self.row(piece));
+                }
                 self.count("not JSON");
                 return self.skip(raw.line, Why::broken(raw, error));
             }

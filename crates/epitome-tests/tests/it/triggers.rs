@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use epitome::count::{Count, Tally, counter};
+use epitome::count::{Basis, Count, Tally, counter};
 use epitome::trigger::{
     All, Any, Asker, Cause, Condition, Demand, Measurements, Refusal, RoundCount, Switch, Trigger,
     TriggerError, When,
@@ -51,12 +51,24 @@ fn tokens_characters_and_bytes_fire_from() {
 }
 
 #[test]
-fn tokens_count_at_their_upper_edge() {
-    let gauge =
-        |upper| Measurements { tokens: Count::estimated(800, upper), ..Measurements::default() };
-    assert_eq!(fires(&When::Tokens(1_000), around(1_000, gauge)), FROM);
-    let cause = When::Tokens(900).build().expect("in range").fires(&gauge(1_000));
-    assert_eq!(cause, Some(Cause::Tokens { tokens: 1_000, limit: 900 }));
+fn thresholds_act_on_the_estimate_and_the_window_on_its_upper_edge() {
+    let gauge = |tokens, upper| Measurements {
+        tokens: Count::estimated(tokens, upper),
+        window: Some(1_000),
+        ..Measurements::default()
+    };
+    let estimate = |tokens| gauge(tokens, 5_000);
+    assert_eq!(fires(&When::Tokens(900), around(900, estimate)), FROM);
+    assert_eq!(fires(&When::Share(0.8), around(800, estimate)), FROM);
+    let upper = |upper| gauge(500, upper);
+    assert_eq!(fires(&When::Full, around(1_000, upper)), ABOVE);
+    assert_eq!(fires(&When::Reserve(100), around(900, upper)), ABOVE);
+    // What a sample finds too small isn't counted again.
+    let sampled = |upper| Measurements {
+        tokens: Count { basis: Basis::Sampled, ..Count::estimated(500, upper) },
+        ..Measurements::default()
+    };
+    assert_eq!(fires(&When::Tokens(900), around(900, sampled)), FROM);
 }
 
 #[test]

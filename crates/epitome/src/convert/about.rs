@@ -152,6 +152,10 @@ pub(super) fn part(format: Format, at: usize, part: &Part<'_>, neutral: &mut Neu
         if matches!(value.of(raw), "null" | "[]" | "{}") {
             continue;
         }
+        // Of Chat's older calls.
+        if name == "arguments" && format == Format::OpenaiChat {
+            continue;
+        }
         if name == "cache_control" || name == "prompt_cache_breakpoint" {
             neutral.lose(Some(at), Loss::CacheMarker, "");
         } else if !READ.contains(&name.as_ref()) {

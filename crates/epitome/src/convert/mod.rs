@@ -14,6 +14,7 @@ mod parameters;
 mod read;
 mod result;
 mod tools;
+mod unsigned;
 mod words;
 mod write;
 
@@ -60,7 +61,8 @@ pub struct Converted {
     pub wanting: Vec<Cow<'static, str>>,
 }
 
-/// Writes `request` as a body of another format. One of its own format comes out as it is.
+/// Writes `request` as a body of another format. One of its own format comes out as it is, but for what its model refuses to be
+/// told again.
 ///
 /// ```
 /// use epitome::convert::{Loss, convert};
@@ -80,10 +82,14 @@ pub struct Converted {
 pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     let Goal { format: to, model, max_output } = goal.into();
     if request.format == to {
+        let (text, lost) = match to {
+            Format::Anthropic => unsigned::without(request, model),
+            _ => (request.source().to_string(), Vec::new()),
+        };
         return Converted {
             format: to,
-            text: request.source().to_string(),
-            lost: Vec::new(),
+            text,
+            lost,
             mended: Vec::new(),
             left: check(request),
             wanting: Vec::new(),

@@ -80,6 +80,8 @@ pub(super) struct Turn {
 #[derive(Debug)]
 pub(super) enum Piece {
     Text(String),
+    /// Words by which the model refuses.
+    Refusal(String),
     Instruction(Instruction),
     Media(Medium),
     Call(Call),

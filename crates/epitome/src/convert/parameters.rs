@@ -162,7 +162,12 @@ pub(super) fn read(request: &Request, to: Format, neutral: &mut Neutral) {
                 neutral.lose(None, Loss::History, name);
             }
             "thread" if request.keeper().is_some() => neutral.lose(None, Loss::History, name),
-            "tool_choice" | "toolConfig" | "tool_config" | "parallel_tool_calls" => {
+            "functions" if request.format == Format::OpenaiChat => {}
+            "tool_choice"
+            | "toolConfig"
+            | "tool_config"
+            | "parallel_tool_calls"
+            | "function_call" => {
                 choice(request.format, &name, value, neutral);
             }
             read if READ.contains(&read) => {}
@@ -265,7 +270,8 @@ fn choice(format: Format, name: &str, raw: &str, neutral: &mut Neutral) {
     let choice = match format {
         Format::OpenaiChat | Format::OpenaiResponses => {
             let holders = [&value["function"], &value["custom"], &value];
-            let is_one = matches!(value["type"].as_str(), Some("function" | "custom"));
+            let is_one = name == "function_call"
+                || matches!(value["type"].as_str(), Some("function" | "custom"));
             let named = holders.into_iter().filter(|_| is_one).find_map(|one| tool(&one["name"]));
             word(&value).or(named)
         }

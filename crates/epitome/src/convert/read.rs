@@ -154,6 +154,7 @@ impl<'a> Reader<'a> {
         about::part(self.request.format, at, part, &mut self.neutral);
         let is_server = part.is(Marks::SERVER);
         match part.kind() {
+            PartKind::Text if is_refusal(part) => Some(Piece::Refusal(part.text().into_owned())),
             PartKind::Text => {
                 Some(part.text().into_owned()).filter(|text| !text.is_empty()).map(Piece::Text)
             }
@@ -182,11 +183,15 @@ impl<'a> Reader<'a> {
 
     fn opaque(&mut self, at: usize, part: &Part<'a>) -> Option<Piece> {
         let name = part.name();
-        // A refusal beside the content is words.
-        if self.request.format == Format::OpenaiChat && part.raw().starts_with('"') {
-            return Some(unquote(part.raw()).into_owned())
-                .filter(|text| !text.is_empty())
-                .map(Piece::Text);
+        // A refusal stands beside the content, or in it.
+        if self.request.format == Format::OpenaiChat {
+            let raw = part.raw();
+            let inner = is_refusal(part).then(|| json::text_member(raw, "refusal")).flatten();
+            let refusal =
+                if raw.starts_with('"') { Some(unquote(raw).into_owned()) } else { inner };
+            if let Some(refusal) = refusal {
+                return Some(refusal).filter(|text| !text.is_empty()).map(Piece::Refusal);
+            }
         }
         if let Some(said) = words::of(part) {
             self.lose(at, Loss::Words, name);
@@ -227,15 +232,12 @@ impl<'a> Reader<'a> {
         let to_words = is_words && tools::takes_words(self.to);
         self.labels.insert(part.slot, (id.clone(), to_words));
         let text = part.text();
-        let mut name = part.name().into_owned();
+        let name = self.name(part, form);
         if to_words {
             return Piece::Call(Call { id, name, input: Input::Words(text.into_owned()) });
         }
         if form != about::CallForm::Function {
-            self.lose(at, Loss::CallKind, name.as_str());
-        }
-        if form == about::CallForm::Own {
-            name.truncate(name.trim_end_matches("_call").len());
+            self.lose(at, Loss::CallKind, part.name());
         }
         let object = match text.trim() {
             _ if is_words => format!(r#"{{"input":{}}}"#, json::quote(&text)),
@@ -249,6 +251,21 @@ impl<'a> Reader<'a> {
             }
         };
         Piece::Call(Call { id, name, input: Input::Object(object) })
+    }
+
+    /// The one name of a tool that is called, as its definition has it, too.
+    fn name(&self, call: &Part<'_>, form: about::CallForm) -> String {
+        let mut name = call.name().into_owned();
+        if form == about::CallForm::Own {
+            name.truncate(name.trim_end_matches("_call").len());
+        }
+        let transcript = &self.request.transcript;
+        let item = transcript.entry(transcript.entry_of(call.slot)).raw();
+        let is_item = self.request.format == Format::OpenaiResponses;
+        match is_item.then(|| json::text_member(item, "namespace")).flatten() {
+            Some(space) => tools::flat(&space, &name),
+            None => name,
+        }
     }
 
     fn result(&mut self, at: usize, part: &Part<'a>, inner: &[Part<'a>]) -> Option<Piece> {
@@ -285,12 +302,16 @@ impl<'a> Reader<'a> {
                 None => content.extend(self.part(at, part, &[])),
             }
         }
-        let mut name = self.request.transcript.part(call).name().into_owned();
-        if about::form(self.request, &self.request.transcript.part(call)) == about::CallForm::Own {
-            name.truncate(name.trim_end_matches("_call").len());
-        }
+        let call = self.request.transcript.part(call);
+        let name = self.name(&call, about::form(self.request, &call));
         Some(Piece::Result(Answer { id, name, to_words, outcome, content }))
     }
+}
+
+/// Whether a block says that the model refuses.
+fn is_refusal(part: &Part<'_>) -> bool {
+    let raw = part.raw();
+    raw.starts_with('{') && json::text_member(raw, "type").as_deref() == Some("refusal")
 }
 
 fn is_object(text: &str) -> bool {

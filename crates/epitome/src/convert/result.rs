@@ -14,19 +14,22 @@ pub(super) enum Inside {
 }
 
 /// A result's content: words, and media where the format shows them in results.
-pub(super) fn inside(writer: &mut Writer<'_>, content: &[Piece]) -> Vec<Inside> {
+pub(super) fn inside(writer: &mut Writer<'_>, answer: &Answer) -> Vec<Inside> {
+    // Anthropic takes nothing but text in a result that is an error.
+    let is_words_only = writer.to == Format::OpenaiChat
+        || writer.to == Format::Anthropic && answer.outcome == CallOutcome::Failed;
     let mut inside = Vec::new();
-    for piece in content {
+    for piece in &answer.content {
         match piece {
             Piece::Text(text) if writer.refuses(text) => {
                 writer.neutral.lose(None, Loss::Blank, "in a result");
             }
-            Piece::Text(text) => inside.push(Inside::Text(text.clone())),
+            Piece::Text(text) | Piece::Refusal(text) => inside.push(Inside::Text(text.clone())),
             Piece::Media(medium) => {
                 writer.files += 1;
-                let can_show = writer.to != Format::OpenaiChat;
-                let shown =
-                    can_show.then(|| media::write(medium, writer.to, writer.files)).flatten();
+                let shown = (!is_words_only)
+                    .then(|| media::write(medium, writer.to, writer.files))
+                    .flatten();
                 inside.push(shown.map_or_else(
                     || {
                         writer.lose_medium(medium);

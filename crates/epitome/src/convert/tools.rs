@@ -52,6 +52,11 @@ fn list(raw: &str) -> impl Iterator<Item = &str> {
 
 /// Reads the definitions of a request into `neutral`.
 pub(super) fn read(request: &Request, to: Format, neutral: &mut Neutral) {
+    // The older form of Chat's has nothing around a function.
+    let older = (request.format == Format::OpenaiChat).then(|| request.value(&["functions"]));
+    for function in older.flatten().into_iter().flat_map(list).map(Object::of) {
+        Reader { to, neutral }.function(&function, function.get(&["parameters"]));
+    }
     let Some(raw) = request.tools() else { return };
     let raw = match request.format {
         Format::Bedrock => Object::of(raw).get(&["tools"]).unwrap_or_default(),
@@ -94,6 +99,7 @@ impl Reader<'_> {
                 self.function(item, item.get(&["parameters"]));
             }
             (Format::OpenaiResponses, Some("custom")) => self.words(item),
+            (Format::OpenaiResponses, Some("namespace")) => self.space(item),
             (Format::Anthropic, None | Some("custom")) => {
                 self.function(item, item.get(&["input_schema"]));
             }
@@ -109,6 +115,26 @@ impl Reader<'_> {
                 let named = item.text("name").or(kind).unwrap_or_else(|| "without a name".into());
                 self.neutral.lose(None, Loss::Tool, named);
             }
+        }
+    }
+
+    /// Tools under one name: no other format has that, so each gets a name of both.
+    fn space(&mut self, space: &Object<'_>) {
+        let name = space.text("name").unwrap_or_default();
+        if space.get(&["description"]).is_some() {
+            self.neutral.lose(None, Loss::Member, format!("description of {name}"));
+        }
+        let known = self.neutral.tools.len();
+        for tool in space.get(&["tools"]).into_iter().flat_map(list) {
+            self.item(Format::OpenaiResponses, &Object::of(tool));
+        }
+        let mut spelled = Vec::new();
+        for tool in &mut self.neutral.tools[known..] {
+            spelled.push(format!("{} of {name}", tool.name));
+            tool.name = flat(&name, &tool.name);
+        }
+        for tool in spelled {
+            self.neutral.lose(None, Loss::ToolName, tool);
         }
     }
 
@@ -173,6 +199,14 @@ const MEMBERS: [&str; 11] = [
     "inputSchema",
     "cache_control",
 ];
+
+/// The name of a tool in a namespace, where there are none: as agents spell the tools of an MCP server.
+pub(super) fn flat(space: &str, name: &str) -> String {
+    match space.trim_end_matches('_') {
+        "" => name.to_owned(),
+        space => format!("{space}__{name}"),
+    }
+}
 
 /// Whether tools may take words.
 pub(super) fn takes_words(format: Format) -> bool {

@@ -219,6 +219,13 @@ impl Writer<'_> {
                 None
             }
             Piece::Text(words) => Some(text(self.to, words, side)),
+            Piece::Refusal(words) if side == Side::Model && has_refusals(self.to) => {
+                Some(format!(r#"{{"type":"refusal","refusal":{}}}"#, quote(words)))
+            }
+            Piece::Refusal(words) => {
+                self.neutral.lose(None, Loss::Words, "refusal");
+                Some(text(self.to, words, side))
+            }
             Piece::Media(medium) => Some(self.medium(medium, side)),
             Piece::Call(_) | Piece::Result(_) | Piece::Instruction(_) => None,
         }
@@ -290,9 +297,14 @@ impl Writer<'_> {
     }
 
     fn result(&mut self, answer: &Answer) -> String {
-        let content = result::inside(self, &answer.content);
+        let content = result::inside(self, answer);
         result::write(self.to, answer, &content)
     }
+}
+
+/// Whether the model's refusals are told apart from its other words.
+fn has_refusals(format: Format) -> bool {
+    matches!(format, Format::OpenaiChat | Format::OpenaiResponses)
 }
 
 /// A text element of a content list.

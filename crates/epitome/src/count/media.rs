@@ -46,7 +46,7 @@ pub enum MediaRule {
     /// charges 33 times the tiles.
     OpenAi,
     /// 258 for each 768-pixel tile, 258 in all if both edges are at most 384 ("Understand and count
-    /// tokens"). Upper edge: at least the 1,120 that Gemini 3 takes by default ("Media resolution").
+    /// tokens"), after scaling down to fit 3072×3072. Upper edge: at least the 1,120 that Gemini 3 takes by default ("Media resolution").
     /// A page of a PDF is one image.
     Gemini,
     /// The most that any other rule gives.
@@ -83,7 +83,8 @@ impl MediaRule {
                 )
             }
             Self::Gemini => {
-                let tiles = if size.width.max(size.height) <= 384 { 1 } else { size.tiles(768) };
+                let is_small = size.width.max(size.height) <= 384;
+                let tiles = if is_small { 1 } else { size.within(3072).tiles(768) };
                 Count::estimated(258 * tiles, 1_120)
             }
             Self::Unknown => most(|rule| rule.image(image)),
@@ -152,9 +153,17 @@ fn most(count: impl Fn(MediaRule) -> Count) -> Count {
     })
 }
 
+/// The longest edge that a JPEG can have. No provider takes an image near it.
+const LONGEST_EDGE: u32 = 65_535;
+
 impl PixelSize {
     fn new(width: u32, height: u32) -> Option<Self> {
         (width > 0 && height > 0).then_some(Self { width, height })
+    }
+
+    /// Whether an image may be as large; the header of one that isn't is junk.
+    fn is_possible(self) -> bool {
+        self.width.max(self.height) <= LONGEST_EDGE
     }
 
     fn area(self) -> u64 {
@@ -191,12 +200,20 @@ impl Image {
     /// header is decoded. The text must be one unbroken run of either alphabet.
     pub fn from_base64(text: &str) -> Self {
         let payload = payload(text);
-        Self { size: size_of(|at| decoded_byte(payload, at)), bytes: decoded_len(payload) }
+        let size = size_of(|at| decoded_byte(payload, at)).filter(|size| size.is_possible());
+        Self { size, bytes: decoded_len(payload) }
+    }
+
+    /// The size in the header of an image file in base64, if no image is as large.
+    pub fn impossible_size(text: &str) -> Option<PixelSize> {
+        let payload = payload(text);
+        size_of(|at| decoded_byte(payload, at)).filter(|size| !size.is_possible())
     }
 
     /// What an image file tells.
     pub fn from_file(bytes: &[u8]) -> Self {
-        Self { size: size_of(|at| bytes.get(at).copied()), bytes: bytes.len() as u64 }
+        let size = size_of(|at| bytes.get(at).copied()).filter(|size| size.is_possible());
+        Self { size, bytes: bytes.len() as u64 }
     }
 }
 

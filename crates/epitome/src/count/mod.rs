@@ -50,7 +50,8 @@ pub use sample::LEAST_BYTES as SAMPLED_BYTES;
 pub use sealed::sealed;
 pub(crate) use tally::AROUND_MESSAGE;
 pub(crate) use tally::part_count;
-pub use tally::{FrameTally, Tally, entry_count, message_tokens, put_tokens};
+pub(crate) use tally::part_put_tokens;
+pub use tally::{FrameTally, Tally, entry_count, impossible_images, message_tokens, put_tokens};
 
 /// Where a count comes from, the most certain first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

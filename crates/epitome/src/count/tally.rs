@@ -1,6 +1,8 @@
 //! The tokens of a request, part by part, so that a view's count is a sum and nothing is counted
 //! twice.
 
+use std::borrow::Cow;
+
 use super::sample::{self, Counted};
 use super::{Count, TokenCounter, media, sealed};
 use crate::json::{self, Span, unquote};
@@ -54,7 +56,7 @@ impl FrameTally {
     /// Counts a request's frame.
     pub fn of(request: &Request, counter: &dyn TokenCounter) -> Self {
         let system = request.system().map_or(Count::ZERO, |raw| system_count(raw, counter));
-        let tools = request.tools().map_or(Count::ZERO, |raw| counter.text(raw));
+        let tools = request.tools().map_or(Count::ZERO, |raw| counter.text(&json::compact(raw)));
         FrameTally { system, tools }
     }
 
@@ -187,6 +189,13 @@ pub fn put_tokens(kind: PartKind, text: &str, name: &str, counter: &dyn TokenCou
     }
 }
 
+/// Tokens of `part` if its payload were `text`.
+pub(crate) fn part_put_tokens(part: &Part<'_>, text: &str, counter: &dyn TokenCounter) -> u64 {
+    let is_json = part.kind() == PartKind::Call && !part.is(Marks::LITERAL);
+    let text = if is_json { json::compact(text) } else { Cow::Borrowed(text) };
+    put_tokens(part.kind(), &text, &part.name(), counter)
+}
+
 /// Tokens of one part, sub-parts apart.
 pub(crate) fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
     let pair_part = Count::exact(OVERHEAD.pair_part);
@@ -204,15 +213,20 @@ pub(crate) fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCou
             let bytes = media::Document::from_base64(part.raw_body()).bytes;
             Count::estimated(bytes.div_ceil(4), bytes.div_ceil(2))
         }
-        PartKind::Reasoning | PartKind::Opaque => counter.text(&part.text()),
-        PartKind::Call => counter.text(&part.name()) + counter.text(&part.text()) + pair_part,
+        PartKind::Reasoning | PartKind::Opaque => counter.text(&words(part)),
+        PartKind::Call => counter.text(&part.name()) + counter.text(&words(part)) + pair_part,
         // A list's elements are sub-parts and counted as such.
         PartKind::Result if part.raw_body().starts_with('[') && !part.is(Marks::SERVER) => {
             pair_part
         }
-        PartKind::Result => counter.text(&part.text()) + pair_part,
+        PartKind::Result => counter.text(&words(part)) + pair_part,
         PartKind::Media => media_count(part, format, counter),
     }
+}
+
+/// What is counted of a part: its words, or JSON as it means the same without white space.
+fn words<'a>(part: &Part<'a>) -> Cow<'a, str> {
+    if part.is(Marks::LITERAL) { part.text() } else { json::compact(part.raw_body()) }
 }
 
 fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
@@ -240,6 +254,16 @@ fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> C
     }
 }
 
+/// Images whose headers say sizes that no image has: the place of the entry, and the size. They are counted as large ones.
+pub fn impossible_images(request: &Request) -> impl Iterator<Item = (usize, media::PixelSize)> {
+    let dialect = request.format.dialect();
+    request.transcript.entries().flat_map(move |entry| {
+        let media = entry.parts().filter(|part| part.kind() == PartKind::Media);
+        let sizes = media.filter_map(|part| media::Image::impossible_size(&dialect.media(&part).1));
+        sizes.map(move |size| (entry.index, size)).collect::<Vec<_>>()
+    })
+}
+
 /// Whether a document's payload is its words: neither an address nor a file's id.
 fn is_said(kind: &str, data: &str) -> bool {
     kind == "document" && !data.starts_with("http") && !data.starts_with("file_")
@@ -261,7 +285,7 @@ fn blocks_count(raw: &str, counter: &dyn TokenCounter) -> Count {
             None => is_object
                 .then(|| image(block))
                 .flatten()
-                .unwrap_or_else(|| counter.text(block.of(raw))),
+                .unwrap_or_else(|| counter.text(&json::compact(block.of(raw)))),
         }
     };
     let blocks = json::elements(raw, Span::new(0..raw.len())).unwrap_or_default();
@@ -277,7 +301,7 @@ fn system_count(raw: &str, counter: &dyn TokenCounter) -> Count {
         let parts = json::member(raw, Span::new(0..raw.len()), "parts").map(|parts| parts.of(raw));
         return match parts {
             Some(parts) if parts.starts_with('[') => system_count(parts, counter),
-            _ => counter.text(raw),
+            _ => counter.text(&json::compact(raw)),
         };
     }
     if !raw.starts_with('[') {
@@ -288,7 +312,7 @@ fn system_count(raw: &str, counter: &dyn TokenCounter) -> Count {
         .into_iter()
         .map(|block| match json::member(raw, block, "text") {
             Some(text) => counter.text(&unquote(text.of(raw))),
-            None => counter.text(block.of(raw)),
+            None => counter.text(&json::compact(block.of(raw))),
         })
         .sum()
 }

@@ -4,6 +4,7 @@
 //! looked at once, and key positions are known (dropping a member needs them). `serde_json` is its
 //! oracle in the tests. Nesting is bounded by memory only: skipping keeps an explicit stack.
 
+mod compact;
 mod literal;
 mod splices;
 
@@ -13,6 +14,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use compact::compact;
 pub(crate) use literal::{characters, escape, unquote_inner};
 pub use literal::{quote, unquote};
 pub use splices::Splices;

@@ -134,10 +134,12 @@ const VALUES: &[(Place, &str, &[&str], Format, Weight)] = &[
     (
         Block,
         "type",
-        &["tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"],
+        &["tool_use", "tool_result", "redacted_thinking", "image", "document"],
         Anthropic,
         Proof,
     ),
+    // Mistral's reasoning models have such blocks in Chat messages.
+    (Block, "type", &["thinking"], Anthropic, Hint),
     (Block, "type", &["server_tool_use", "compaction"], Anthropic, Proof),
     (Block, "type", &["image_url", "input_audio", "file"], OpenaiChat, Proof),
     (Block, "type", &["refusal"], OpenaiChat, Hint),
@@ -357,6 +359,11 @@ mod tests {
                 OpenaiChat,
             ),
             (r#"{"messages":[{"role":"assistant","content":null,"tool_calls":null}]}"#, OpenaiChat),
+            (
+                r#"{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":[]}],"tool_calls":[]}]}"#,
+                OpenaiChat,
+            ),
+            (r#"[{"role":"assistant","content":[{"type":"thinking","thinking":"x"}]}]"#, Anthropic),
         ] {
             check(text, format);
         }

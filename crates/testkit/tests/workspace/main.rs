@@ -34,7 +34,9 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    // Some fixtures are damaged on purpose.
+    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The path as one would write it in the workspace.

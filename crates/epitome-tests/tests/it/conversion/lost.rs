@@ -39,22 +39,23 @@ fn of_a_chat() {
         body,
         &[Format::Anthropic, Format::OpenaiResponses],
         &expect![[r#"
-        anthropic: {"system":"Be brief.","messages":[{"role":"user","content":"Go."},{"role":"assistant","content":[{"type":"text","text":"I can't."}]},{"role":"user","content":"Why?"},{"role":"assistant","content":[{"type":"text","text":"So."}]},{"role":"user","content":"<system-reminder>\nNow in French.\n</system-reminder>"},{"role":"user","content":"Well?"}]}
-          1: Dropped Member name
-          1: Dropped Member weight
-          2: Dropped Part a message of an unknown role
-          4: Dropped CacheMarker 
-          5: Dropped Member annotations
-          5: Dropped Reasoning 
-          6: Changed Instructions 
-        openai-responses: {"input":[{"role":"developer","content":"Be brief."},{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I can't."}]},{"type":"message","role":"user","content":[{"type":"input_text","text":"Why?"}]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"So."}]},{"role":"system","content":"Now in French."},{"type":"message","role":"user","content":[{"type":"input_text","text":"Well?"}]}]}
-          1: Dropped Member name
-          1: Dropped Member weight
-          2: Dropped Part a message of an unknown role
-          4: Dropped CacheMarker 
-          5: Dropped Member annotations
-          5: Dropped Reasoning 
-    "#]],
+            anthropic: {"system":"Be brief.","messages":[{"role":"user","content":"Go."},{"role":"assistant","content":[{"type":"text","text":"I can't."}]},{"role":"user","content":"Why?"},{"role":"assistant","content":[{"type":"text","text":"So."}]},{"role":"user","content":"<system-reminder>\nNow in French.\n</system-reminder>"},{"role":"user","content":"Well?"}]}
+              1: Dropped Member name
+              1: Dropped Member weight
+              2: Dropped Part a message of an unknown role
+              4: Dropped CacheMarker 
+              5: Dropped Member annotations
+              5: Dropped Reasoning 
+              6: Changed Instructions 
+              -: Changed Words refusal
+            openai-responses: {"input":[{"role":"developer","content":"Be brief."},{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]},{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"I can't."}]},{"type":"message","role":"user","content":[{"type":"input_text","text":"Why?"}]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"So."}]},{"role":"system","content":"Now in French."},{"type":"message","role":"user","content":[{"type":"input_text","text":"Well?"}]}]}
+              1: Dropped Member name
+              1: Dropped Member weight
+              2: Dropped Part a message of an unknown role
+              4: Dropped CacheMarker 
+              5: Dropped Member annotations
+              5: Dropped Reasoning 
+        "#]],
     );
 }
 
@@ -74,25 +75,26 @@ fn of_responses() {
         body,
         &[Format::OpenaiChat, Format::Gemini],
         &expect![[r#"
-        openai-chat: {"messages":[{"role":"user","content":"Go."},{"role":"assistant","content":[{"type":"text","text":"No."},{"type":"text","text":"Well."}]},{"role":"user","content":"Well?"}]}
-          -: Dropped History previous_response_id
-          0: Dropped History c0
-          1: Dropped History item_reference
-          3: Dropped SignedReasoning 
-          4: Dropped ServedTool image_generation_call
-          4: Dropped ServedTool image_generation_call
-          6: Dropped Compaction compaction
-          -: Dropped ItemId 5 of them
-        gemini: {"contents":[{"role":"user","parts":[{"text":"Go."}]},{"role":"model","parts":[{"text":"No."},{"text":"Well."}]},{"role":"user","parts":[{"text":"Well?"}]}]}
-          -: Dropped History previous_response_id
-          0: Dropped History c0
-          1: Dropped History item_reference
-          3: Dropped SignedReasoning 
-          4: Dropped ServedTool image_generation_call
-          4: Dropped ServedTool image_generation_call
-          6: Dropped Compaction compaction
-          -: Dropped ItemId 5 of them
-    "#]],
+            openai-chat: {"messages":[{"role":"user","content":"Go."},{"role":"assistant","content":[{"type":"refusal","refusal":"No."},{"type":"text","text":"Well."}]},{"role":"user","content":"Well?"}]}
+              -: Dropped History previous_response_id
+              0: Dropped History c0
+              1: Dropped History item_reference
+              3: Dropped SignedReasoning 
+              4: Dropped ServedTool image_generation_call
+              4: Dropped ServedTool image_generation_call
+              6: Dropped Compaction compaction
+              -: Dropped ItemId 5 of them
+            gemini: {"contents":[{"role":"user","parts":[{"text":"Go."}]},{"role":"model","parts":[{"text":"No."},{"text":"Well."}]},{"role":"user","parts":[{"text":"Well?"}]}]}
+              -: Dropped History previous_response_id
+              0: Dropped History c0
+              1: Dropped History item_reference
+              3: Dropped SignedReasoning 
+              4: Dropped ServedTool image_generation_call
+              4: Dropped ServedTool image_generation_call
+              6: Dropped Compaction compaction
+              -: Dropped ItemId 5 of them
+              -: Changed Words refusal
+        "#]],
     );
 }
 

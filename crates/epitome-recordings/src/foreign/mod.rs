@@ -1,61 +1,81 @@
-//! Formats of others that aren't read, known by a few members, and what can be read instead.
+//! Formats of others that aren't read, known by their members, and what can be read instead. All that is known of them is
+//! in the [table](formats::FORMATS).
 
-use std::borrow::Cow;
+mod formats;
 
 use crate::object::{Object, start_of_list};
 use crate::rows::{RawRow, rows};
+use Mark::{Among, Any, Begins, Ends, Has, Inside, Is, Key, Lacks, Within};
+use Place::{Body, Message, Row};
+use formats::FORMATS;
 
 /// A format that isn't read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Foreign {
     /// What the input is.
     pub(crate) what: &'static str,
     /// A command, with `FILE` for the input, or what else to do.
     pub(crate) instead: &'static str,
+    /// Where its marks stand.
+    place: Place,
+    /// Sets of marks, each of which is enough.
+    marks: &'static [&'static [Mark]],
 }
 
-const BODY: &str = "log the request body that is sent to the provider, and read that";
-const CHAT: &str = "write it as a list of messages: [{\"role\": \"user\", \"content\": \"…\"}, …]";
+/// Where marks stand: what a tool takes or a message says may look like anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In a row, an element of a list, or a value that has no list of messages.
+    Row,
+    /// In a value that has a list of messages.
+    Body,
+    /// In a message of such a list, or where one may stand alone.
+    Message,
+}
 
-const PYDANTIC: Foreign = Foreign { what: "a dump of Pydantic AI's messages", instead: BODY };
-const UI_MESSAGES: Foreign = Foreign {
-    what: "a list of the Vercel AI SDK's UI messages",
-    instead: "log what convertToModelMessages and the provider make of it: the request body that is sent",
-};
-const MODEL_MESSAGES: Foreign =
-    Foreign { what: "a list of the Vercel AI SDK's model messages", instead: BODY };
-const LANGCHAIN: Foreign = Foreign {
-    what: "a dump of LangChain's messages",
-    instead: "write what convert_to_openai_messages gives as JSON, and read that",
-};
-const SHAREGPT: Foreign = Foreign { what: "a ShareGPT conversation", instead: CHAT };
-const CHATGPT: Foreign = Foreign { what: "an export of ChatGPT", instead: CHAT };
-const CLAUDE_AI: Foreign = Foreign { what: "an export of claude.ai", instead: CHAT };
-const BATCH_ROWS: Foreign = Foreign {
-    what: "a batch of requests, one a line",
-    instead: "sed -n 1p FILE | jq .body | epitome stats",
-};
-const BATCH: Foreign = Foreign {
-    what: "a batch of requests",
-    instead: "take one out: jq '(.requests[0] // .).params' FILE | epitome stats",
-};
-const TRAJECTORY: Foreign = Foreign {
-    what: "a trajectory around plain messages, as mini-swe-agent writes it",
-    instead: "jq .messages FILE | epitome stats",
-};
+/// What an object must have.
+#[derive(Clone, Copy, Debug)]
+enum Mark {
+    /// A member whose value begins so: `"`, `[`, `{`.
+    Has(&'static str, char),
+    /// A member, even if it is null.
+    Any(&'static str),
+    /// No member called so.
+    Lacks(&'static str),
+    /// A string that is one of these.
+    Is(&'static str, &'static [&'static str]),
+    /// A string that begins with one of these.
+    Begins(&'static str, &'static [&'static str]),
+    /// A string that ends with one of these.
+    Ends(&'static str, &'static [&'static str]),
+    /// An object that has all this.
+    Within(&'static str, &'static [Mark]),
+    /// A list with such an object near its start.
+    Among(&'static str, &'static [Mark]),
+    /// An object one of whose values is such an object.
+    Inside(&'static str, &'static [Mark]),
+    /// An object with a key that begins so.
+    Key(&'static str, &'static str),
+}
+
 const EMBEDDINGS: Foreign = Foreign {
     what: "a request for embeddings",
     instead: "give it a conversation: there is nothing in this one that could be left out",
+    place: Row,
+    marks: &[],
 };
-const REQUESTS: Foreign =
-    Foreign { what: "several requests, one a line", instead: "sed -n 1p FILE | epitome stats" };
+const REQUESTS: Foreign = Foreign {
+    what: "several requests, one a line",
+    instead: "sed -n 1p FILE | epitome stats",
+    place: Row,
+    marks: &[],
+};
 
 /// How many rows of a text, and elements of a list, are looked at.
 const MOST: usize = 32;
 
-/// What a text is, if it is none of ours. Members tell only where these formats have them: what a tool takes or
-/// a message says may look like anything.
-pub(crate) fn foreign(text: &str) -> Option<Foreign> {
+/// What a text is, if it is none of ours.
+pub(crate) fn foreign(text: &str) -> Option<&'static Foreign> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('[') {
         return start_of_list(text, MOST).iter().find_map(item);
@@ -68,69 +88,57 @@ pub(crate) fn foreign(text: &str) -> Option<Foreign> {
     if let [one] = &rows[..]
         && is_for_embeddings(one)
     {
-        return Some(EMBEDDINGS);
+        return Some(&EMBEDDINGS);
     }
-    rows.iter().find_map(item).or(are_bodies.then_some(REQUESTS))
+    rows.iter().find_map(item).or(are_bodies.then_some(&REQUESTS))
 }
 
 /// What a whole value, a row, or an element of a list of such is.
-fn item(object: &Object<'_>) -> Option<Foreign> {
-    let is_request = ["messages", "contents", "input"].iter().any(|list| object.opens(list, '['));
-    if is_request {
-        let messages = object.start_of_list("messages", MOST);
-        let is_around = object.opens("info", '{')
-            && messages.first().is_some_and(|first| first.opens("role", '"'));
-        return if is_around { Some(TRAJECTORY) } else { messages.iter().find_map(message) };
-    }
-    if object.opens("custom_id", '"') {
-        if object.opens("body", '{') {
-            return Some(BATCH_ROWS);
-        }
-        if object.opens("params", '{') {
-            return Some(BATCH);
-        }
-    }
-    if object.start_of_list("requests", MOST).iter().any(|one| one.opens("custom_id", '"')) {
-        return Some(BATCH);
-    }
-    if object.start_of_list("conversations", MOST).iter().any(|said| said.opens("from", '"')) {
-        return Some(SHAREGPT);
-    }
-    let nodes = object.object("mapping");
-    if nodes.members().take(MOST).any(|(_, node)| Object::of(node).opens("message", '{')) {
-        return Some(CHATGPT);
-    }
-    if object.opens("chat_messages", '[') {
-        return Some(CLAUDE_AI);
-    }
-    message(object)
-}
-
-/// What a message is.
-fn message(object: &Object<'_>) -> Option<Foreign> {
-    let parts = object.start_of_list("parts", MOST);
-    if text(object, "kind").starts_with("re")
-        && parts.iter().any(|part| part.opens("part_kind", '"'))
-    {
-        return Some(PYDANTIC);
-    }
-    if object.opens("role", '"') && parts.iter().any(|part| part.opens("type", '"')) {
-        return Some(UI_MESSAGES);
-    }
-    let is_of_call = |part: &Object<'_>| {
-        part.opens("toolCallId", '"') && text(part, "type").starts_with("tool-")
+fn item(object: &Object<'_>) -> Option<&'static Foreign> {
+    let lists = ["messages", "contents", "input"];
+    let Some(list) = lists.into_iter().find(|list| object.opens(list, '[')) else {
+        return told(object, &[Row, Message]);
     };
-    if object.start_of_list("content", MOST).iter().any(is_of_call) {
-        return Some(MODEL_MESSAGES);
-    }
-    let is_said = ["human", "ai", "system", "tool"].contains(&&*text(object, "type"))
-        && object.object("data").get("content").is_some();
-    (is_said || object.get("lc") == Some("1") && object.opens("kwargs", '{')).then_some(LANGCHAIN)
+    let within = || object.start_of_list(list, MOST).iter().find_map(|one| told(one, &[Message]));
+    told(object, &[Body]).or_else(within)
 }
 
-/// The string called `name`; empty where there is none.
-fn text<'a>(object: &Object<'a>, name: &str) -> Cow<'a, str> {
-    object.text(name).unwrap_or_default()
+/// The first format that has its marks in an object, which stands at these places.
+fn told(object: &Object<'_>, places: &[Place]) -> Option<&'static Foreign> {
+    let mut formats = FORMATS.iter().filter(|format| places.contains(&format.place));
+    formats.find(|format| format.marks.iter().any(|marks| has(object, marks)))
+}
+
+fn has(object: &Object<'_>, marks: &[Mark]) -> bool {
+    marks.iter().all(|mark| mark.is_in(object))
+}
+
+impl Mark {
+    fn is_in(&self, object: &Object<'_>) -> bool {
+        let word =
+            |name, is: &dyn Fn(&str) -> bool| object.text(name).is_some_and(|word| is(&word));
+        match *self {
+            Has(name, opening) => object.opens(name, opening),
+            Any(name) => object.has_any(&[name]),
+            Lacks(name) => !object.has_any(&[name]),
+            Is(name, words) => word(name, &|word| words.contains(&word)),
+            Begins(name, words) => {
+                word(name, &|word| words.iter().any(|begin| word.starts_with(begin)))
+            }
+            Ends(name, words) => word(name, &|word| words.iter().any(|end| word.ends_with(end))),
+            Within(name, marks) => object.opens(name, '{') && has(&object.object(name), marks),
+            Among(name, marks) => {
+                object.start_of_list(name, MOST).iter().any(|one| has(one, marks))
+            }
+            Inside(name, marks) => {
+                let object = object.object(name);
+                object.members().take(MOST).any(|(_, value)| has(&Object::of(value), marks))
+            }
+            Key(name, begin) => {
+                object.object(name).members().any(|(key, _)| key.starts_with(begin))
+            }
+        }
+    }
 }
 
 fn is_for_embeddings(object: &Object<'_>) -> bool {
@@ -139,7 +147,10 @@ fn is_for_embeddings(object: &Object<'_>) -> bool {
     match first {
         Some(first) if first.starts_with('"') => true,
         Some(first) if first.starts_with('{') => false,
-        _ => text(object, "model").contains("embed") && object.get("tools").is_none(),
+        _ => {
+            object.text("model").is_some_and(|model| model.contains("embed"))
+                && object.get("tools").is_none()
+        }
     }
 }
 

@@ -1,0 +1,81 @@
+//! Whether the entries of a request have shapes that its format knows. Parsing accepts any list, so that bytes come out as
+//! they went in; what is nobody's message must not pass for a request for all that.
+
+use epitome::transcript::{Entry, Marks, PartKind, Role};
+use epitome::wire::Format;
+use epitome::wire::Request;
+
+use crate::object::Object;
+
+/// The places of entries that the format has no such shape for.
+pub(crate) fn odd(request: &Request) -> impl Iterator<Item = usize> {
+    let format = request.format;
+    let entries = request.transcript.entries().enumerate();
+    entries.filter(move |(_, entry)| !is_known(format, *entry)).map(|(at, _)| at)
+}
+
+/// What a message may have to say, by format; one is enough.
+fn contents(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::Gemini => &["parts"],
+        Format::OpenaiChat => &[
+            "content",
+            "tool_calls",
+            "function_call",
+            "refusal",
+            "audio",
+            "reasoning_content",
+            "reasoning",
+            "reasoning_details",
+        ],
+        _ => &["content"],
+    }
+}
+
+/// How the types of Responses' items end. There are more of them than can be listed.
+const ITEM_ENDS: [&str; 8] = [
+    "_call",
+    "_output",
+    "_list_tools",
+    "_approval_request",
+    "_approval_response",
+    "reasoning",
+    "compaction",
+    "program",
+];
+
+/// Items of Responses that are about the others.
+const ABOUT_ITEMS: [&str; 4] =
+    ["item_reference", "compaction_trigger", "additional_tools", "configuration_update"];
+
+fn is_known(format: Format, entry: Entry<'_>) -> bool {
+    let object = Object::start(entry.raw());
+    if object.is_empty() {
+        // Responses' `input` may be plain words.
+        return format == Format::OpenaiResponses && entry.raw().starts_with('"');
+    }
+    let is_message = || {
+        let has_content = object.has_any(contents(format));
+        has_content
+            && entry.role() != Role::Other
+            && !entry.parts().any(|part| lacks_id(format, &part))
+    };
+    match object.text("type").filter(|_| format == Format::OpenaiResponses).as_deref() {
+        Some("message") => is_message(),
+        Some(kind) => {
+            ITEM_ENDS.iter().any(|end| kind.ends_with(end)) || ABOUT_ITEMS.contains(&kind)
+        }
+        // The SDK's types let a reference be nothing but an id.
+        None if format == Format::OpenaiResponses && object.opens("id", '"') => {
+            object.get("role").is_none() || is_message()
+        }
+        None => is_message(),
+    }
+}
+
+/// Whether a call or result lacks the id that pairs it, in formats where each has one.
+fn lacks_id(format: Format, part: &epitome::transcript::Part<'_>) -> bool {
+    let is_paired = matches!(part.kind(), PartKind::Call | PartKind::Result);
+    let has_ids = matches!(format, Format::Anthropic | Format::Bedrock);
+    has_ids && is_paired && !part.is(Marks::SERVER) && part.id().is_empty()
+}
