@@ -48,22 +48,22 @@ fn a_cause_says_what_was_measured_against_what() {
     check(
         causes.iter().map(|cause| format!("{}: {cause}", cause.name())),
         &expect![[r#"
-        items: 9 items, more than 8
-        steps: 9 steps, more than 8
-        turns: 9 human turns, more than 8
-        tokens: 9 tokens (upper edge), limit 8
-        characters: 9 characters, limit 8
-        bytes: 9 bytes, limit 8
-        window: 9 tokens (upper edge), limit 8 of a window of 10
-        switch: 9 tokens (upper edge) before a window of 8 instead of 10
-        overflow: the provider refused it: its window is 8
-        overflow: the provider refused it as too large
-        idle: idle for 250 s, 50 s before the cache forgets
-        asked: the host asked for it; the model asked for it: a new topic
-        remote: the compactor is asked on every call
-        custom: it is Monday
-        all: the compactor is asked on every call and 9 items, more than 8
-    "#]],
+            items: 9 items, more than 8
+            steps: 9 steps, more than 8
+            turns: 9 human turns, more than 8
+            tokens: 9 tokens, limit 8
+            characters: 9 characters, limit 8
+            bytes: 9 bytes, limit 8
+            window: 9 tokens, limit 8 of a window of 10
+            switch: 9 tokens before a window of 8 instead of 10
+            overflow: the provider refused it: its window is 8
+            overflow: the provider refused it as too large
+            idle: idle for 250 s, 50 s before the cache forgets
+            asked: the host asked for it; the model asked for it: a new topic
+            remote: the compactor is asked on every call
+            custom: it is Monday
+            all: the compactor is asked on every call and 9 items, more than 8
+        "#]],
     );
     let demands: Vec<usize> = causes.iter().map(|cause| cause.demands().len()).collect();
     assert_eq!(demands, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0]);
