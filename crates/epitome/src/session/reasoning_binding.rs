@@ -14,7 +14,9 @@ impl Sessions {
         let binding = Binding::of(base);
         let line = self.lines.get_mut(&session).expect("the caller found it");
         let is_forked = std::mem::take(&mut line.is_forked);
-        if std::mem::take(&mut line.is_unsure)
+        // A model that doesn't bind takes reasoning that was bound elsewhere.
+        if binding != Binding::Free
+            && std::mem::take(&mut line.is_unsure)
             && let Some(next) = self.without_loop(session, base, chain)
         {
             self.lines.get_mut(&session).expect("it was found before").enter(next);
