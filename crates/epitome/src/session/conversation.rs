@@ -15,6 +15,7 @@ use crate::model::Binding;
 use crate::request::Request;
 use crate::transcript::Role;
 use crate::trigger::Demand;
+use crate::wire::Thinking;
 
 /// What is known of one conversation.
 #[derive(Clone, Debug)]
@@ -49,8 +50,9 @@ pub(super) struct Line {
     pub(super) floor: Option<u64>,
     /// Whether the open loop starts with reasoning that may be bound to another prompt.
     pub(super) is_unsure: bool,
-    /// Whether it goes another way than the conversation that it came from: what was a closed turn there may be open here.
-    pub(super) is_forked: bool,
+    /// What the reasoning of the newest request asked for; none where that isn't known: of what was loaded, and of what goes
+    /// another way than the conversation that it came from.
+    pub(super) shown_for: Option<(Binding, Thinking)>,
 }
 
 /// How much a compaction must save.
@@ -125,7 +127,7 @@ impl Line {
             sends: Vec::new(),
             floor: None,
             is_unsure: false,
-            is_forked: false,
+            shown_for: None,
         }
     }
 
@@ -148,7 +150,7 @@ impl Line {
             breaker: Breaker::default(),
             demands: Vec::new(),
             requests: 0,
-            is_forked: true,
+            shown_for: None,
             ..self.clone()
         }
     }

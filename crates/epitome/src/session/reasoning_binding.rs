@@ -6,44 +6,38 @@ use super::{Chain, SessionId, Sessions};
 use crate::budget::Target;
 use crate::model::Binding;
 use crate::request::Request;
-use crate::wire;
+use crate::wire::{self, Thinking};
 
 impl Sessions {
     /// Begins an epoch for such a model where the view in force was made for another.
     pub(super) fn bind(&mut self, session: SessionId, base: &Request, chain: &Chain) {
-        let binding = Binding::of(base);
+        let reasoning = (Binding::of(base), Thinking::of(base));
         let line = self.lines.get_mut(&session).expect("the caller found it");
-        let is_forked = std::mem::take(&mut line.is_forked);
+        let is_as_before = line.shown_for.replace(reasoning) == Some(reasoning);
         // A model that doesn't bind takes reasoning that was bound elsewhere.
-        if binding != Binding::Free
-            && std::mem::take(&mut line.is_unsure)
-            && let Some(next) = self.without_loop(session, base, chain)
-        {
-            self.lines.get_mut(&session).expect("it was found before").enter(next);
-            return;
-        }
-        let line = self.lines.get_mut(&session).expect("it was found before");
-        let is_reopened = is_forked && line.epoch().binding == Binding::PrefixManual;
-        if binding == Binding::PrefixManual
-            && (is_reopened || line.epoch().binding == Binding::Prefix)
-        {
-            // What left under the other mode, or of a turn that was closed then, may be what its open loop must start
-            // with now.
-            let is_legal = is_legal(line.epoch(), base, chain);
-            if !is_legal && let Some(next) = self.without_loop(session, base, chain) {
-                self.lines.get_mut(&session).expect("it was found before").enter(next);
-            }
-            return;
-        }
-        let Some(mut next) = line.bound(binding, base, chain, self.compactor.counter()) else {
-            return;
+        let next = if reasoning.0 != Binding::Free && std::mem::take(&mut line.is_unsure) {
+            self.without_loop(session, base, chain)
+        } else {
+            line.bound(reasoning.0, base, chain, self.compactor.counter())
         };
-        if binding == Binding::PrefixManual && !is_legal(&next, base, chain) {
-            // Its open loop would have to start with what had to leave: the loop leaves as a whole.
-            next = self.without_loop(session, base, chain).unwrap_or(next);
+        // What left for another model or mode, or of a turn that was closed then, may be what the open loop must start
+        // with now.
+        let is_same = is_as_before && next.is_none();
+        let epoch = next.as_ref().unwrap_or_else(|| self.lines[&session].epoch());
+        let is_free = reasoning.1 == Thinking::Other || epoch.is_whole();
+        let next = if is_same || is_free || is_legal(epoch, base, chain) {
+            next
+        } else {
+            let least = self.without_loop(session, base, chain);
+            let least = least.filter(|least| is_legal(least, base, chain));
+            let number = self.lines[&session].epoch().number + 1;
+            let mut least = least.unwrap_or_else(Epoch::whole);
+            least.number = number;
+            Some(least)
+        };
+        if let Some(next) = next {
+            self.lines.get_mut(&session).expect("it was found before").enter(next);
         }
-        let line = self.lines.get_mut(&session).expect("it was found before");
-        line.enter(next);
     }
 
     /// An epoch that the open loop isn't part of: as much as is legal of what is shown, else the least that is.
