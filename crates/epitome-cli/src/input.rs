@@ -10,6 +10,7 @@ use epitome::checkpoint::{look_alikes, looks_like_one};
 use epitome::count::impossible_images;
 use epitome::text::figure::counted;
 use epitome::transcript::Origin;
+use epitome::trigger::ReportedPrompt;
 use epitome::wire::Keeper;
 use epitome::wire::WireError;
 use epitome_recordings::{
@@ -65,6 +66,11 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
+    /// As a trigger takes it.
+    pub(crate) fn reported(self) -> ReportedPrompt {
+        ReportedPrompt { entries: self.entries, tokens: self.tokens }
+    }
+
     fn newest(usage: &[Reported]) -> Option<Self> {
         let newest = usage.iter().rev().find(|reported| reported.usage.prompt() > 0)?;
         Some(Self { entries: newest.reply.start, tokens: newest.usage.prompt() })

@@ -15,7 +15,7 @@ use crate::carried::Named;
 use crate::config::{self, Settings};
 use crate::continued;
 use crate::failure::Failure;
-use crate::input::Opened;
+use crate::input::{Opened, Prompt};
 use crate::output::{self, Report};
 use crate::progress::Progress;
 use crate::reader::{Need, Reader};
@@ -151,7 +151,11 @@ impl Shape {
                 let window = due(trigger.when(), &reader, &self.helpers)?;
                 compactor.with_trigger(
                     trigger.clone().boxed(),
-                    Measurements { window, ..Measurements::default() },
+                    Measurements {
+                        window,
+                        reported: opened.source.reported.map(Prompt::reported),
+                        ..Measurements::default()
+                    },
                 )
             }
         };

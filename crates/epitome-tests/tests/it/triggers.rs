@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use epitome::count::{Basis, Count, Tally, counter};
 use epitome::trigger::{
-    All, Any, Asker, Cause, Condition, Demand, Measurements, Refusal, RoundCount, Switch, Trigger,
-    TriggerError, When,
+    All, Any, Asker, Cause, Condition, Demand, Measurements, Refusal, ReportedPrompt, RoundCount,
+    Switch, Trigger, TriggerError, When,
 };
 use epitome::wire::Format;
-use epitome::{Pin, Target};
+use epitome::{Compactor, Options, Pin, Target};
 
 /// Whether `when` fires for each of `gauges`.
 fn fires<const N: usize>(when: &When, gauges: [Measurements; N]) -> [bool; N] {
@@ -311,4 +311,29 @@ asst call b Read {\"file_path\":\"y\"}
     .sum();
     assert_eq!(gauge.characters.count(), said as u64);
     assert_eq!((gauge.window, gauge.idle, gauge.output_reserve), (None, None, 0));
+}
+
+#[test]
+fn what_was_reported_takes_the_place_of_the_estimate() {
+    let request = testkit::parse(Format::OpenaiChat, "user Go.\nasst Done.\nuser Thanks.\n");
+    let tally = Tally::of(&request, counter("o200k").expect("built in").as_ref());
+    let whole = tally.total().tokens;
+    let newest = tally.entry(2);
+    let reported = |entries| Measurements {
+        reported: Some(ReportedPrompt { entries, tokens: 5_000 }),
+        ..Measurements::default()
+    };
+    assert_eq!(reported(3).corrected(&tally).tokens, 5_000);
+    assert_eq!(reported(2).corrected(&tally).tokens, 5_000 + newest);
+    // A report of a longer prompt is of another one.
+    assert_eq!(reported(4).corrected(&tally).tokens, whole);
+    assert_eq!(Measurements::default().corrected(&tally).tokens, whole);
+    // The compactor's trigger acts on it.
+    let compactor = |entries| {
+        let counter = counter("o200k").expect("built in");
+        let compactor = Compactor::new(Options::default(), counter).expect("in range");
+        let trigger = When::Tokens(5_000).build().expect("in range").boxed();
+        compactor.with_trigger(trigger, reported(entries)).compact(&request).expect("a view")
+    };
+    assert!(compactor(2).receipt.cause.is_some() && compactor(4).receipt.cause.is_none());
 }

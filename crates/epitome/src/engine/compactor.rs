@@ -46,6 +46,8 @@ pub struct Compactor {
     called: Arc<str>,
     pub(super) due: Option<Due>,
     cause: Option<Arc<Cause>>,
+    /// Why it is done here if no compactor answers that is asked on every call.
+    cause_alone: Option<Arc<Cause>>,
     watch: Option<Arc<Watch>>,
     hooks: Option<Arc<Hooks>>,
     model: Option<Arc<Model>>,
@@ -79,6 +81,7 @@ impl Compactor {
             strategies,
             chosen: None,
             cause: None,
+            cause_alone: None,
             watch: None,
             hooks: None,
             model: None,
@@ -139,6 +142,13 @@ impl Compactor {
     #[must_use]
     pub fn with_cause(self, cause: Cause) -> Self {
         Compactor { cause: Some(Arc::new(cause)), ..self }
+    }
+
+    /// The same, for this cause if it falls to the compactor itself: [`Cause::Remote`] is a reason to ask others only. Without
+    /// one nothing is compacted here then.
+    #[must_use]
+    pub fn with_cause_alone(self, cause: Option<Cause>) -> Self {
+        Compactor { cause_alone: cause.map(Arc::new), ..self }
     }
 
     /// The same, telling `observer` what happens.
@@ -314,6 +324,17 @@ impl Compactor {
 
     pub(super) fn cause(&self) -> Option<&Cause> {
         self.cause.as_deref()
+    }
+
+    /// The same once no other compactor answered; `None` if nothing is to be done here.
+    pub(super) fn left_alone(self) -> Option<Self> {
+        match self.cause() {
+            Some(cause) if cause.is_remote() => {
+                let cause = Some(self.cause_alone.clone()?);
+                Some(Compactor { cause, ..self })
+            }
+            _ => Some(self),
+        }
     }
 
     /// The same without hooks, summarizers and other compactors, for what nobody can wait for.

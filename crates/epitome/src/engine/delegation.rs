@@ -67,9 +67,13 @@ impl Prepared {
             Err(prepared) => prepared,
         };
         match run.compactor.compactors().map(|all| all.on_failure).unwrap_or_default() {
-            OnFailure::Extractive => {
-                Planning::begin(prepared, Purpose::Compaction(Own::Strategies), run)
-            }
+            OnFailure::Extractive => match run.compactor.clone().left_alone() {
+                Some(alone) => {
+                    run.compactor = alone;
+                    Planning::begin(prepared, Purpose::Compaction(Own::Strategies), run)
+                }
+                None => prepared.pass(Reached::NotTriggered, run),
+            },
             OnFailure::Skip => prepared.pass(Reached::Declined, run),
             OnFailure::Error => {
                 let spent = run.log.spent();

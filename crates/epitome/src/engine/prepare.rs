@@ -89,7 +89,7 @@ impl Sizing {
             return State::Sizing(self);
         }
         let Sizing { due, request, tally } = *self;
-        let sizes = due.around.around(&request, tally.total());
+        let sizes = due.around.around(&request, due.around.corrected(&tally));
         let Some(cause) = due.trigger.fires(&sizes) else {
             let came_from = (0..request.transcript.len()).map(Some).collect();
             let base = Base { request, came_from, mended: Vec::new(), left: Vec::new() };
@@ -100,7 +100,8 @@ impl Sizing {
             let tally = Tally::begin(&request, counter);
             return State::Sizing(Box::new(Sizing { due, request, tally }));
         }
-        run.compactor = run.compactor.clone().with_cause(cause);
+        let alone = due.trigger.fires_alone(&sizes);
+        run.compactor = run.compactor.clone().with_cause(cause).with_cause_alone(alone);
         State::Mending(Mending { request, tally: Some(tally) })
     }
 }

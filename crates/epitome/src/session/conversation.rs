@@ -14,7 +14,7 @@ use crate::count::{Anchor, Count, FrameTally, TokenCounter, entry_count};
 use crate::model::Binding;
 use crate::request::Request;
 use crate::transcript::Role;
-use crate::trigger::Demand;
+use crate::trigger::{Cause, Demand};
 use crate::wire::Thinking;
 
 /// What is known of one conversation.
@@ -74,10 +74,12 @@ pub(super) enum Asks {
 }
 
 /// How a compaction is begun.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Manner {
     pub(super) urgency: Urgency,
     pub(super) asks: Asks,
+    /// Why it is made here if no compactor answers that is asked on every call.
+    pub(super) alone: Option<Cause>,
 }
 
 /// A compaction under way.

@@ -247,7 +247,7 @@ impl Sessions {
         let over = gauge.window.filter(|window| gauge.tokens.tokens > *window);
         let over =
             over.map(|window| Cause::Window { tokens: gauge.tokens.tokens, limit: window, window });
-        let hard = self.options.trigger.fires(gauge).or(over);
+        let hard = self.options.trigger.fires(gauge).or_else(|| over.clone());
         // A reply that comes while a compaction is prepared can't be stripped inside its loop.
         let soft = soft.filter(|_| Binding::of(subject.base) != Binding::PrefixManual);
         let cause = hard.clone().or_else(|| soft.and_then(|soft| soft.fires(gauge)));
@@ -316,7 +316,9 @@ impl Sessions {
         decision.stats.triggered = true;
         decision.stats.reason = cause.to_string();
         let urgency = if is_economic { Urgency::Economy } else { Urgency::Must };
-        let begun = self.begin(subject, cause, target, gauge.window, Manner { urgency, asks });
+        let alone = self.options.trigger.fires_alone(gauge).or(over);
+        let manner = Manner { urgency, asks, alone };
+        let begun = self.begin(subject, cause, target, gauge.window, manner);
         if hard.is_some() {
             decision.wait = Some(begun.ticket);
         }
@@ -348,7 +350,7 @@ impl Sessions {
         window: Option<u64>,
         manner: Manner,
     ) -> Begun {
-        let Manner { urgency, asks } = manner;
+        let Manner { urgency, asks, alone } = manner;
         let Subject { id, base, now, .. } = *subject;
         let ticket = Ticket(self.next);
         self.next += 1;
@@ -361,7 +363,7 @@ impl Sessions {
         let demands = cause.demands();
         let target = demands.iter().find_map(|demand| demand.target).unwrap_or(target);
         let pins: Vec<Pin> = demands.iter().flat_map(|demand| demand.pins.clone()).collect();
-        let compactor = self.compactor.clone().with_cause(cause.clone());
+        let compactor = self.compactor.clone().with_cause(cause.clone()).with_cause_alone(alone);
         let compactor = match urgency {
             Urgency::Economy => compactor,
             Urgency::Must => compactor.with_last_resort(),

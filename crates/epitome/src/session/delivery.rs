@@ -118,7 +118,7 @@ impl Sessions {
             AtLimit::Wait => Asks::Others,
             AtLimit::Extractive => Asks::Nobody,
         };
-        let manner = Manner { urgency: Urgency::Must, asks };
+        let manner = Manner { urgency: Urgency::Must, asks, alone: None };
         let begun = self.begin(&subject, cause, target, window, manner);
         Some(Retry { session: seen.session, begun: Box::new(begun), refused: RefusedPrompt(sent) })
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::count::{Basis, Count};
+use crate::count::{Basis, Count, Sums as _, Tally};
 use crate::request::Request;
 use crate::transcript::unit::{Instructions, Unit, Units};
 use crate::transcript::{Part, Transcript};
@@ -33,12 +33,23 @@ pub struct Measurements {
     pub idle: Option<Duration>,
     /// How long the provider's cache remembers a prompt after a request, if it does.
     pub cache_ttl: Option<Duration>,
+    /// What the provider reported of a prompt that this one begins with: it takes the place of the estimate for as much.
+    pub reported: Option<ReportedPrompt>,
     /// The model is about to change.
     pub switch: Option<Switch>,
     /// The provider refused the last request as too large.
     pub overflow: Option<Refusal>,
     /// Compactions that were asked for and not made yet, oldest first.
     pub demands: Vec<Demand>,
+}
+
+/// A prompt's size, as the provider reported it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportedPrompt {
+    /// Entries of it, from the first on.
+    pub entries: usize,
+    /// Tokens of it, frame included.
+    pub tokens: u64,
 }
 
 /// From one model's window to another's, in tokens.
@@ -171,6 +182,7 @@ impl Default for Measurements {
             output_reserve: 0,
             idle: None,
             cache_ttl: None,
+            reported: None,
             switch: None,
             overflow: None,
             demands: Vec::new(),
@@ -191,6 +203,23 @@ impl Measurements {
     /// The sizes of a request; the rest is for the caller to add.
     pub fn of(request: &Request, tokens: Count) -> Self {
         Measurements::default().around(request, tokens)
+    }
+
+    /// The tokens of a request that `tally` counted: as many as were [reported](Self::reported), and the estimate of the rest.
+    pub fn corrected(&self, tally: &Tally) -> Count {
+        let total = tally.total();
+        let first = self.reported.filter(|_| !tally.is_sampled());
+        let Some((prompt, counted)) =
+            first.and_then(|prompt| Some((prompt, tally.first(prompt.entries)?)))
+        else {
+            return total;
+        };
+        let tokens = prompt.tokens;
+        let reported = Count { tokens, upper: tokens, basis: Basis::Reported };
+        match total.tokens.saturating_sub(counted) {
+            0 => reported,
+            rest => reported + total.in_kind(rest),
+        }
     }
 
     /// The same times and circumstances, with the sizes of a request.

@@ -20,13 +20,20 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use cause::{Asker, Cause, Demand};
-pub use measurements::{Characters, Measurements, Refusal, RoundCount, Rounds, Switch};
+pub use measurements::{
+    Characters, Measurements, Refusal, ReportedPrompt, RoundCount, Rounds, Switch,
+};
 pub use when::{Condition, TriggerError, When};
 
 /// Decides when to act. Closures of the same shape are triggers too.
 pub trait Trigger: Send + Sync {
     /// Why it is time to compact; `None` while it isn't.
     fn fires(&self, gauge: &Measurements) -> Option<Cause>;
+
+    /// Why it would be time without the compactors that are asked on every call: what holds when none of them answers.
+    fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
+        self.fires(gauge).filter(|cause| !cause.is_remote())
+    }
 
     /// The trigger on the heap, to stand in a list with others.
     fn boxed(self) -> Arc<dyn Trigger>
@@ -50,6 +57,10 @@ impl Trigger for Arc<dyn Trigger> {
     fn fires(&self, gauge: &Measurements) -> Option<Cause> {
         self.as_ref().fires(gauge)
     }
+
+    fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
+        self.as_ref().fires_alone(gauge)
+    }
 }
 
 impl fmt::Debug for dyn Trigger {
@@ -72,6 +83,10 @@ impl Any {
 impl Trigger for Any {
     fn fires(&self, gauge: &Measurements) -> Option<Cause> {
         self.0.iter().find_map(|trigger| trigger.fires(gauge))
+    }
+
+    fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
+        self.0.iter().find_map(|trigger| trigger.fires_alone(gauge))
     }
 }
 

@@ -52,8 +52,8 @@ pub enum When {
     Overflow,
     /// So many seconds or less before the provider's cache forgets the prompt, and not later.
     Idle(u64),
-    /// On every call: whole compactors are asked, and decide. Without their answer what is above the target is
-    /// compacted here, and nothing else.
+    /// On every call: whole compactors are asked, and decide. Without their answer it is compacted here if the other triggers
+    /// of the same condition fire, or at the default share of the window where there are none.
     Remote,
     /// Any of these, the first that fires first.
     Any(Vec<When>),
@@ -99,6 +99,17 @@ impl When {
             When::Any(given) => list("any", given),
             When::All(given) => list("all", given),
             _ => Ok(()),
+        }
+    }
+
+    /// The same without [`When::Remote`]; `None` if nothing else is left.
+    fn alone(&self) -> Option<When> {
+        let each = |list: &[When]| list.iter().filter_map(When::alone).collect::<Vec<_>>();
+        match self {
+            When::Remote => None,
+            When::Any(list) => Some(each(list)).filter(|left| !left.is_empty()).map(When::Any),
+            When::All(list) => Some(each(list)).filter(|left| !left.is_empty()).map(When::All),
+            when => Some(when.clone()),
         }
     }
 
@@ -185,6 +196,10 @@ impl TryFrom<When> for Condition {
 impl Trigger for Condition {
     fn fires(&self, gauge: &Measurements) -> Option<Cause> {
         fires(&self.0, gauge)
+    }
+
+    fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
+        fires(&self.0.alone().unwrap_or_default(), gauge)
     }
 }
 

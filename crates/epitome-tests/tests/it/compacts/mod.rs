@@ -342,12 +342,30 @@ fn with_the_trigger_remote_it_is_asked_on_every_call() {
     let outcome = run(gone());
     assert!(outcome.view.is_whole());
     assert_eq!(outcome.receipt.fallbacks, ["asked: can't be reached"]);
-    let down = from_fn("asked", move |_| std::future::ready(gone()));
-    let compactor = compactor(Vec::new())
-        .with_compactors(by(vec![down]))
-        .with_trigger(trigger(), Measurements::default());
-    let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
-    assert!(outcome.receipt.after.count.tokens <= TARGET);
+    // Whether it is compacted here is for the other triggers to say, and for the usual share of the window where there are none.
+    let local = |when: When, window: Option<u64>| {
+        let down = from_fn("asked", move |_| std::future::ready(gone()));
+        let around = Measurements { window, ..Measurements::default() };
+        let compactor = compactor(Vec::new())
+            .with_compactors(by(vec![down]))
+            .with_trigger(when.build().expect("in range").boxed(), around);
+        wait(Drive::new(compactor.begin(&session()))).expect("a view")
+    };
+    let whole = local(When::Remote, None);
+    assert!(whole.view.is_whole() && !whole.receipt.triggered);
+    assert_eq!(whole.receipt.fallbacks, ["asked: can't be reached"]);
+    let tokens = whole.receipt.before.count.tokens;
+    assert!(local(When::Remote, Some(tokens * 2)).view.is_whole());
+    let both = || When::Any(vec![When::Remote, When::Tokens(tokens)]);
+    for outcome in [local(When::Remote, Some(tokens)), local(both(), None)] {
+        assert!(outcome.receipt.after.count.tokens <= TARGET);
+        assert!(
+            !outcome.receipt.reason.contains("asked on every call"),
+            "{}",
+            outcome.receipt.reason
+        );
+    }
+    assert!(local(When::Any(vec![When::Remote, When::Tokens(tokens + 1)]), None).view.is_whole());
 }
 
 #[test]
