@@ -4,6 +4,7 @@ mod agents;
 mod archive;
 mod around;
 mod bench;
+mod brief;
 mod compact;
 mod looks;
 #[cfg(feature = "mcp")]
@@ -37,6 +38,7 @@ pub(crate) use archive::{
 };
 pub(crate) use around::AroundArgs;
 pub(crate) use bench::{BenchCommand, ForesightArgs, RoundsArgs};
+pub(crate) use brief::command;
 pub(crate) use compact::{CompactArgs, ConvertArgs};
 pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs};
 #[cfg(feature = "mcp")]

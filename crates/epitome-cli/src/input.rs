@@ -442,6 +442,9 @@ fn failure(error: &OpenError, file: Option<&Path>) -> Failure {
                 "if it is a body of that format all the same, name it: epitome check --from {format} {file}"
             )
         }
+        OpenError::NoJson { .. } => {
+            "give it a request body, messages, or an agent's recording: epitome --help".to_owned()
+        }
         OpenError::Unknown { tried } => {
             // Best what can be read at least.
             let said = |tried: &&recordings::Tried| tried.why.starts_with("no message with a role");

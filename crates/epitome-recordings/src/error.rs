@@ -180,6 +180,12 @@ pub enum OpenError {
         /// The formats that can be read.
         readable: Vec<&'static str>,
     },
+    /// It is no JSON at all.
+    #[error("the input is not JSON: it begins with {begins:?}")]
+    NoJson {
+        /// Its first words.
+        begins: String,
+    },
     /// No format fits.
     #[error("the input is in no known format{}", lines(tried))]
     Unknown {

@@ -64,8 +64,22 @@ pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Inpu
         }
         Look::Request(Some(format)) => known(wire::parse(format, text)?),
         Look::Request(None) => known(wire::detect(text)?),
-        Look::Unknown => Err(OpenError::Unknown { tried: tried(&text) }),
+        Look::Unknown => Err(no_json(&text).unwrap_or_else(|| unknown(&text))),
     }
+}
+
+fn unknown(text: &str) -> OpenError {
+    OpenError::Unknown { tried: tried(text) }
+}
+
+/// Where no line begins as an object or a list does, there is no use in saying what speaks against each format.
+fn no_json(text: &str) -> Option<OpenError> {
+    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim_start);
+    if lines.any(|line| line.starts_with(['{', '['])) {
+        return None;
+    }
+    let begins: String = text.trim_start().chars().take(40).collect();
+    Some(OpenError::NoJson { begins })
 }
 
 /// The request, if its entries have shapes that its format knows: any list is well-formed. In a body that names its model,
@@ -75,7 +89,7 @@ fn known(request: Request) -> Result<Input, OpenError> {
     let at: Vec<usize> = odd(&request).collect();
     let Some(first) = at.first() else { return Ok(Input::Request(request)) };
     if at.len() == entries {
-        return Err(OpenError::Unknown { tried: tried(request.source()) });
+        return Err(unknown(request.source()));
     }
     if request.model().is_some() {
         return Ok(Input::Request(request));

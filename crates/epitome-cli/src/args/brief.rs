@@ -1,0 +1,139 @@
+//! Help on one screen: what `-h` leaves to `--help`.
+
+use clap::builder::{Resettable, StyledStr};
+use clap::{Arg, Command, CommandFactory as _};
+
+use super::Cli;
+
+/// Options that `-h` shows; the others are used by few.
+const USUAL: [&str; 17] = [
+    "archive",
+    "from",
+    "html",
+    "json",
+    "listen",
+    "model",
+    "online",
+    "output",
+    "pin",
+    "recall",
+    "repair",
+    "suited",
+    "summarizer",
+    "target",
+    "to",
+    "trigger",
+    "window",
+];
+
+/// Bytes of a help text that fit in a line beside an option.
+const LINE: usize = 60;
+
+/// Bytes of the least that says something.
+const WORDS: usize = 12;
+
+/// Commands that `epitome -h` doesn't show.
+const SELDOM: [&str; 10] = [
+    "bench",
+    "completions",
+    "config",
+    "forget",
+    "hook",
+    "man",
+    "models",
+    "redo",
+    "sidecar",
+    "uninstall",
+];
+
+/// The command line, with a `-h` that fits on a screen.
+pub(crate) fn command() -> Command {
+    let is_short = std::env::args_os().any(|word| word == "-h");
+    shaped(if is_short { Help::Short } else { Help::Long })
+}
+
+fn shaped(help: Help) -> Command {
+    let command = Cli::command().mut_subcommands(|command| {
+        let is_seldom = SELDOM.contains(&command.get_name());
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let command = brief(command, help);
+        match help {
+            Help::Long => command,
+            Help::Short => command.about(beginning(&about).to_owned()).hide(is_seldom),
+        }
+    });
+    with_long_end(command, "`epitome --help` shows all commands and the exit codes.")
+}
+
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Help {
+    Short,
+    Long,
+}
+
+fn brief(command: Command, help: Help) -> Command {
+    let name = command.get_name().to_owned();
+    let is_hidden = |arg: &Arg| !arg.is_positional() && !USUAL.contains(&arg.get_id().as_str());
+    let hides = command.get_arguments().any(is_hidden);
+    let command = command.mut_args(|arg| {
+        let hides = is_hidden(&arg);
+        let arg = beginning_of(arg).hide_short_help(hides);
+        // A heading for one option says little.
+        if help == Help::Short { arg.help_heading(Resettable::Reset) } else { arg }
+    });
+    let command = command.mut_subcommands(|command| brief(command, help));
+    let end = format!("`epitome {name} --help` shows all options, and examples.");
+    if hides { with_long_end(command, &end) } else { command }
+}
+
+/// What stands at the end of `--help` stays there; `-h` ends with `short`.
+fn with_long_end(command: Command, short: &str) -> Command {
+    let long = command.get_after_long_help().or(command.get_after_help()).cloned();
+    let command = command.after_help(short.to_owned());
+    match long {
+        Some(long) => command.after_long_help(long),
+        None => command.after_long_help(StyledStr::new()),
+    }
+}
+
+/// `-h` shows how an option's help begins, `--help` all of it.
+fn beginning_of(arg: Arg) -> Arg {
+    let Some(help) = arg.get_help().cloned() else { return arg };
+    let long = arg.get_long_help().cloned().unwrap_or_else(|| help.clone());
+    arg.help(beginning(&help.to_string()).to_owned()).long_help(long)
+}
+
+/// The first sentence, or as much of it as fits in a line.
+fn beginning(text: &str) -> &str {
+    let end = |text: &str, ends: &[&str]| ends.iter().filter_map(|end| text.find(end)).min();
+    let first = &text[..end(text, &[". ", "; "]).unwrap_or(text.len())];
+    let first = match end(first, &[": ", ", ", " ("]) {
+        Some(at) if first.len() > LINE && at >= WORDS => &first[..at],
+        _ => first,
+    };
+    first.trim_end_matches(['.', ':'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_begins_with_its_first_sentence_or_less() {
+        assert_eq!(beginning("Where to land. It is large."), "Where to land");
+        assert_eq!(beginning("Read this, too"), "Read this, too");
+        let long = "Who sums up what is folded: code, a model, a command, or another program that does all";
+        assert_eq!(beginning(long), "Who sums up what is folded");
+    }
+
+    #[test]
+    fn short_help_fits_on_a_screen() {
+        let mut all = shaped(Help::Short);
+        all.build();
+        for command in all.get_subcommands_mut() {
+            let lines = command.render_help().to_string().lines().count();
+            assert!(lines <= 30, "{}: {lines} lines", command.get_name());
+        }
+    }
+}
