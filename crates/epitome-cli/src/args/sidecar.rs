@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 
 #[derive(Debug, Args)]
 pub(crate) struct SidecarArgs {
-    /// Where to listen; port 0 takes a free one. Without a token only an address of this machine.
+    /// Where to listen; port 0 takes a free one. An address that others reach needs a token, and TLS or --plain.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:50051")]
     pub(crate) listen: SocketAddr,
 
@@ -22,4 +22,8 @@ pub(crate) struct SidecarArgs {
     /// The key of the first of them (PEM).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
+
+    /// Let others reach it without TLS: transcripts and the token can be read on the way.
+    #[arg(long, conflicts_with = "tls_cert")]
+    pub(crate) plain: bool,
 }

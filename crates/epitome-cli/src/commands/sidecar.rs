@@ -36,6 +36,13 @@ pub(crate) fn run(args: &SidecarArgs, report: Report) -> Result<Exit> {
         );
     }
     let identity = identity(args)?;
+    if identity.is_none() && !args.plain && !args.listen.ip().is_loopback() {
+        let what = format!("{} is open to others, and nothing is encrypted", args.listen);
+        bail!(
+            Failure::usage(what)
+                .hint("--tls-cert and --tls-key, or --plain where something else encrypts")
+        );
+    }
     let scheme = if identity.is_some() { "https" } else { "http" };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("nothing can be served")?;

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::env;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,9 @@ use crate::values::{Host, Named};
 
 /// The key for servers that are named by their address. No provider's key is ever sent there.
 const OWN_KEY: &str = "EPITOME_API_KEY";
+
+/// A host that may be sent a key without TLS.
+const PLAIN: &str = "EPITOME_PLAIN_HTTP";
 
 /// Where a provider is asked if its variable says nothing else.
 struct Provider {
@@ -110,6 +114,13 @@ pub(crate) fn model(
     let usual = Limits::default();
     let first_byte = usual.first_byte.max(longest / 2);
     let limits = Limits { total: longest, first_byte, silence: first_byte, ..usual };
+    let host = plain_host(&found.endpoint.base).filter(|_| found.endpoint.key.is_some());
+    if let Some(host) = host.filter(|host| said(PLAIN).as_deref() != Some(host.as_str())) {
+        let what = format!("the key isn't sent to {host}, which isn't this machine, without TLS");
+        return Err(Failure::usage(what)
+            .hint(format!("name it by https://…, or allow it: export {PLAIN}={host}"))
+            .into());
+    }
     let model = Model::new(found.endpoint, limits, purse).map_err(|error| match error {
         BadEndpoint::Key => Failure::usage(format!("{named}: {error}"))
             .hint(format!("look at what is in {}", found.key_from)),
@@ -125,6 +136,18 @@ pub(crate) fn model(
         }
     })?;
     Ok(model.known_by(registry))
+}
+
+/// The host of an address to which a key would go in the clear, off this machine.
+fn plain_host(base: &str) -> Option<String> {
+    let authority = base.strip_prefix("http://")?.split('/').next()?;
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next()?,
+        None => authority.split(':').next()?,
+    };
+    let is_local = host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    (!is_local && !host.is_empty()).then(|| host.to_owned())
 }
 
 /// Whether there is a key for servers that are named by their address.
@@ -176,4 +199,25 @@ pub(crate) fn hidden(variable: &str) -> Result<Option<(String, String)>> {
         bail!(Failure::usage(format!("{variable}: there is nothing in {}", name(&path))));
     }
     Ok(Some((key, variable)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_leaves_this_machine_over_tls() {
+        let far = ["http://10.1.2.3:80/v1", "http://models.example", "http://[fd00::1]:80"];
+        assert_eq!(
+            far.map(plain_host),
+            ["10.1.2.3", "models.example", "fd00::1"].map(|host| Some(host.to_owned()))
+        );
+        let near = [
+            "http://localhost:1/v1",
+            "http://127.0.0.1",
+            "http://[::1]:9",
+            "https://models.example/v1",
+        ];
+        assert_eq!(near.map(plain_host), [None, None, None, None]);
+    }
 }

@@ -233,6 +233,9 @@ fn what_makes_no_sense_is_a_usage_error() {
     run(&bench, &["sidecar", "--listen", "0.0.0.0:0"], None)
         .ends(2)
         .complains(&["no token is asked for"]);
+    run(&bench, &["sidecar", "--listen", "0.0.0.0:0"], Some("t0p-s3cret"))
+        .ends(2)
+        .complains(&["nothing is encrypted", "--plain"]);
 }
 
 #[test]
