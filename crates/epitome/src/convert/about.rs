@@ -27,8 +27,8 @@ pub(super) fn members(from: &dyn Dialect, entry: Entry<'_>, neutral: &mut Neutra
 
 /// Lists what elements say beside their data.
 fn elements(from: &dyn Dialect, at: usize, raw: &str, list: Span, neutral: &mut Neutral) {
-    let lost = from.terms().about_elements;
-    if lost.is_empty() {
+    let known = from.terms().about_elements;
+    if known.is_empty() {
         return;
     }
     for element in json::elements(raw, list).unwrap_or_default() {
@@ -37,7 +37,7 @@ fn elements(from: &dyn Dialect, at: usize, raw: &str, list: Span, neutral: &mut 
         }
         for (key, _) in json::members(raw, element).unwrap_or_default() {
             let name = unquote(key.of(raw));
-            if lost.contains(&name.as_ref()) {
+            if known.contains(&name.as_ref()) {
                 neutral.lose(Some(at), Loss::Member, name);
             }
         }

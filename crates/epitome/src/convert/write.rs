@@ -178,13 +178,11 @@ impl Writer<'_> {
                 Piece::Text(text) | Piece::Refusal(text) => inside.push(Inside::Text(text.clone())),
                 Piece::Media(medium) => {
                     let can_show = self.to.shows_in_results(answer.outcome);
-                    inside.push(match self.show(medium).filter(|_| can_show) {
-                        Some(shown) => Inside::Shown(shown),
-                        None => {
-                            self.lose_medium(medium);
-                            Inside::Text(medium.instead())
-                        }
-                    });
+                    let shown = self.show(medium).filter(|_| can_show).map(Inside::Shown);
+                    inside.push(shown.unwrap_or_else(|| {
+                        self.lose_medium(medium);
+                        Inside::Text(medium.instead())
+                    }));
                 }
                 Piece::Call(_) | Piece::Result(_) | Piece::Instruction(_) => {}
             }
