@@ -35,6 +35,9 @@ impl Format {
         Format::Bedrock,
     ];
 
+    /// The most permissive one, in which plain messages are read.
+    pub(crate) const PLAIN: Format = Format::OpenaiChat;
+
     /// The name used on the command line and in receipts.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,70 +1,17 @@
 //! What entries and parts say beside what is carried over.
 
-use super::lost::Loss;
-use super::neutral::Neutral;
 use crate::json::{self, Span, unquote};
-use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
-use crate::wire::Format;
-
-/// What a tool is called with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallForm {
-    /// A function's arguments.
-    Function,
-    /// Words.
-    Words,
-    /// A form of its own.
-    Own,
-}
-
-/// The form of a call.
-pub(super) fn form(request: &Request, call: &Part<'_>) -> CallForm {
-    let has = |raw: &str, key: &str| {
-        raw.starts_with('{') && json::member(raw, Span::new(0..raw.len()), key).is_some()
-    };
-    match request.format {
-        Format::OpenaiChat if has(call.raw(), "custom") => CallForm::Words,
-        Format::OpenaiResponses => {
-            let entry = request.transcript.entry(request.transcript.entry_of(call.slot));
-            let raw = entry.raw();
-            let kind = json::member(raw, Span::new(0..raw.len()), "type");
-            match kind.map(|kind| unquote(kind.of(raw))).as_deref() {
-                Some("function_call") => CallForm::Function,
-                Some("custom_tool_call") => CallForm::Words,
-                _ => CallForm::Own,
-            }
-        }
-        _ => CallForm::Function,
-    }
-}
-
-/// Members of an entry that are read; `None` where its parts say all.
-fn known(format: Format, role: Role) -> Option<&'static [&'static str]> {
-    Some(match format {
-        Format::OpenaiChat if role == Role::Tool => &["role", "content", "tool_call_id", "name"],
-        Format::OpenaiChat => &[
-            "role",
-            "content",
-            "tool_calls",
-            "function_call",
-            "refusal",
-            "audio",
-            "reasoning",
-            "reasoning_content",
-            "reasoning_details",
-        ],
-        Format::Anthropic | Format::Bedrock => &["role", "content"],
-        Format::Gemini => &["role", "parts"],
-        Format::OpenaiResponses => return None,
-    })
-}
+use crate::wire::Dialect;
+use crate::wire::neutral::{Loss, Neutral};
 
 /// Lists what an entry says beside its parts.
-pub(super) fn members(format: Format, entry: Entry<'_>, neutral: &mut Neutral) {
-    let Some(known) = known(format, entry.role()) else { return };
+pub(super) fn members(from: &dyn Dialect, entry: Entry<'_>, neutral: &mut Neutral) {
+    let terms = from.terms();
+    let is_result = entry.role() == Role::Tool && !terms.result_members.is_empty();
+    let known = if is_result { terms.result_members } else { terms.members };
     let raw = entry.raw();
-    if !raw.starts_with('{') {
+    if known.is_empty() || !raw.starts_with('{') {
         return;
     }
     for (key, value) in json::members(raw, Span::new(0..raw.len())).unwrap_or_default() {
@@ -72,32 +19,25 @@ pub(super) fn members(format: Format, entry: Entry<'_>, neutral: &mut Neutral) {
         if !known.contains(&name.as_ref()) && value.of(raw) != "null" {
             neutral.lose(Some(entry.index), Loss::Member, name.as_ref());
         }
-        if format == Format::Gemini && name == "parts" && value.of(raw).starts_with('[') {
-            beside_data(entry.index, raw, value, neutral);
+        if name == from.terms().content && value.of(raw).starts_with('[') {
+            elements(from, entry.index, raw, value, neutral);
         }
     }
 }
 
-/// What Gemini says about a part beside its data.
-const BESIDE: [&str; 8] = [
-    "videoMetadata",
-    "video_metadata",
-    "mediaResolution",
-    "media_resolution",
-    "mediaProcessing",
-    "media_processing",
-    "partMetadata",
-    "part_metadata",
-];
-
-fn beside_data(at: usize, raw: &str, parts: Span, neutral: &mut Neutral) {
-    for element in json::elements(raw, parts).unwrap_or_default() {
+/// Lists what elements say beside their data.
+fn elements(from: &dyn Dialect, at: usize, raw: &str, list: Span, neutral: &mut Neutral) {
+    let known = from.terms().about_elements;
+    if known.is_empty() {
+        return;
+    }
+    for element in json::elements(raw, list).unwrap_or_default() {
         if !element.of(raw).starts_with('{') {
             continue;
         }
         for (key, _) in json::members(raw, element).unwrap_or_default() {
             let name = unquote(key.of(raw));
-            if BESIDE.contains(&name.as_ref()) {
+            if known.contains(&name.as_ref()) {
                 neutral.lose(Some(at), Loss::Member, name);
             }
         }
@@ -105,7 +45,7 @@ fn beside_data(at: usize, raw: &str, parts: Span, neutral: &mut Neutral) {
 }
 
 /// Members of blocks that are read, or say nothing.
-const READ: [&str; 24] = [
+const READ: [&str; 25] = [
     "type",
     "text",
     "id",
@@ -126,6 +66,7 @@ const READ: [&str; 24] = [
     "input_audio",
     "refusal",
     "function",
+    "arguments",
     "custom",
     "toolUseId",
     "status",
@@ -133,27 +74,16 @@ const READ: [&str; 24] = [
 ];
 
 /// Lists what a block says beside what it is: cache markers, citations, annotations.
-pub(super) fn part(format: Format, at: usize, part: &Part<'_>, neutral: &mut Neutral) {
+pub(super) fn part(from: &dyn Dialect, at: usize, part: &Part<'_>, neutral: &mut Neutral) {
     let is_carried =
         matches!(part.kind(), PartKind::Text | PartKind::Media | PartKind::Call | PartKind::Result);
     let raw = part.raw();
-    if !is_carried || part.is(Marks::SERVER) || !raw.starts_with('{') || format == Format::Gemini {
-        return;
-    }
-    // An item is described by its parts, and a chat result's payload isn't a block.
-    let is_payload = matches!(part.kind(), PartKind::Call | PartKind::Result)
-        && matches!(format, Format::OpenaiResponses)
-        || part.kind() == PartKind::Result && format == Format::OpenaiChat;
-    if is_payload {
+    if !is_carried || part.is(Marks::SERVER) || !raw.starts_with('{') || !from.is_block(part) {
         return;
     }
     for (key, value) in json::members(raw, Span::new(0..raw.len())).unwrap_or_default() {
         let name = unquote(key.of(raw));
         if matches!(value.of(raw), "null" | "[]" | "{}") {
-            continue;
-        }
-        // Of Chat's older calls.
-        if name == "arguments" && format == Format::OpenaiChat {
             continue;
         }
         if name == "cache_control" || name == "prompt_cache_breakpoint" {

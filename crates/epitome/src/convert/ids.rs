@@ -2,49 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lost::Loss;
-use super::neutral::{Neutral, Piece};
-use crate::wire::Format;
-
-/// What the target demands of names.
-#[derive(Clone, Copy)]
-struct Demand {
-    /// Beside letters and digits.
-    letters: &'static str,
-    longest: usize,
-}
-
-fn of_ids(format: Format) -> Demand {
-    match format {
-        // "String too long … maximum length 40" on `tool_calls[].id`, 64 on `call_id` [BK].
-        Format::OpenaiChat => Demand { letters: "_-.:/|+=", longest: 40 },
-        Format::OpenaiResponses => Demand { letters: "_-.:/|+=", longest: 64 },
-        // `^[a-zA-Z0-9_-]+$` (the API's own error).
-        Format::Anthropic => Demand { letters: "_-", longest: 64 },
-        // The service model has `.` and `:` too, Claude behind it hasn't.
-        Format::Bedrock => Demand { letters: "_-", longest: 64 },
-        Format::Gemini => Demand { letters: "_-.:/|+=", longest: 128 },
-    }
-}
-
-fn of_names(format: Format) -> Demand {
-    match format {
-        Format::OpenaiChat | Format::OpenaiResponses | Format::Bedrock => {
-            Demand { letters: "_-", longest: 64 }
-        }
-        Format::Anthropic => Demand { letters: "_-", longest: 128 },
-        Format::Gemini => Demand { letters: "_-.:", longest: 64 },
-    }
-}
+use crate::wire::Demand;
+use crate::wire::Dialect;
+use crate::wire::neutral::{Loss, Neutral, Piece};
 
 /// Ids that a format takes; the same wish twice gives two.
-pub(super) fn ids(format: Format) -> Names {
-    Names::new(of_ids(format), "call")
+pub(super) fn ids(to: &dyn Dialect) -> Names {
+    Names::new(to.terms().ids, "call")
 }
 
 /// Gives tools names that `to` takes; those that it takes already stay.
-pub(super) fn label(neutral: &mut Neutral, to: Format) {
-    let mut names = Names::new(of_names(to), "tool");
+pub(super) fn label(neutral: &mut Neutral, to: &dyn Dialect) {
+    let mut names = Names::new(to.terms().tool_names, "tool");
     let mut lost = Vec::new();
     for tool in &mut neutral.tools {
         names.rename(&mut tool.name, &mut lost);

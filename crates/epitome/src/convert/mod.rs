@@ -7,15 +7,8 @@
 
 mod about;
 mod ids;
-mod lost;
-mod media;
-mod neutral;
 mod parameters;
 mod read;
-mod result;
-mod tools;
-mod unsigned;
-mod words;
 mod write;
 
 use std::borrow::Cow;
@@ -23,9 +16,11 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::request::Request;
+use crate::wire::Feature;
+use crate::wire::neutral::Key;
 use crate::wire::{CHAT_NAME, Finding, Format, Mended, check, parse, repair, repair_except};
 
-pub use lost::{Extent, Loss, Lost};
+pub use crate::wire::neutral::{Extent, Loss, Lost};
 
 /// What is to be written.
 #[derive(Clone, Copy, Debug)]
@@ -80,14 +75,12 @@ pub struct Converted {
 /// # Ok::<_, wire::WireError>(())
 /// ```
 pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
-    let Goal { format: to, model, max_output } = goal.into();
-    if request.format == to {
-        let (text, lost) = match to {
-            Format::Anthropic => unsigned::without(request, model),
-            _ => (request.source().to_string(), Vec::new()),
-        };
+    let Goal { format, model, max_output } = goal.into();
+    let to = format.dialect();
+    if request.format == format {
+        let (text, lost) = to.again(request, model);
         return Converted {
-            format: to,
+            format,
             text,
             lost,
             mended: Vec::new(),
@@ -102,27 +95,25 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     for lost in &mut neutral.lost {
         lost.entry = lost.entry.and_then(|at| sound.came_from[at]);
     }
-    if to == Format::Anthropic {
+    if to.has(Feature::NeededLimit) {
         neutral.parameters.at_most(max_output);
     }
     if let Some(model) = model {
         parameters::leave_out(&mut neutral, to, model);
     }
-    let mut wanting = Vec::new();
-    if model.is_none() && to != Format::Gemini {
-        wanting.push(if to == Format::Bedrock { "modelId".into() } else { "model".into() });
-    }
-    if to == Format::Anthropic && !neutral.parameters.says_most() {
-        wanting.push("max_tokens".into());
-    }
+    let limit = (to.has(Feature::NeededLimit) && !neutral.parameters.says_most())
+        .then(|| parameters::path(to, Key::Most))
+        .flatten();
+    let model_key = to.terms().model.filter(|_| model.is_none());
+    let wanting = model_key.into_iter().chain(limit).map(Cow::from).collect();
     ids::label(&mut neutral, to);
     let text = write::write(&mut neutral, to, model);
-    let written = parse(to, text).expect("what is written is JSON of the format");
+    let written = parse(format, text).expect("what is written is JSON of the format");
     let obeys = repair(&written);
     let mut mended = sound.mended;
     mended.extend(obeys.mended.into_iter().map(|mended| Mended { entry: None, ..mended }));
     Converted {
-        format: to,
+        format,
         text: obeys.request.source().to_string(),
         lost: neutral.lost,
         mended,

@@ -2,130 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::lost::{Loss, Lost};
-use super::neutral::{Neutral, Tool, ToolInput};
 use crate::json::{self, Span, unquote};
 use crate::model::Registry;
 use crate::request::{Envelope, Request};
-use crate::wire::Format;
+use crate::wire::conversion::Wish;
+use crate::wire::neutral::{Choice, Key, Loss, Neutral};
+use crate::wire::{Dialect, Feature};
 
-/// Parameters, each by its key.
-#[derive(Debug, Default)]
-pub(super) struct Parameters {
-    values: Vec<(Key, Value)>,
-    choice: Option<Choice>,
-    /// Whether several tools may be called at once.
-    parallel: Option<bool>,
-}
-
-/// A parameter that several formats have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
-    /// The most tokens of an answer.
-    Most,
-    Temperature,
-    TopP,
-    TopK,
-    /// Words that end the answer.
-    Stop,
-    Seed,
-    Presence,
-    Frequency,
-    Stream,
-    /// How long to think.
-    Effort,
-    /// What OpenAI's both formats have under the same name.
-    Shared(&'static str),
-}
-
-/// Which tool is to be called.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Choice {
-    Auto,
-    None,
-    Any,
-    Tool(String),
-}
-
-const KEYS: [Key; 16] = [
-    Key::Most,
-    Key::Temperature,
-    Key::TopP,
-    Key::TopK,
-    Key::Stop,
-    Key::Seed,
-    Key::Presence,
-    Key::Frequency,
-    Key::Stream,
-    Key::Effort,
-    Key::Shared("metadata"),
-    Key::Shared("prompt_cache_key"),
-    Key::Shared("safety_identifier"),
-    Key::Shared("service_tier"),
-    Key::Shared("store"),
-    Key::Shared("user"),
-];
-
-/// Where a format says it (the SDKs' types; Bedrock: `InferenceConfiguration` of the service model).
-fn path(format: Format, key: Key) -> Option<&'static str> {
-    use Format::{Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponses};
-    Some(match (key, format) {
-        (Key::Most, OpenaiChat) => "max_completion_tokens",
-        (Key::Most, OpenaiResponses) => "max_output_tokens",
-        (Key::Most, Anthropic) => "max_tokens",
-        (Key::Most, Gemini) => "generationConfig.maxOutputTokens",
-        (Key::Most, Bedrock) => "inferenceConfig.maxTokens",
-        (Key::Temperature, Gemini) => "generationConfig.temperature",
-        (Key::Temperature, Bedrock) => "inferenceConfig.temperature",
-        (Key::Temperature, _) => "temperature",
-        (Key::TopP, Gemini) => "generationConfig.topP",
-        (Key::TopP, Bedrock) => "inferenceConfig.topP",
-        (Key::TopP, _) => "top_p",
-        (Key::TopK, Anthropic) => "top_k",
-        (Key::TopK, Gemini) => "generationConfig.topK",
-        (Key::Stop, OpenaiChat) => "stop",
-        (Key::Stop, Anthropic) => "stop_sequences",
-        (Key::Stop, Gemini) => "generationConfig.stopSequences",
-        (Key::Stop, Bedrock) => "inferenceConfig.stopSequences",
-        (Key::Seed, OpenaiChat) => "seed",
-        (Key::Seed, Gemini) => "generationConfig.seed",
-        (Key::Presence, OpenaiChat) => "presence_penalty",
-        (Key::Presence, Gemini) => "generationConfig.presencePenalty",
-        (Key::Frequency, OpenaiChat) => "frequency_penalty",
-        (Key::Frequency, Gemini) => "generationConfig.frequencyPenalty",
-        // Gemini and Bedrock say it by the address that is asked.
-        (Key::Stream, OpenaiChat | OpenaiResponses | Anthropic) => "stream",
-        (Key::Effort, OpenaiChat) => "reasoning_effort",
-        (Key::Effort, OpenaiResponses) => "reasoning.effort",
-        (Key::Shared(name), OpenaiChat | OpenaiResponses) => name,
-        _ => return None,
-    })
-}
-
-/// Whether a format takes a value that another took.
-fn takes(format: Format, key: Key, value: &Value) -> bool {
-    let number = value.as_f64();
-    match (key, format) {
-        // "integer_below_min_value … >= 16" (Responses).
-        (Key::Most, Format::OpenaiResponses) => value.as_u64().is_some_and(|most| most >= 16),
-        (Key::Most, _) => value.as_u64().is_some_and(|most| most > 0),
-        (Key::Temperature, Format::Anthropic | Format::Bedrock) => {
-            number.is_some_and(|warmth| (0.0..=1.0).contains(&warmth))
-        }
-        (Key::Temperature | Key::TopP | Key::Presence | Key::Frequency, _) => number.is_some(),
-        (Key::TopK | Key::Seed, _) => value.is_i64() || value.is_u64(),
-        (Key::Stop, _) => {
-            let most = match format {
-                Format::OpenaiChat => 4,
-                Format::Gemini => 5,
-                _ => usize::MAX,
-            };
-            value.as_array().is_some_and(|all| (1..=most).contains(&all.len()))
-        }
-        (Key::Stream | Key::Shared("store"), _) => value.is_boolean(),
-        (Key::Effort, _) => value.is_string(),
-        (Key::Shared(_), _) => true,
-    }
+/// Where a format says it.
+pub(super) fn path(format: &dyn Dialect, key: Key) -> Option<&'static str> {
+    format.terms().parameters.iter().find(|(known, _)| *known == key).map(|(_, path)| *path)
 }
 
 /// Members of a body that are read elsewhere, in all formats' spellings.
@@ -145,7 +31,8 @@ const READ: [&str; 9] = [
 const GROUPS: [&str; 4] = ["generationConfig", "generation_config", "inferenceConfig", "reasoning"];
 
 /// Reads the members of a body on its way to `to`; what isn't carried over is listed.
-pub(super) fn read(request: &Request, to: Format, neutral: &mut Neutral) {
+pub(super) fn read(request: &Request, to: &dyn Dialect, neutral: &mut Neutral) {
+    let from = request.format.dialect();
     if request.frame.envelope != Envelope::Body {
         return;
     }
@@ -162,13 +49,13 @@ pub(super) fn read(request: &Request, to: Format, neutral: &mut Neutral) {
                 neutral.lose(None, Loss::History, name);
             }
             "thread" if request.keeper().is_some() => neutral.lose(None, Loss::History, name),
-            "functions" if request.format == Format::OpenaiChat => {}
+            key if from.terms().older_tools == Some(key) => {}
             "tool_choice"
             | "toolConfig"
             | "tool_config"
             | "parallel_tool_calls"
             | "function_call" => {
-                choice(request.format, &name, value, neutral);
+                choice(from, &name, value, neutral);
             }
             read if READ.contains(&read) => {}
             group if GROUPS.contains(&group) && value.starts_with('{') => {
@@ -177,11 +64,11 @@ pub(super) fn read(request: &Request, to: Format, neutral: &mut Neutral) {
                     let inner = unquote(inner.of(value));
                     if inside.of(value) != "null" {
                         let path = format!("{}.{}", camel(group), camel(&inner));
-                        parameter(request.format, to, &path, inside.of(value), neutral);
+                        parameter(from, to, &path, inside.of(value), neutral);
                     }
                 }
             }
-            name => parameter(request.format, to, name, value, neutral),
+            name => parameter(from, to, name, value, neutral),
         }
     }
 }
@@ -198,20 +85,15 @@ fn camel(name: &str) -> String {
     out
 }
 
-fn parameter(from: Format, to: Format, name: &str, value: &str, neutral: &mut Neutral) {
-    // The older name, which compatibles know.
-    let known = if from == Format::OpenaiChat && name == "max_tokens" {
-        Some(Key::Most)
-    } else {
-        KEYS.into_iter().find(|key| path(from, *key) == Some(name))
-    };
+fn parameter(from: &dyn Dialect, to: &dyn Dialect, name: &str, value: &str, neutral: &mut Neutral) {
+    let known = from.terms().parameters.iter().find(|(_, path)| *path == name).map(|(key, _)| *key);
     let value: Option<Value> = serde_json::from_str(value).ok();
     let value = value.map(|value| match (known, value) {
         (Some(Key::Stop), Value::String(only)) => json!([only]),
         (_, value) => value,
     });
     match (known, value) {
-        (Some(key), Some(value)) if path(to, key).is_some() && takes(to, key, &value) => {
+        (Some(key), Some(value)) if path(to, key).is_some() && key.takes(&value, to.terms()) => {
             neutral.parameters.values.push((key, value));
         }
         _ => neutral.lose(None, Loss::Parameter, name),
@@ -219,15 +101,14 @@ fn parameter(from: Format, to: Format, name: &str, value: &str, neutral: &mut Ne
 }
 
 /// Leaves out what models of OpenAI's that reason refuse (PROVIDERS.md B.3).
-pub(super) fn leave_out(neutral: &mut Neutral, to: Format, model: &str) {
-    let is_openai = matches!(to, Format::OpenaiChat | Format::OpenaiResponses);
+pub(super) fn leave_out(neutral: &mut Neutral, to: &dyn Dialect, model: &str) {
     let reasons = match Registry::built_in().get(model) {
         Some(model) => model.vendor == "openai" && model.thinking.is_some(),
         None => is_of_a_kind_that_reasons(model),
     };
     let values = &mut neutral.parameters.values;
     let is_off = values.iter().any(|(key, value)| *key == Key::Effort && value == "none");
-    if !is_openai || !reasons || is_off {
+    if !to.has(Feature::OpenaiModels) || !reasons || is_off {
         return;
     }
     let is_refused = |key: Key| {
@@ -254,63 +135,17 @@ fn is_of_a_kind_that_reasons(model: &str) -> bool {
     }
 }
 
-fn choice(format: Format, name: &str, raw: &str, neutral: &mut Neutral) {
+fn choice(from: &dyn Dialect, name: &str, raw: &str, neutral: &mut Neutral) {
     let value: Value = serde_json::from_str(raw).unwrap_or_default();
-    let word = |value: &Value| match value.as_str() {
-        Some("auto") => Some(Choice::Auto),
-        Some("none") => Some(Choice::None),
-        Some("required" | "any") => Some(Choice::Any),
-        _ => None,
-    };
-    let tool = |value: &Value| value.as_str().map(|name| Choice::Tool(name.to_owned()));
     if name == "parallel_tool_calls" {
         neutral.parameters.parallel = value.as_bool();
-        return;
-    }
-    let choice = match format {
-        Format::OpenaiChat | Format::OpenaiResponses => {
-            let holders = [&value["function"], &value["custom"], &value];
-            let is_one = name == "function_call"
-                || matches!(value["type"].as_str(), Some("function" | "custom"));
-            let named = holders.into_iter().filter(|_| is_one).find_map(|one| tool(&one["name"]));
-            word(&value).or(named)
-        }
-        Format::Anthropic => {
-            neutral.parameters.parallel =
-                value["disable_parallel_tool_use"].as_bool().map(|only_one| !only_one);
-            word(&value["type"]).or_else(|| tool(&value["name"]))
-        }
-        Format::Gemini => {
-            let config = [&value["functionCallingConfig"], &value["function_calling_config"]];
-            let config = config.into_iter().find(|config| config.is_object());
-            let Some(config) = config else {
-                return neutral.lose(None, Loss::Parameter, name);
-            };
-            let names = [&config["allowedFunctionNames"], &config["allowed_function_names"]];
-            let names = names.into_iter().find_map(Value::as_array).map_or(&[][..], Vec::as_slice);
-            match (config["mode"].as_str(), names) {
-                (Some("AUTO"), []) => Some(Choice::Auto),
-                (Some("NONE"), []) => Some(Choice::None),
-                (Some("ANY"), []) => Some(Choice::Any),
-                (Some("ANY"), [only]) => tool(only),
-                _ => None,
-            }
-        }
-        Format::Bedrock => match &value["toolChoice"] {
-            Value::Null => return,
-            choice if choice["auto"].is_object() => Some(Choice::Auto),
-            choice if choice["any"].is_object() => Some(Choice::Any),
-            choice => tool(&choice["tool"]["name"]),
-        },
-    };
-    match choice {
-        Some(choice) => neutral.parameters.choice = Some(choice),
-        None => neutral.lose(None, Loss::Parameter, name),
+    } else if from.read_choice(name, &value, &mut neutral.parameters).is_none() {
+        neutral.lose(None, Loss::Parameter, name);
     }
 }
 
-/// The body's members that say how to answer; and Bedrock's choice among tools, which stands where they do.
-pub(super) fn write(neutral: &mut Neutral, to: Format) -> (Vec<String>, Option<Value>) {
+/// The body's members that define the tools and say how to answer.
+pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect) -> Vec<String> {
     let parameters = std::mem::take(&mut neutral.parameters);
     let mut members: Map<String, Value> = Map::new();
     for (key, value) in parameters.values {
@@ -325,118 +160,27 @@ pub(super) fn write(neutral: &mut Neutral, to: Format) -> (Vec<String>, Option<V
             }
         }
     }
-    let choice = parameters.choice.filter(|choice| {
-        let is_there = match choice {
-            Choice::Tool(name) => neutral.tools.iter().any(|tool| tool.name == *name),
-            _ => !neutral.tools.is_empty(),
-        };
-        if !is_there {
-            neutral.lost.push(Lost::new(None, Loss::Parameter, "tool_choice"));
-        }
-        is_there
+    let said = parameters.choice.as_ref();
+    let choice = said.filter(|choice| match choice {
+        Choice::Tool(name) => neutral.tools.iter().any(|tool| tool.name == *name),
+        _ => !neutral.tools.is_empty(),
     });
-    let parallel = parameters.parallel.filter(|_| !neutral.tools.is_empty());
-    let is_lost = match to {
-        Format::OpenaiChat | Format::OpenaiResponses => false,
-        Format::Anthropic => choice == Some(Choice::None),
-        Format::Gemini | Format::Bedrock => true,
-    };
-    if parameters.parallel.is_some() && (is_lost || parallel.is_none()) {
-        neutral.lose(None, Loss::Parameter, "parallel_tool_calls");
-    }
-    if to == Format::Bedrock && choice == Some(Choice::None) {
+    if said.is_some() && choice.is_none() {
         neutral.lose(None, Loss::Parameter, "tool_choice");
     }
-    let parallel = parallel.filter(|_| !is_lost);
-    if let Some((key, value)) = chosen(choice.as_ref(), parallel, &neutral.tools, to) {
+    let can_limit = !neutral.tools.is_empty() && to.can_limit_calls(choice);
+    let parallel = parameters.parallel.filter(|_| can_limit);
+    if parameters.parallel.is_some() && !can_limit {
+        neutral.lose(None, Loss::Parameter, "parallel_tool_calls");
+    }
+    if choice == Some(&Choice::None) && !to.has(Feature::NoCalls) {
+        neutral.lose(None, Loss::Parameter, "tool_choice");
+    }
+    for (key, value) in to.choice(&Wish { choice, parallel, tools: &neutral.tools }) {
         members.insert(key.to_owned(), value);
     }
-    if let (Some(parallel), Format::OpenaiChat | Format::OpenaiResponses) = (parallel, to) {
-        members.insert("parallel_tool_calls".to_owned(), json!(parallel));
-    }
-    let beside_tools = members.remove(BESIDE_TOOLS);
-    (members.iter().map(|(key, value)| format!("{}:{value}", json!(key))).collect(), beside_tools)
-}
-
-const BESIDE_TOOLS: &str = "toolChoice";
-
-/// The member that says which tool is to be called.
-fn chosen(
-    choice: Option<&Choice>,
-    parallel: Option<bool>,
-    tools: &[Tool],
-    to: Format,
-) -> Option<(&'static str, Value)> {
-    let takes_words = |name: &String| {
-        tools.iter().any(|t| t.name == *name && matches!(t.form, ToolInput::Words(_)))
-    };
-    Some(match to {
-        Format::OpenaiChat | Format::OpenaiResponses => {
-            let value = match choice? {
-                Choice::Auto => json!("auto"),
-                Choice::None => json!("none"),
-                Choice::Any => json!("required"),
-                Choice::Tool(name) => {
-                    let kind = if takes_words(name) { "custom" } else { "function" };
-                    match to {
-                        Format::OpenaiChat => json!({"type": kind, kind: {"name": name}}),
-                        _ => json!({"type": kind, "name": name}),
-                    }
-                }
-            };
-            ("tool_choice", value)
-        }
-        Format::Anthropic => {
-            let mut value = match choice.or(parallel.map(|_| &Choice::Auto))? {
-                Choice::Auto => json!({"type": "auto"}),
-                Choice::None => json!({"type": "none"}),
-                Choice::Any => json!({"type": "any"}),
-                Choice::Tool(name) => json!({"type": "tool", "name": name}),
-            };
-            if let Some(parallel) = parallel {
-                value["disable_parallel_tool_use"] = json!(!parallel);
-            }
-            ("tool_choice", value)
-        }
-        Format::Gemini => {
-            let config = match choice? {
-                Choice::Auto => json!({"mode": "AUTO"}),
-                Choice::None => json!({"mode": "NONE"}),
-                Choice::Any => json!({"mode": "ANY"}),
-                Choice::Tool(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
-            };
-            ("toolConfig", json!({"functionCallingConfig": config}))
-        }
-        Format::Bedrock => {
-            let value = match choice? {
-                Choice::Auto => json!({"auto": {}}),
-                Choice::Any => json!({"any": {}}),
-                Choice::Tool(name) => json!({"tool": {"name": name}}),
-                Choice::None => return None,
-            };
-            (BESIDE_TOOLS, value)
-        }
-    })
-}
-
-impl Parameters {
-    /// The tool that is named, where one must be called.
-    pub(super) fn named_mut(&mut self) -> Option<&mut String> {
-        match &mut self.choice {
-            Some(Choice::Tool(name)) => Some(name),
-            _ => None,
-        }
-    }
-
-    /// Sets how long an answer may be, where nobody said.
-    pub(super) fn at_most(&mut self, tokens: Option<u64>) {
-        if let Some(tokens) = tokens.filter(|_| !self.says_most()) {
-            self.values.push((Key::Most, json!(tokens)));
-        }
-    }
-
-    /// Whether it is said how long an answer may be.
-    pub(super) fn says_most(&self) -> bool {
-        self.values.iter().any(|(key, _)| *key == Key::Most)
-    }
+    let tools: Vec<String> = neutral.tools.iter().map(|tool| to.definition(tool)).collect();
+    let tools = (!tools.is_empty()).then(|| to.tools(&tools.join(","), choice));
+    let members = members.iter().map(|(key, value)| format!("{}:{value}", json!(key)));
+    tools.into_iter().chain(members).collect()
 }

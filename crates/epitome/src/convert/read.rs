@@ -3,28 +3,31 @@
 use std::collections::HashMap;
 
 use super::ids::{Names, ids};
-use super::lost::Loss;
-use super::neutral::{
-    Answer, Call, CallOutcome, Data, Input, Instruction, Neutral, Piece, Rank, Side, Turn,
-};
-use super::{about, media, parameters, tools, words};
+use super::{about, parameters};
 use crate::json::{self, Scanner, Span, unquote};
 use crate::request::Request;
 use crate::transcript::unit::Units;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
-use crate::wire::{FOREIGN_CALL, Format, as_object};
+use crate::wire::conversion::{CallForm, is_refusal};
+use crate::wire::neutral::{
+    Answer, Call, CallOutcome, Data, Input, Instruction, Loss, Medium, Neutral, Piece, Rank, Side,
+    ToolReader, Turn, words_of,
+};
+use crate::wire::{Dialect, FOREIGN_CALL, Feature, as_object};
 
 /// Reads `request`, whose pairs are whole, on its way to the format `to`.
-pub(super) fn read(request: &Request, to: Format) -> Neutral {
+pub(super) fn read(request: &Request, to: &dyn Dialect) -> Neutral {
+    let from = request.format.dialect();
     let mut neutral = Neutral::default();
     if let Some(raw) = request.system() {
         system(raw, &mut neutral);
     }
     parameters::read(request, to, &mut neutral);
-    tools::read(request, to, &mut neutral);
-    let units = Units::of(&request.transcript, request.format.instructions());
+    from.read_tools(request, &mut ToolReader { to, neutral: &mut neutral });
+    let units = Units::of(&request.transcript, from.terms().instructions);
     let mut reader = Reader {
         request,
+        from,
         to,
         units: &units,
         ids: ids(to),
@@ -76,7 +79,8 @@ fn system(raw: &str, neutral: &mut Neutral) {
 
 struct Reader<'a> {
     request: &'a Request,
-    to: Format,
+    from: &'a dyn Dialect,
+    to: &'a dyn Dialect,
     units: &'a Units,
     ids: Names,
     /// The id that each call has now, and whether its input is words.
@@ -88,7 +92,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn entry(&mut self, entry: Entry<'a>) {
         let at = entry.index;
-        about::members(self.request.format, entry, &mut self.neutral);
+        about::members(self.from, entry, &mut self.neutral);
         let parts: Vec<Part<'a>> = entry.parts().collect();
         let mut pieces = Vec::new();
         let mut from = 0;
@@ -122,7 +126,7 @@ impl<'a> Reader<'a> {
         let is_result = |piece: &Piece| matches!(piece, Piece::Result(_));
         let merges = |last: &&mut Turn| {
             let in_row = last.pieces.iter().all(is_result) && pieces.iter().all(is_result);
-            last.side == side && (side == Side::Model || self.to == Format::Bedrock || in_row)
+            last.side == side && (side == Side::Model || self.to.has(Feature::Alternates) || in_row)
         };
         match self.neutral.turns.last_mut().filter(merges) {
             Some(turn) => turn.pieces.extend(pieces),
@@ -135,7 +139,7 @@ impl<'a> Reader<'a> {
             let Piece::Text(text) = piece else { continue };
             if self.neutral.turns.is_empty() {
                 self.neutral.system.push(Instruction { rank, text });
-            } else if matches!(self.to, Format::OpenaiChat | Format::OpenaiResponses) {
+            } else if self.to.has(Feature::InstructionMessages) {
                 let said = Piece::Instruction(Instruction { rank, text });
                 self.neutral.turns.push(Turn { side: Side::Instructions, pieces: vec![said] });
             } else {
@@ -151,8 +155,8 @@ impl<'a> Reader<'a> {
     }
 
     fn part(&mut self, at: usize, part: &Part<'a>, inner: &[Part<'a>]) -> Option<Piece> {
-        about::part(self.request.format, at, part, &mut self.neutral);
-        let is_server = part.is(Marks::SERVER);
+        about::part(self.from, at, part, &mut self.neutral);
+        let is_served = self.from.is_served(part);
         match part.kind() {
             PartKind::Text if is_refusal(part) => Some(Piece::Refusal(part.text().into_owned())),
             PartKind::Text => {
@@ -170,7 +174,7 @@ impl<'a> Reader<'a> {
                 self.links += 1;
                 None
             }
-            PartKind::Call | PartKind::Result | PartKind::Media if is_server => {
+            PartKind::Call | PartKind::Result | PartKind::Media if is_served => {
                 self.lose(at, Loss::ServedTool, part.name());
                 None
             }
@@ -183,17 +187,10 @@ impl<'a> Reader<'a> {
 
     fn opaque(&mut self, at: usize, part: &Part<'a>) -> Option<Piece> {
         let name = part.name();
-        // A refusal stands beside the content, or in it.
-        if self.request.format == Format::OpenaiChat {
-            let raw = part.raw();
-            let inner = is_refusal(part).then(|| json::text_member(raw, "refusal")).flatten();
-            let refusal =
-                if raw.starts_with('"') { Some(unquote(raw).into_owned()) } else { inner };
-            if let Some(refusal) = refusal {
-                return Some(refusal).filter(|text| !text.is_empty()).map(Piece::Refusal);
-            }
+        if let Some(refusal) = self.from.refusal(part) {
+            return Some(refusal).filter(|text| !text.is_empty()).map(Piece::Refusal);
         }
-        if let Some(said) = words::of(part) {
+        if let Some(said) = words_of(part) {
             self.lose(at, Loss::Words, name);
             return Some(Piece::Text(said));
         }
@@ -209,15 +206,12 @@ impl<'a> Reader<'a> {
     }
 
     fn medium(&mut self, at: usize, part: &Part<'a>) -> Option<Piece> {
-        if self.request.format == Format::OpenaiResponses && part.name() == "image_generation_call"
-        {
-            self.lose(at, Loss::ServedTool, part.name());
-            return None;
-        }
-        let Some(medium) = media::read(part, self.request.format, at) else {
+        let value = serde_json::from_str(part.raw()).ok();
+        let Some(medium) = value.and_then(|value| self.from.read_medium(&value)) else {
             self.lose(at, Loss::Part, part.name());
             return None;
         };
+        let medium = Medium { entry: at, ..medium.elsewhere() };
         if let Data::Elsewhere(name) = &medium.data {
             self.lose(at, Loss::ProviderFile, name.as_str());
             return Some(Piece::Text(medium.instead()));
@@ -227,16 +221,17 @@ impl<'a> Reader<'a> {
 
     fn call(&mut self, at: usize, part: &Part<'a>) -> Piece {
         let id = self.ids.fresh(&part.id());
-        let form = about::form(self.request, part);
-        let is_words = form == about::CallForm::Words && part.is(Marks::LITERAL);
-        let to_words = is_words && tools::takes_words(self.to);
+        let entry = self.entry_of(part);
+        let form = self.from.call_form(entry, part);
+        let is_words = form == CallForm::Words && part.is(Marks::LITERAL);
+        let to_words = is_words && self.to.has(Feature::WordTools);
         self.labels.insert(part.slot, (id.clone(), to_words));
         let text = part.text();
-        let name = self.name(part, form);
+        let name = self.from.call_name(entry, part);
         if to_words {
             return Piece::Call(Call { id, name, input: Input::Words(text.into_owned()) });
         }
-        if form != about::CallForm::Function {
+        if form != CallForm::Function {
             self.lose(at, Loss::CallKind, part.name());
         }
         let object = match text.trim() {
@@ -244,7 +239,7 @@ impl<'a> Reader<'a> {
             "" | "null" => "{}".to_owned(),
             object if is_object(object) => object.to_owned(),
             _ => {
-                if form == about::CallForm::Function {
+                if form == CallForm::Function {
                     self.lose(at, Loss::Arguments, name.as_str());
                 }
                 as_object(part.raw_body()).unwrap_or_else(|| "{}".to_owned())
@@ -253,19 +248,9 @@ impl<'a> Reader<'a> {
         Piece::Call(Call { id, name, input: Input::Object(object) })
     }
 
-    /// The one name of a tool that is called, as its definition has it, too.
-    fn name(&self, call: &Part<'_>, form: about::CallForm) -> String {
-        let mut name = call.name().into_owned();
-        if form == about::CallForm::Own {
-            name.truncate(name.trim_end_matches("_call").len());
-        }
+    fn entry_of(&self, part: &Part<'_>) -> Entry<'a> {
         let transcript = &self.request.transcript;
-        let item = transcript.entry(transcript.entry_of(call.slot)).raw();
-        let is_item = self.request.format == Format::OpenaiResponses;
-        match is_item.then(|| json::text_member(item, "namespace")).flatten() {
-            Some(space) => tools::flat(&space, &name),
-            None => name,
-        }
+        transcript.entry(transcript.entry_of(part.slot))
     }
 
     fn result(&mut self, at: usize, part: &Part<'a>, inner: &[Part<'a>]) -> Option<Piece> {
@@ -278,14 +263,12 @@ impl<'a> Reader<'a> {
             return None;
         };
         let outcome = if part.is(Marks::ERROR) { CallOutcome::Failed } else { CallOutcome::Fine };
-        if outcome == CallOutcome::Failed
-            && matches!(self.to, Format::OpenaiChat | Format::OpenaiResponses)
-        {
+        if outcome == CallOutcome::Failed && !self.to.has(Feature::Failure) {
             self.lose(at, Loss::Failure, "");
         }
         let is_list = part.raw_body().starts_with('[') && !part.is(Marks::LITERAL);
         let is_said_inside =
-            self.request.format != Format::Gemini && (is_list || !inner.is_empty());
+            !self.from.has(Feature::PayloadBesideMedia) && (is_list || !inner.is_empty());
         let mut content = Vec::new();
         if !is_said_inside {
             let text = part.text();
@@ -294,24 +277,16 @@ impl<'a> Reader<'a> {
             content.extend((!is_nothing).then(|| Piece::Text(text.into_owned())));
         }
         for part in inner {
-            let json = (part.kind() == PartKind::Opaque && part.raw().starts_with('{'))
-                .then(|| json::member(part.raw(), Span::new(0..part.raw().len()), "json"))
-                .flatten();
-            match json.filter(|_| self.request.format == Format::Bedrock) {
-                Some(json) => content.push(Piece::Text(json.of(part.raw()).to_owned())),
+            let is_object = part.kind() == PartKind::Opaque && part.raw().starts_with('{');
+            match is_object.then(|| self.from.result_text(part)).flatten() {
+                Some(text) => content.push(Piece::Text(text)),
                 None => content.extend(self.part(at, part, &[])),
             }
         }
         let call = self.request.transcript.part(call);
-        let name = self.name(&call, about::form(self.request, &call));
+        let name = self.from.call_name(self.entry_of(&call), &call);
         Some(Piece::Result(Answer { id, name, to_words, outcome, content }))
     }
-}
-
-/// Whether a block says that the model refuses.
-fn is_refusal(part: &Part<'_>) -> bool {
-    let raw = part.raw();
-    raw.starts_with('{') && json::text_member(raw, "type").as_deref() == Some("refusal")
 }
 
 fn is_object(text: &str) -> bool {

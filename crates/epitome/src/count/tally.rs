@@ -8,7 +8,7 @@ use super::{Count, TokenCounter, media, sealed};
 use crate::json::{self, Span, unquote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
-use crate::wire::Format;
+use crate::wire::{Feature, Format};
 
 /// Tokens around the contents: what a message, a call and a reply cost beside their words.
 ///
@@ -203,7 +203,7 @@ pub(crate) fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCou
         PartKind::Link => Count::ZERO,
         PartKind::Text => counter.text(&part.text()),
         PartKind::Reasoning | PartKind::Opaque
-            if format.dialect().encrypts_reasoning() && part.is(Marks::SIGNED) =>
+            if format.dialect().has(Feature::EncryptedReasoning) && part.is(Marks::SIGNED) =>
         {
             sealed(part.raw_body().len().saturating_sub(2))
         }
@@ -235,15 +235,15 @@ fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> C
     let is_document = kind.contains("pdf")
         || kind.contains("document")
         || matches!(kind.as_str(), "file" | "input_file");
-    if dialect.has_text_documents() && part.raw_body().starts_with('[') {
+    if dialect.has(Feature::TextDocuments) && part.raw_body().starts_with('[') {
         blocks_count(part.raw_body(), counter)
-    } else if dialect.has_text_documents() && is_said(&kind, &data) {
+    } else if dialect.has(Feature::TextDocuments) && is_said(&kind, &data) {
         counter.text(&data)
     } else if is_document || data.starts_with("data:application/pdf") {
         counter.document(&media::Document::from_base64(&data))
     } else if let Some(pace) = media::Pace::of(&kind) {
         pace.count(&media::Document::from_base64(&data))
-    } else if kind.starts_with("text/") && dialect.has_text_documents() {
+    } else if kind.starts_with("text/") && dialect.has(Feature::TextDocuments) {
         counter.text(&data)
     } else if kind.starts_with("text/") || OFFICE.contains(&kind.as_str()) {
         // Text in base64: four characters a token, and the band of that.

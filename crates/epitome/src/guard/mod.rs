@@ -14,7 +14,7 @@ use crate::request::Request;
 use crate::text::STUB;
 use crate::transcript::unit::{Instructions, Unit, Units};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
-use crate::wire::{Opening, Thinking};
+use crate::wire::{Feature, Opening, Thinking};
 
 pub use options::{GuardOptions, OpenLoop, Pin, Predicate, Preserved, Task, Unheld};
 use reason::Holds;
@@ -274,7 +274,7 @@ impl Guard {
         if stateful.peek().is_some() {
             // Anthropic's own compaction hides what is before it: the cut moves behind. Of Responses the
             // model still reads what stands before it (PROVIDERS.md B.2.3).
-            let hides = request.format.dialect().compaction_hides()
+            let hides = !request.format.dialect().has(Feature::VisibleCompactions)
                 && stateful.any(|part| part.name() == "compaction");
             let from = if hides { 0 } else { entry.index };
             (from..=entry.index).for_each(|at| self.hold(at, KeepReason::State));
@@ -293,7 +293,7 @@ impl Guard {
     /// What goes on from history that isn't here: all of it is news to the model if the provider puts
     /// that history before it, and else the outputs whose calls are only referred to.
     fn elsewhere(&mut self, request: &Request, units: &Units) {
-        if !request.format.dialect().has_kept_items() {
+        if !request.format.dialect().has(Feature::KeptItems) {
             return;
         }
         let is_answer = |p: Part<'_>| {
@@ -382,7 +382,7 @@ impl Guard {
     /// Gemini lets calls follow only the user's side, so what parts a held text of the model's from
     /// the calls that may come to stand behind it stays with it.
     fn parted_models(&mut self, request: &Request, units: &Units) {
-        if !request.format.dialect().calls_follow_user() {
+        if !request.format.dialect().has(Feature::CallsFollowUser) {
             return;
         }
         let transcript = &request.transcript;

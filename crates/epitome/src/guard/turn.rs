@@ -6,7 +6,7 @@ use crate::model::Registry;
 use crate::request::Request;
 use crate::transcript::unit::{Unit, Units};
 use crate::transcript::{Marks, Part, PartKind, Role, Transcript};
-use crate::wire::{ReasoningKept, Thinking};
+use crate::wire::{Feature, ReasoningKept, Thinking};
 
 /// The steps since the newest message that isn't a result, if the model has yet to answer the
 /// newest results. Text behind these results doesn't close the loop: providers merge it with them.
@@ -54,11 +54,11 @@ pub(super) fn reasoning_from(
     let transcript = &request.transcript;
     let len = transcript.len();
     let dialect = request.format.dialect();
-    let kept = dialect.reasoning_kept();
+    let kept = dialect.terms().reasoning_kept;
     if Thinking::of(request) == Thinking::Manual || kept == ReasoningKept::Turn {
         return turn_start(request);
     }
-    if dialect.has_reasoning_content() && demands_all(request) {
+    if dialect.has(Feature::ReasoningContent) && demands_all(request) {
         return 0;
     }
     match open_loop {

@@ -10,6 +10,7 @@ use crate::count::Count;
 use crate::json::unquote;
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, PartKind, Role};
+use crate::wire::Feature;
 
 /// Something about a request that doesn't suit a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,10 +183,10 @@ pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
         let entry = first_reasoning(request);
         put(MisfitKind::ForeignReasoning, Sure::Maybe, entry, detail);
     }
-    if request.format.dialect().has_thinking_modes() {
+    if request.format.dialect().has(Feature::ThinkingModes) {
         anthropic(request, model, &mut put);
     }
-    if request.format.dialect().has_reasoning_content() {
+    if request.format.dialect().has(Feature::ReasoningContent) {
         chat(request, model, &mut put);
     }
     found

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::Bound;
 use super::registry::Registry;
 use crate::request::Request;
-use crate::wire::Thinking;
+use crate::wire::{Feature, Thinking};
 
 /// Whether a model's reasoning is bound to the prefix that it was made under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ impl Binding {
     pub fn of(request: &Request) -> Self {
         let bound = match request.model() {
             Some(name) => Registry::built_in().bound(&name),
-            None if request.format.dialect().has_model_in_url()
+            None if request.format.dialect().has(Feature::ModelInUrl)
                 && Thinking::of(request) == Thinking::Other =>
             {
                 Bound::Refused

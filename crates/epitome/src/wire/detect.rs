@@ -27,7 +27,7 @@ pub fn shown_format(source: &str) -> Format {
 
 /// Where in a request a member stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+pub(crate) enum Place {
     /// In a whole body; an object at the top may be one.
     Body,
     /// In an element of the tool definitions.
@@ -42,7 +42,7 @@ enum Place {
 
 /// How much a member says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weight {
+pub(crate) enum Weight {
     /// No other format has it.
     Proof,
     /// Compatibles of other formats have it too.
@@ -53,106 +53,15 @@ enum Weight {
     Never,
 }
 
-use Format::{Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponses};
 use Place::{Block, Body, Entry, First, Tool};
 use Weight::{Against, Hint, Never, Proof};
-
-/// Members that only some format has, whatever they say (but null, which says nothing).
-const MEMBERS: &[(Place, &str, Format, Weight)] = &[
-    (Body, "input", OpenaiResponses, Proof),
-    (Body, "previous_response_id", OpenaiResponses, Proof),
-    (Body, "instructions", OpenaiResponses, Hint),
-    // Bedrock has one too, beside other evidence.
-    (Body, "system", Anthropic, Hint),
-    (Body, "thinking", Anthropic, Hint),
-    // Gateways take Claude's name in Chat's form.
-    (Body, "response_format", OpenaiChat, Proof),
-    (Body, "stream_options", OpenaiChat, Proof),
-    (Body, "max_completion_tokens", OpenaiChat, Proof),
-    (Body, "frequency_penalty", OpenaiChat, Hint),
-    (Body, "presence_penalty", OpenaiChat, Hint),
-    (Body, "n", OpenaiChat, Hint),
-    (Body, "seed", OpenaiChat, Hint),
-    (Body, "anthropic_version", Anthropic, Proof),
-    (Tool, "function", OpenaiChat, Proof),
-    (Tool, "input_schema", Anthropic, Proof),
-    (Tool, "parameters", OpenaiResponses, Hint),
-    (Entry, "tool_calls", OpenaiChat, Proof),
-    (Entry, "tool_call_id", OpenaiChat, Proof),
-    (Entry, "function_call", OpenaiChat, Proof),
-    (Entry, "call_id", OpenaiResponses, Proof),
-    (Block, "cache_control", Anthropic, Hint),
-    (Body, "contents", Gemini, Proof),
-    (Body, "systemInstruction", Gemini, Proof),
-    (Body, "system_instruction", Gemini, Proof),
-    (Body, "generationConfig", Gemini, Hint),
-    (Tool, "functionDeclarations", Gemini, Proof),
-    (Tool, "function_declarations", Gemini, Proof),
-    (Entry, "parts", Gemini, Proof),
-    (Body, "modelId", Bedrock, Hint),
-    (Body, "toolConfig", Bedrock, Hint),
-    (Body, "inferenceConfig", Bedrock, Proof),
-    (Body, "additionalModelRequestFields", Bedrock, Proof),
-    (Body, "guardrailConfig", Bedrock, Proof),
-    (Block, "toolUse", Bedrock, Proof),
-    (Block, "toolResult", Bedrock, Proof),
-    (Block, "reasoningContent", Bedrock, Proof),
-    (Block, "cachePoint", Bedrock, Proof),
-    // Every other format's blocks say of what type they are.
-    (Block, "text", Bedrock, Hint),
-    (Block, "image", Bedrock, Hint),
-    (Block, "document", Bedrock, Hint),
-    (Block, "type", Bedrock, Against),
-];
-
-/// Members that tell by what they say.
-const VALUES: &[(Place, &str, &[&str], Format, Weight)] = &[
-    (Entry, "role", &["tool", "function"], OpenaiChat, Proof),
-    (Entry, "role", &["developer"], OpenaiChat, Hint),
-    (Entry, "role", &["model"], Gemini, Proof),
-    // Gateways take Claude's name in Chat's form, of which a compaction may leave plain messages.
-    (First, "role", &["system"], Anthropic, Never),
-    (First, "role", &["system"], Bedrock, Never),
-    (
-        Entry,
-        "type",
-        &["reasoning", "item_reference", "compaction", "compaction_trigger"],
-        OpenaiResponses,
-        Proof,
-    ),
-    // Anthropic's answers are of this type too.
-    (Entry, "type", &["message"], OpenaiResponses, Hint),
-    (Block, "type", &["text"], OpenaiResponses, Against),
-    (Entry, "type", &["additional_tools", "configuration_update"], OpenaiResponses, Proof),
-    (
-        Block,
-        "type",
-        &["input_text", "output_text", "input_image", "input_file"],
-        OpenaiResponses,
-        Proof,
-    ),
-    (
-        Block,
-        "type",
-        &["tool_use", "tool_result", "redacted_thinking", "image", "document"],
-        Anthropic,
-        Proof,
-    ),
-    // Mistral's reasoning models have such blocks in Chat messages.
-    (Block, "type", &["thinking"], Anthropic, Hint),
-    (Block, "type", &["server_tool_use", "compaction"], Anthropic, Proof),
-    (Block, "type", &["image_url", "input_audio", "file"], OpenaiChat, Proof),
-    (Block, "type", &["refusal"], OpenaiChat, Hint),
-];
-
-/// How item types of Responses end: there are more of them than can be listed.
-const ITEMS: [&str; 3] = ["_call", "_output", "_list_tools"];
 
 /// More hints than there can be.
 const NEVER: i32 = 1 << 30;
 
-/// Parts of a model's name.
-const MODELS: &[(&str, Format)] = &[("claude", Anthropic), ("anthropic.claude", Bedrock)];
+/// What a member says of a format: where it stands, its key, what it says if it must say one of these, and how much that
+/// is. Null says nothing.
+pub(crate) type Sign = (Place, &'static str, &'static [&'static str], Weight);
 
 /// Why the walk over the members ends early.
 enum Stop {
@@ -188,7 +97,7 @@ impl Evidence {
         // Of formats with as many hints the first one, as they are listed.
         let rank = |(format, hints): &&(Format, i32)| (*hints, Reverse(*format as usize));
         let hinted = self.hints.iter().filter(|(_, hints)| *hints > 0).max_by_key(rank);
-        self.proven.or(hinted.map(|(format, _)| *format)).unwrap_or(OpenaiChat)
+        self.proven.or(hinted.map(|(format, _)| *format)).unwrap_or(Format::PLAIN)
     }
 
     /// A body, a list of entries, or entries one after the other.
@@ -225,7 +134,7 @@ impl Evidence {
             let name = unquote(key.of(text));
             let is = |place| places.contains(&place);
             let inner = match name.as_ref() {
-                "messages" | "input" | "contents" if is(Body) => Some(Entry),
+                list if is(Body) && is_list(list) => Some(Entry),
                 "tools" if is(Body) => Some(Tool),
                 // Bedrock's has blocks without a type, as its messages have.
                 "system" if is(Body) => Some(Block),
@@ -250,28 +159,24 @@ impl Evidence {
         if value == "null" {
             return Ok(());
         }
-        let is = |place: &Place, key: &str| key == name && places.contains(place);
-        for (place, key, format, weight) in MEMBERS {
-            // An item of Responses may have an `input` too; there it says the same.
-            if is(place, key) {
-                self.note(*format, *weight)?;
+        let word =
+            if value.starts_with('"') && value.len() <= 64 { unquote(value) } else { "".into() };
+        for format in Format::ALL {
+            let terms = format.dialect().terms();
+            for (place, key, words, weight) in terms.evidence {
+                // An item of Responses may have an `input` too; there it says the same.
+                let is_it = *key == name && places.contains(place);
+                if is_it && (words.is_empty() || words.contains(&word.as_ref())) {
+                    self.note(format, *weight)?;
+                }
             }
-        }
-        if !value.starts_with('"') || value.len() > 64 {
-            return Ok(());
-        }
-        let word = unquote(value);
-        for (place, key, words, format, weight) in VALUES {
-            if is(place, key) && words.contains(&word.as_ref()) {
-                self.note(*format, *weight)?;
+            let ends = |end: &&str| word.ends_with(*end);
+            if name == "type" && places.contains(&Entry) && terms.item_types.iter().any(ends) {
+                self.note(format, Proof)?;
             }
-        }
-        if is(&Entry, "type") && ITEMS.iter().any(|end| word.ends_with(end)) {
-            self.note(OpenaiResponses, Proof)?;
-        }
-        if is(&Body, "model") {
-            for (_, format) in MODELS.iter().filter(|(part, _)| word.contains(part)) {
-                self.note(*format, Hint)?;
+            let names = |part: &&str| word.contains(*part);
+            if name == "model" && places.contains(&Body) && terms.models.iter().any(names) {
+                self.note(format, Hint)?;
             }
         }
         Ok(())
@@ -292,8 +197,15 @@ impl Evidence {
     }
 }
 
+/// Whether some format has its entries in this member.
+fn is_list(key: &str) -> bool {
+    Format::ALL.iter().any(|format| format.dialect().terms().list == key)
+}
+
 #[cfg(test)]
 mod tests {
+    use Format::{Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponses};
+
     use super::*;
 
     fn check(text: &str, format: Format) {

@@ -1,13 +1,13 @@
 //! What differs between wire formats: each is one folder, and implements [`Dialect`].
 
+use super::Feature;
 use super::clean::{Past, begins_reply};
+use super::conversion::{Conversion, message};
+use super::neutral::{Key, Side};
 use super::rules::Finding;
-use super::{Opening, splice};
-use crate::json::{JsonError, Scanner, Splices, quote};
+use crate::json::{JsonError, Scanner, quote};
 use crate::request::{Keeper, Request};
-use crate::transcript::unit::Instructions;
 use crate::transcript::{Entry, Part, PartKind, PartRow, Role, Transcript};
-use crate::view::PartEdit;
 
 /// A member of the body that says something about the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +25,7 @@ pub(crate) enum Field {
 }
 
 /// What differs between formats whose entries are messages in a list.
-pub(crate) trait Dialect: Sync {
-    /// The body member that holds the entries.
-    fn list_key(&self) -> &'static str;
+pub(crate) trait Dialect: Conversion {
     /// Members of which every entry has one; a line without them isn't one.
     fn entry_keys(&self) -> &'static [&'static str] {
         &["role"]
@@ -36,104 +34,45 @@ pub(crate) trait Dialect: Sync {
     fn is_of_entry(&self, _key: &str, _value: &str) -> bool {
         false
     }
-    /// What the body member `key` says, if it says something.
-    fn field(&self, key: &str) -> Option<Field> {
-        match key {
-            "model" => Some(Field::Model),
-            "system" => Some(Field::System),
-            "tools" => Some(Field::Tools),
-            "thinking" => Some(Field::Thinking),
-            _ => None,
-        }
-    }
     /// Reads one entry; appends its parts, in order.
     fn read_entry(
         &self,
         scanner: &mut Scanner<'_>,
         parts: &mut Vec<PartRow>,
     ) -> Result<Role, JsonError>;
-    /// A text element for a content list.
-    fn text_block(&self, text: &str) -> String;
     /// A user-role message.
-    fn user_message(&self, text: &str) -> String;
-    /// The entry's member that holds its parts.
-    fn content_key(&self) -> &'static str {
-        "content"
+    fn user_message(&self, text: &str) -> String {
+        if self.has(Feature::StringContent) {
+            return format!(r#"{{"role":"user","content":{}}}"#, quote(text));
+        }
+        self.user_blocks(&self.text_block(text))
     }
     /// A user-role message of these elements, separated by commas.
     fn user_blocks(&self, blocks: &str) -> String {
-        format!(r#"{{"role":"user","{}":[{blocks}]}}"#, self.content_key())
+        message(self.terms(), Side::User, blocks)
     }
     /// What a result's payload is replaced by where it isn't a string, to say `text`.
     fn result_words(&self, _result: &Part<'_>, text: &str) -> String {
         quote(text)
     }
-    /// Whether user and assistant must take turns, so that messages of one role can't stand side by side.
-    fn alternates(&self) -> bool {
-        false
-    }
-    /// The replacements that make `edits`, relative to the entry's own bytes.
-    fn splices(&self, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
-        splice::splices(self.as_dialect(), entry, edits)
-    }
-    /// Where system text may stand in mid-conversation.
-    fn instructions(&self) -> Instructions {
-        Instructions::Anywhere
-    }
-    /// Who must speak first.
-    fn opening(&self) -> Opening {
-        Opening::User
-    }
     /// A medium's type, and its data or address.
     fn media(&self, part: &Part<'_>) -> (String, String) {
         (part.name().into_owned(), part.text().into_owned())
-    }
-    /// Whether a document's data may be plain text, or blocks of it.
-    fn has_text_documents(&self) -> bool {
-        false
-    }
-    /// Whether signed reasoning comes back encrypted, so that its bytes are no text.
-    fn encrypts_reasoning(&self) -> bool {
-        false
-    }
-    /// Whether Chat's `reasoning_content` carries reasoning back.
-    fn has_reasoning_content(&self) -> bool {
-        false
-    }
-    /// Whether reasoning is asked for by Anthropic's modes.
-    fn has_thinking_modes(&self) -> bool {
-        false
     }
     /// The `type` in the reasoning mode, where the format has Anthropic's modes.
     fn thinking_type(&self, _mode: &str) -> Option<String> {
         None
     }
-    /// Whether the URL names the model, not the body.
-    fn has_model_in_url(&self) -> bool {
-        false
-    }
-    /// Which reasoning must come back while a tool loop is open.
-    fn reasoning_kept(&self) -> ReasoningKept {
-        ReasoningKept::NewestStep
-    }
     /// Tokens of the longest reply that the request allows.
-    fn reply_limit(&self, request: &Request) -> Option<u64>;
+    fn reply_limit(&self, request: &Request) -> Option<u64> {
+        let limits = self.terms().parameters.iter().filter(|(key, _)| *key == Key::Most);
+        let path = |path: &str| request.number(&path.split('.').collect::<Vec<_>>());
+        limits.into_iter().find_map(|(_, limit)| path(limit))
+    }
     /// Whether the model must call a tool.
     fn forces_call(&self, request: &Request) -> bool;
     /// Whether the reply must have a certain form.
     fn demands_form(&self, request: &Request) -> bool;
-    /// Whether a compaction item hides what stands before it.
-    fn compaction_hides(&self) -> bool {
-        true
-    }
-    /// Whether a request may go on from items that the provider keeps.
-    fn has_kept_items(&self) -> bool {
-        false
-    }
-    /// Whether calls must stand right behind the user's side.
-    fn calls_follow_user(&self) -> bool {
-        false
-    }
     /// Whether the part is volatile: a signature that a client may replace.
     fn is_replaceable_signature(&self, _part: &Part<'_>) -> bool {
         false
@@ -144,12 +83,10 @@ pub(crate) trait Dialect: Sync {
     }
     /// The member with a call's id, or with the id of the call that a result answers.
     fn id_key(&self, kind: PartKind) -> &'static str;
-    /// Whether all results of a turn must stand in one message.
-    fn gathers_results(&self) -> bool {
-        false
+    /// The member of a body that defines the tools that were called, where they must be defined.
+    fn called_tools(&self, _transcript: &Transcript) -> Option<String> {
+        None
     }
-    /// Itself, for what works on any dialect.
-    fn as_dialect(&self) -> &dyn Dialect;
     /// A result that says that its call was never answered: a message of its own, or an element.
     fn missing_result(&self, id: &str, name: &str) -> MissingResult;
     /// The same for the call in `entry`.

@@ -134,7 +134,7 @@ impl Reader<'_> {
         let mut is_entry = false;
         scanner.object(|scanner, key| {
             let name = unquote(key.of(text));
-            if name == self.dialect.list_key() {
+            if name == self.dialect.terms().list {
                 // The last of duplicate keys wins.
                 self.transcript = Transcript::new(Arc::clone(self.transcript.source()));
                 let first = scanner.peek();
@@ -152,7 +152,8 @@ impl Reader<'_> {
             }
             let value = scanner.value()?;
             is_entry |= self.dialect.is_of_entry(&name, &unquote(value.of(text)));
-            match self.dialect.field(&name) {
+            let mut fields = self.dialect.terms().fields.iter();
+            match fields.find(|(key, _)| *key == name).map(|(_, field)| *field) {
                 Some(Field::Model) => frame.model = value,
                 Some(Field::System) => frame.system = value,
                 Some(Field::Tools) => frame.tools = value,
@@ -189,7 +190,7 @@ impl Reader<'_> {
             let newest = self.transcript.entry(self.transcript.len() - 1).raw();
             let has = |key| json::member(newest, Span::new(0..newest.len()), key).is_some();
             if !self.dialect.entry_keys().iter().any(|key| has(key)) {
-                return Err(Failure::Shape(match self.dialect.list_key() {
+                return Err(Failure::Shape(match self.dialect.terms().list {
                     "contents" => "no list of contents, and no `parts` in a line",
                     "input" => "no `input`, and no `type` or `role` in a line",
                     _ => "no list of messages, and no `role` in a line",

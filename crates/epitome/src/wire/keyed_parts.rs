@@ -9,12 +9,7 @@ use crate::transcript::{Entry, Marks, Part, PartKind};
 use crate::view::{PartEdit, Put};
 
 /// The replacements that make `edits`, relative to the entry's own bytes; its elements stand in `list`.
-pub(super) fn splices(
-    dialect: &dyn Dialect,
-    list: &str,
-    entry: Entry<'_>,
-    edits: &[PartEdit],
-) -> Splices {
+pub(super) fn splices(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
     let raw = entry.raw();
     let origin = entry.span().start;
     let parts: Vec<Held<'_>> = held(entry, edits);
@@ -27,7 +22,7 @@ pub(super) fn splices(
         return work.splices;
     }
     let whole = Span::new(0..raw.len());
-    let elements = json::member(raw, whole, list)
+    let elements = json::member(raw, whole, dialect.terms().content)
         .filter(|list| raw[list.range()].starts_with('['))
         .and_then(|list| json::elements(raw, list).ok())
         .unwrap_or_default();

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Dialect, Mend};
+use super::{Dialect, Feature, Mend};
 use crate::json::{self, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Role, Transcript};
@@ -53,7 +53,8 @@ pub fn layout(request: &Request, view: &View) -> Vec<Laid> {
     let mut laid: Vec<Laid> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let message = laid.last().map_or(0, |last| {
-            let is_shared = dialect.alternates() && shares(dialect, request, last.piece, piece);
+            let is_shared =
+                dialect.has(Feature::Alternates) && shares(dialect, request, last.piece, piece);
             last.message + usize::from(!is_shared)
         });
         laid.push(Laid { piece, message });
@@ -77,7 +78,7 @@ fn shares(dialect: &dyn Dialect, request: &Request, before: Piece, piece: Piece)
         Piece::Checkpoint => Some(Role::User),
         Piece::Entry(at) => {
             let entry = request.transcript.entry(at);
-            has_list(entry, dialect.content_key()).then(|| entry.role())
+            has_list(entry, dialect.terms().content).then(|| entry.role())
         }
     };
     matches!(role(before), Some(Role::User | Role::Assistant)) && role(before) == role(piece)

@@ -8,6 +8,7 @@ mod arguments;
 mod bedrock;
 mod breach;
 mod clean;
+pub(crate) mod conversion;
 mod detect;
 mod dialect;
 mod envelope;
@@ -17,6 +18,7 @@ mod keyed_parts;
 mod keys;
 mod layout;
 mod message;
+pub(crate) mod neutral;
 mod openai_chat;
 mod openai_responses;
 mod origin;
@@ -24,6 +26,7 @@ mod pairing;
 mod repair;
 mod rules;
 mod splice;
+pub(crate) mod terms;
 mod thinking;
 mod turns;
 
@@ -42,21 +45,23 @@ pub use detect::{detect, shown_format};
 pub(crate) use dialect::{Dialect, FOREIGN_CALL, Field, MissingResult, ReasoningKept};
 pub(crate) use layout::shared;
 pub use layout::{Laid, Piece, layout};
+pub(crate) use neutral::Key;
 pub(crate) use repair::repair_found;
 pub use repair::{Mended, Repaired, repair, repair_except};
 pub(crate) use rules::CHAT_NAME;
 pub use rules::{RULES, Rule, RuleId};
+pub(crate) use terms::{Demand, Feature, Results, Terms};
 pub use thinking::Thinking;
 
 impl Format {
     /// Where it lets system text stand in mid-conversation.
     pub fn instructions(self) -> Instructions {
-        self.dialect().instructions()
+        self.dialect().terms().instructions
     }
 
     /// Who must speak first.
     pub fn opening(self) -> Opening {
-        self.dialect().opening()
+        self.dialect().terms().opening
     }
 
     pub(crate) fn dialect(self) -> &'static dyn Dialect {

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::Dialect;
 use super::layout::{Piece, joined, layout};
+use super::{Dialect, Feature, keyed_parts};
 use crate::json::{self, JsonError, Scanner, Span, Splices, key_is, quote};
 use crate::request::{Envelope, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
@@ -31,7 +31,7 @@ pub(super) fn render(request: &Request, view: &View) -> (String, Vec<Stands>) {
             text(first)
         } else {
             let texts: Vec<_> = pieces.iter().map(|laid| text(laid.piece)).collect();
-            joined(&texts, dialect.content_key()).into()
+            joined(&texts, dialect.terms().content).into()
         };
         match first {
             Piece::Entry(at) if pieces.len() == 1 && *fates[at] == Fate::Keep => out.keep(at),
@@ -127,11 +127,14 @@ impl<'a> Writer<'a> {
 
 /// `entry` with slots replaced.
 pub(super) fn edit(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit]) -> String {
-    dialect.splices(entry, edits).apply(entry.raw())
+    splices(dialect, entry, edits).apply(entry.raw())
 }
 
 /// The replacements that make `edits`, relative to the entry's own bytes.
 pub(super) fn splices(dialect: &dyn Dialect, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
+    if dialect.has(Feature::KeyedParts) {
+        return keyed_parts::splices(dialect, entry, edits);
+    }
     let origin = entry.span().start;
     let parts: Vec<Part<'_>> = entry.parts().collect();
     let mut splices = Splices::default();

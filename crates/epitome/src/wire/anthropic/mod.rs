@@ -1,36 +1,23 @@
 //! Anthropic Messages (PROVIDERS.md B.1).
 
+mod conversion;
 mod frame;
 mod markers;
 mod rules;
+mod terms;
+mod unsigned;
 
 use super::clean::Past;
 use super::message::{self, Spelling};
 use super::openai_chat::row;
-use super::{Dialect, Field, Finding, MissingResult};
+use super::{Dialect, Finding, MissingResult};
 use crate::json::{self, JsonError, Scanner, Span, quote, unquote};
-use crate::request::{Keeper, Request};
-use crate::transcript::unit::Instructions;
+use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role, Transcript};
 
 pub(super) struct Anthropic;
 
 impl Dialect for Anthropic {
-    fn list_key(&self) -> &'static str {
-        "messages"
-    }
-
-    fn field(&self, key: &str) -> Option<Field> {
-        match key {
-            "model" => Some(Field::Model),
-            "system" => Some(Field::System),
-            "tools" => Some(Field::Tools),
-            "thinking" => Some(Field::Thinking),
-            "thread" => Some(Field::Elsewhere(Keeper::Thread)),
-            _ => None,
-        }
-    }
-
     fn read_entry(
         &self,
         scanner: &mut Scanner<'_>,
@@ -41,36 +28,8 @@ impl Dialect for Anthropic {
         message::read(spelling, scanner, parts)
     }
 
-    fn text_block(&self, text: &str) -> String {
-        format!(r#"{{"type":"text","text":{}}}"#, quote(text))
-    }
-
-    fn user_message(&self, text: &str) -> String {
-        format!(r#"{{"role":"user","content":{}}}"#, quote(text))
-    }
-
-    fn as_dialect(&self) -> &dyn Dialect {
-        self
-    }
-
-    fn instructions(&self) -> Instructions {
-        Instructions::BetweenUserAndReply
-    }
-
-    fn has_text_documents(&self) -> bool {
-        true
-    }
-
-    fn has_thinking_modes(&self) -> bool {
-        true
-    }
-
     fn thinking_type(&self, mode: &str) -> Option<String> {
         json::text_member(mode, "type")
-    }
-
-    fn reply_limit(&self, request: &Request) -> Option<u64> {
-        request.number(&["max_tokens"])
     }
 
     fn forces_call(&self, request: &Request) -> bool {

@@ -1,36 +1,21 @@
 //! AWS Bedrock Converse (PROVIDERS.md B.4b): blocks are elements with one member.
 
 mod block;
+mod conversion;
 mod rules;
+mod terms;
 
 use super::clean::Past;
 use super::message::{self, Spelling};
-use super::{Dialect, Field, Finding, MissingResult, keyed_parts};
-use crate::json::{self, JsonError, Scanner, Span, Splices, quote};
+use super::{Dialect, Finding, MissingResult, keyed_parts};
+use crate::json::{self, JsonError, Scanner, Span, quote};
 use crate::request::Request;
-use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role};
-use crate::view::PartEdit;
+use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role, Transcript};
 use crate::wire::openai_chat::row;
-
-pub(super) use rules::called_tools;
 
 pub(super) struct Bedrock;
 
 impl Dialect for Bedrock {
-    fn list_key(&self) -> &'static str {
-        "messages"
-    }
-
-    fn field(&self, key: &str) -> Option<Field> {
-        match key {
-            "modelId" => Some(Field::Model),
-            "system" => Some(Field::System),
-            "toolConfig" => Some(Field::Tools),
-            "additionalModelRequestFields" => Some(Field::Thinking),
-            _ => None,
-        }
-    }
-
     fn read_entry(
         &self,
         scanner: &mut Scanner<'_>,
@@ -41,45 +26,13 @@ impl Dialect for Bedrock {
         message::read(spelling, scanner, parts)
     }
 
-    fn text_block(&self, text: &str) -> String {
-        format!(r#"{{"text":{}}}"#, quote(text))
-    }
-
-    fn user_message(&self, text: &str) -> String {
-        format!(r#"{{"role":"user","content":{}}}"#, keyed_parts::one_text(text))
-    }
-
     fn result_words(&self, _result: &Part<'_>, text: &str) -> String {
         keyed_parts::one_text(text)
-    }
-
-    fn alternates(&self) -> bool {
-        true
-    }
-
-    fn splices(&self, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
-        keyed_parts::splices(self, "content", entry, edits)
-    }
-
-    fn as_dialect(&self) -> &dyn Dialect {
-        self
-    }
-
-    fn has_thinking_modes(&self) -> bool {
-        true
     }
 
     fn thinking_type(&self, mode: &str) -> Option<String> {
         let thinking = json::member(mode, Span::new(0..mode.len()), "thinking")?;
         json::text_member(thinking.of(mode), "type")
-    }
-
-    fn has_model_in_url(&self) -> bool {
-        true
-    }
-
-    fn reply_limit(&self, request: &Request) -> Option<u64> {
-        request.number(&["inferenceConfig", "maxTokens"])
     }
 
     fn forces_call(&self, request: &Request) -> bool {
@@ -99,8 +52,8 @@ impl Dialect for Bedrock {
         "toolUseId"
     }
 
-    fn gathers_results(&self) -> bool {
-        true
+    fn called_tools(&self, transcript: &Transcript) -> Option<String> {
+        Some(rules::called_tools(transcript))
     }
 
     fn missing_result(&self, id: &str, _name: &str) -> MissingResult {

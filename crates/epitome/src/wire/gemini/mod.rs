@@ -4,38 +4,25 @@
 //! rows are the data members' values, and the signature beside one is a row of its own: reasoning
 //! that may leave while what it stands beside stays. Names are read in both spellings, as the API does.
 
+mod conversion;
 mod pairs;
 mod part;
 mod rules;
+mod terms;
 
 use super::clean::Past;
 use super::message::{self, Spelling};
-use super::{Dialect, Field, Finding, MissingResult, ReasoningKept, keyed_parts};
-use crate::json::{JsonError, Scanner, Splices, quote};
-use crate::request::{Keeper, Request};
+use super::{Dialect, Finding, MissingResult};
+use crate::json::{JsonError, Scanner, quote};
+use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role, Transcript};
-use crate::view::PartEdit;
 use crate::wire::openai_chat::row;
 
 pub(super) struct Gemini;
 
 impl Dialect for Gemini {
-    fn list_key(&self) -> &'static str {
-        "contents"
-    }
-
     fn entry_keys(&self) -> &'static [&'static str] {
         &["parts", "role"]
-    }
-
-    fn field(&self, key: &str) -> Option<Field> {
-        match key {
-            "model" => Some(Field::Model),
-            "systemInstruction" | "system_instruction" => Some(Field::System),
-            "tools" => Some(Field::Tools),
-            "cachedContent" | "cached_content" => Some(Field::Elsewhere(Keeper::Cache)),
-            _ => None,
-        }
     }
 
     fn read_entry(
@@ -47,38 +34,10 @@ impl Dialect for Gemini {
         message::read(spelling, scanner, parts)
     }
 
-    fn text_block(&self, text: &str) -> String {
-        format!(r#"{{"text":{}}}"#, quote(text))
-    }
-
-    fn user_message(&self, text: &str) -> String {
-        format!(r#"{{"role":"user","parts":[{}]}}"#, self.text_block(text))
-    }
-
     fn result_words(&self, result: &Part<'_>, text: &str) -> String {
         // "Use `output` key to specify function output and `error` key to specify error details".
         let key = if result.is(Marks::ERROR) { "error" } else { "output" };
         format!(r#"{{"{key}":{}}}"#, quote(text))
-    }
-
-    fn content_key(&self) -> &'static str {
-        "parts"
-    }
-
-    fn splices(&self, entry: Entry<'_>, edits: &[PartEdit]) -> Splices {
-        keyed_parts::splices(self, "parts", entry, edits)
-    }
-
-    fn as_dialect(&self) -> &dyn Dialect {
-        self
-    }
-
-    fn reasoning_kept(&self) -> ReasoningKept {
-        ReasoningKept::Turn
-    }
-
-    fn reply_limit(&self, request: &Request) -> Option<u64> {
-        request.number(&["generationConfig", "maxOutputTokens"])
     }
 
     fn forces_call(&self, request: &Request) -> bool {
@@ -93,10 +52,6 @@ impl Dialect for Gemini {
             || asked("responseJsonSchema")
     }
 
-    fn calls_follow_user(&self) -> bool {
-        true
-    }
-
     /// Gemini CLI puts a word that stands for any signature in its place when a session is taken up later.
     fn is_replaceable_signature(&self, part: &Part<'_>) -> bool {
         let is_signature = part.is(Marks::SIGNED) && !part.is(Marks::LITERAL);
@@ -105,10 +60,6 @@ impl Dialect for Gemini {
 
     fn id_key(&self, _kind: PartKind) -> &'static str {
         "id"
-    }
-
-    fn gathers_results(&self) -> bool {
-        true
     }
 
     fn missing_result(&self, id: &str, name: &str) -> MissingResult {

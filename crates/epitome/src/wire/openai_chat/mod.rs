@@ -1,9 +1,11 @@
 //! OpenAI Chat Completions (PROVIDERS.md B.3) and its compatibles.
 
+pub(super) mod conversion;
 mod rules;
+mod terms;
 
 use super::clean::Past;
-use super::{Dialect, Finding, MissingResult, Opening, ReasoningKept, origin};
+use super::{Dialect, Finding, MissingResult, origin};
 use crate::json::{self, JsonError, Scanner, Span, quote, unquote};
 use crate::request::Request;
 use crate::transcript::{Marks, Origin, Part, PartKind, PartRow, Role};
@@ -11,10 +13,6 @@ use crate::transcript::{Marks, Origin, Part, PartKind, PartRow, Role};
 pub(super) struct OpenaiChat;
 
 impl Dialect for OpenaiChat {
-    fn list_key(&self) -> &'static str {
-        "messages"
-    }
-
     fn read_entry(
         &self,
         scanner: &mut Scanner<'_>,
@@ -31,39 +29,10 @@ impl Dialect for OpenaiChat {
         Ok(message.finish(text, parts))
     }
 
-    fn text_block(&self, text: &str) -> String {
-        format!(r#"{{"type":"text","text":{}}}"#, quote(text))
-    }
-
-    fn user_message(&self, text: &str) -> String {
-        format!(r#"{{"role":"user","content":{}}}"#, quote(text))
-    }
-
-    fn as_dialect(&self) -> &dyn Dialect {
-        self
-    }
-
-    fn opening(&self) -> Opening {
-        Opening::Anyone
-    }
-
     fn media(&self, part: &Part<'_>) -> (String, String) {
         let member = |name| json::text_member(part.raw_body(), name);
         let address = member("url").or_else(|| member("file_data")).unwrap_or_default();
         (part.name().into_owned(), address)
-    }
-
-    fn has_reasoning_content(&self) -> bool {
-        true
-    }
-
-    fn reasoning_kept(&self) -> ReasoningKept {
-        ReasoningKept::Loop
-    }
-
-    fn reply_limit(&self, request: &Request) -> Option<u64> {
-        // The newer name comes first.
-        request.number(&["max_completion_tokens"]).or_else(|| request.number(&["max_tokens"]))
     }
 
     fn forces_call(&self, request: &Request) -> bool {

@@ -6,26 +6,24 @@
 
 mod breakpoints;
 mod content;
+mod conversion;
 mod head;
 mod item;
 mod pairs;
 mod rules;
+mod terms;
 
 use head::Head;
 
 use super::clean::Past;
-use super::{Dialect, Field, Finding, MissingResult, Opening, ReasoningKept};
+use super::{Dialect, Finding, MissingResult};
 use crate::json::{self, JsonError, Scanner, Span, quote};
-use crate::request::{Keeper, Request};
+use crate::request::Request;
 use crate::transcript::{Entry, Part, PartKind, PartRow, Role, Transcript};
 
 pub(super) struct OpenaiResponses;
 
 impl Dialect for OpenaiResponses {
-    fn list_key(&self) -> &'static str {
-        "input"
-    }
-
     fn entry_keys(&self) -> &'static [&'static str] {
         // A reference may be nothing but an id.
         &["type", "role", "id"]
@@ -33,18 +31,6 @@ impl Dialect for OpenaiResponses {
 
     fn is_of_entry(&self, key: &str, value: &str) -> bool {
         key == "type" && value == "custom_tool_call"
-    }
-
-    fn field(&self, key: &str) -> Option<Field> {
-        match key {
-            "model" => Some(Field::Model),
-            "instructions" => Some(Field::System),
-            "tools" => Some(Field::Tools),
-            "reasoning" => Some(Field::Thinking),
-            "previous_response_id" => Some(Field::Elsewhere(Keeper::PreviousResponse)),
-            "conversation" => Some(Field::Elsewhere(Keeper::Conversation)),
-            _ => None,
-        }
     }
 
     fn read_entry(
@@ -55,50 +41,12 @@ impl Dialect for OpenaiResponses {
         item::read(scanner, parts)
     }
 
-    fn text_block(&self, text: &str) -> String {
-        format!(r#"{{"type":"input_text","text":{}}}"#, quote(text))
-    }
-
-    fn user_message(&self, text: &str) -> String {
-        let block = self.text_block(text);
-        format!(r#"{{"type":"message","role":"user","content":[{block}]}}"#)
-    }
-
-    fn as_dialect(&self) -> &dyn Dialect {
-        self
-    }
-
-    fn opening(&self) -> Opening {
-        Opening::Anyone
-    }
-
-    fn encrypts_reasoning(&self) -> bool {
-        true
-    }
-
-    fn reasoning_kept(&self) -> ReasoningKept {
-        ReasoningKept::Loop
-    }
-
-    fn reply_limit(&self, request: &Request) -> Option<u64> {
-        request.number(&["max_output_tokens"])
-    }
-
     fn forces_call(&self, request: &Request) -> bool {
         request.says_other(&["tool_choice"], &["auto", "none"])
     }
 
     fn demands_form(&self, request: &Request) -> bool {
         request.says_other(&["text", "format", "type"], &["text"])
-    }
-
-    /// The model still reads what stands before a compaction (PROVIDERS.md B.2.3).
-    fn compaction_hides(&self) -> bool {
-        false
-    }
-
-    fn has_kept_items(&self) -> bool {
-        true
     }
 
     fn id_key(&self, _kind: PartKind) -> &'static str {

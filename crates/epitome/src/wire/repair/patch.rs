@@ -9,11 +9,10 @@ use crate::json::{self, Span, quote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
 use crate::view::{PartEdit, Put, Reason};
-use crate::wire::bedrock::called_tools;
 use crate::wire::layout::joined;
 use crate::wire::rules::{Mend, NO_BEGINNING};
-use crate::wire::splice::Writer;
-use crate::wire::{Dialect, FOREIGN_CALL, Finding, Format, MissingResult};
+use crate::wire::splice::{Writer, splices};
+use crate::wire::{Dialect, FOREIGN_CALL, Feature, Finding, MissingResult};
 
 /// All changes of one round, by entry.
 #[derive(Default)]
@@ -143,7 +142,7 @@ impl Patch {
                 self.rewrite(finding.entry, *hole, String::new());
             }
             Mend::Shorten(ttl) => self.rewrite(finding.entry, *ttl, "\"5m\"".to_owned()),
-            Mend::DefineTools => self.member = Some(called_tools(transcript)),
+            Mend::DefineTools => self.member = request.format.dialect().called_tools(transcript),
             Mend::LeadIn => {
                 let note = request.format.user_message(NO_BEGINNING);
                 self.inserted.entry(finding.entry).or_default().push((note, None));
@@ -247,17 +246,16 @@ impl Patch {
         if !span.is_empty() {
             return self.rewrite(at, span, json);
         }
-        // A chat result's members are its message's, and items of Responses are flat.
-        let entry = transcript.entry(at);
-        let is_flat = request.format == Format::OpenaiResponses;
-        let holder = if is_flat || entry.role() == Role::Tool {
+        // A chat result's members are its message's.
+        let (entry, dialect) = (transcript.entry(at), request.format.dialect());
+        let holder = if dialect.has(Feature::FlatEntries) || entry.role() == Role::Tool {
             entry.span()
         } else {
             transcript.part(slot).row().span
         };
         let source = request.source();
         // A chat call's name is its function's, but for the older form, which is no element of a list.
-        let is_name = request.format == Format::OpenaiChat && key == "name";
+        let is_name = dialect.has(Feature::CallHoldsFunction) && key == "name";
         let is_element = source[..holder.start as usize].trim_end().ends_with(['[', ',']);
         if is_name && is_element && transcript.part(slot).kind() == PartKind::Call {
             let named = format!(r#"{{"name":{json},"arguments":"{{}}"}}"#);
@@ -303,7 +301,7 @@ impl Patch {
                 let is_reply = |entry: Entry<'_>| entry.role() == Role::Assistant;
                 let replies = self.replies.get_or_init(|| Ends::of(transcript, is_reply));
                 let behind = replies.behind(from);
-                if request.format.dialect().gathers_results() {
+                if request.format.dialect().has(Feature::GatheredResults) {
                     return self.gathered.entry(behind).or_default().push(block);
                 }
                 let is_users = behind < transcript.len()
@@ -346,7 +344,7 @@ impl Patch {
             match runs.get(&at) {
                 Some(run) => {
                     let texts: Vec<String> = run.iter().map(|at| edited(*at)).collect();
-                    out.entry(at, &joined(&texts, dialect.content_key()));
+                    out.entry(at, &joined(&texts, dialect.terms().content));
                 }
                 None => out.entry(at, &edited(at)),
             }
@@ -380,7 +378,7 @@ impl Patch {
         let edits: Vec<PartEdit> = gone
             .map(|slot| PartEdit { at: *slot, put: Put::Nothing, reason: Reason::Emptied })
             .collect();
-        let mut splices = dialect.splices(entry, &edits);
+        let mut splices = splices(dialect, entry, &edits);
         let origin = entry.span().start;
         for (span, json) in self.rewritten.get(&entry.index).into_iter().flatten() {
             splices.replace(span.relative_to(origin), json.clone());

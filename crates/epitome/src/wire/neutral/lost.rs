@@ -174,7 +174,7 @@ impl Loss {
 }
 
 impl Lost {
-    pub(super) fn new(entry: Option<usize>, what: Loss, name: impl Into<String>) -> Self {
+    pub(crate) fn new(entry: Option<usize>, what: Loss, name: impl Into<String>) -> Self {
         Lost { entry, what, name: name.into(), extent: what.extent(), why: what.why().into() }
     }
 }

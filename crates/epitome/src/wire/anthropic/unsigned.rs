@@ -1,12 +1,12 @@
 //! Thinking without a signature. Claude refuses it, so it leaves where an Anthropic request is for Claude; other models behind
 //! the same format have none.
 
-use super::lost::{Loss, Lost};
 use crate::json::{Splices, quote};
-use crate::request::Request;
+use crate::request::{Format, Request};
 use crate::transcript::{Entry, Marks, PartKind, Role};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
-use crate::wire::{Format, parse, render};
+use crate::wire::neutral::{Loss, Lost};
+use crate::wire::{parse, render};
 
 /// The request's text without it, and what left.
 pub(super) fn without(request: &Request, model: Option<&str>) -> (String, Vec<Lost>) {
@@ -32,15 +32,15 @@ pub(super) fn without(request: &Request, model: Option<&str>) -> (String, Vec<Lo
     match model.filter(|model| request.model().is_some_and(|own| own != *model)) {
         Some(model) => {
             lost.push(Lost::new(None, Loss::Model, request.model().unwrap_or_default()));
-            (for_model(text, model), lost)
+            (for_model(request.format, text, model), lost)
         }
         None => (text, lost),
     }
 }
 
 /// The same body for another model.
-fn for_model(text: String, model: &str) -> String {
-    let named = parse(Format::Anthropic, text).expect("what is written is JSON of the format");
+fn for_model(format: Format, text: String, model: &str) -> String {
+    let named = parse(format, text).expect("what is written is JSON of the format");
     let mut splices = Splices::default();
     splices.replace(named.frame.model, quote(model));
     splices.apply(named.source())

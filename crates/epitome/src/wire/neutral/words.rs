@@ -5,18 +5,17 @@ use serde_json::Value;
 use crate::transcript::Part;
 
 /// The words of a block that no other format has a block for; `None` if it says nothing that can be read.
-pub(super) fn of(part: &Part<'_>) -> Option<String> {
+pub(crate) fn words_of(part: &Part<'_>) -> Option<String> {
     let value: Value = serde_json::from_str(part.raw()).ok()?;
     if value["type"] == "search_result" {
         return said(&value);
     }
-    ["searchResult", "citationsContent", "guardContent"]
-        .iter()
-        .find_map(|key| said(value.get(key)?))
+    let keys = ["searchResult", "citationsContent", "guardContent"];
+    keys.iter().find_map(|key| said(value.get(key)?))
 }
 
-/// The words of an Anthropic document whose source is made of blocks.
-pub(super) fn of_blocks(content: &Value) -> Option<String> {
+/// The words of a document that is made of blocks.
+pub(crate) fn of_blocks(content: &Value) -> Option<String> {
     let texts = texts(content);
     (!texts.is_empty()).then(|| texts.join("\n"))
 }

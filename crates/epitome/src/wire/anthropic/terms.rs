@@ -1,0 +1,61 @@
+//! Anthropic's row: names, limits, what it can say, and what shows that a text is of this format.
+
+use Place::{Block, Body, First, Tool};
+use Weight::{Hint, Never, Proof};
+
+use crate::request::Keeper;
+use crate::transcript::unit::Instructions;
+use crate::wire::detect::{Place, Weight};
+use crate::wire::{Demand, Feature, Field, Key, Terms};
+
+pub(super) static TERMS: Terms = Terms {
+    features: &[
+        Feature::CallsAmongWords,
+        Feature::Failure,
+        Feature::NeededLimit,
+        Feature::NoCalls,
+        Feature::StrictTools,
+        Feature::TextDocuments,
+        Feature::ThinkingModes,
+        Feature::StringContent,
+    ],
+    instructions: Instructions::BetweenUserAndReply,
+    tool_names: Demand { letters: "_-", longest: 128 },
+    temperatures: 0.0..=1.0,
+    fields: &[
+        ("model", Field::Model),
+        ("system", Field::System),
+        ("tools", Field::Tools),
+        ("thinking", Field::Thinking),
+        ("thread", Field::Elsewhere(Keeper::Thread)),
+    ],
+    parameters: &[
+        (Key::Most, "max_tokens"),
+        (Key::Temperature, "temperature"),
+        (Key::TopP, "top_p"),
+        (Key::TopK, "top_k"),
+        (Key::Stop, "stop_sequences"),
+        (Key::Stream, "stream"),
+    ],
+    evidence: &[
+        // Bedrock has one too, beside other evidence.
+        (Body, "system", &[], Hint),
+        (Body, "thinking", &[], Hint),
+        (Body, "anthropic_version", &[], Proof),
+        (Tool, "input_schema", &[], Proof),
+        (Block, "cache_control", &[], Hint),
+        // Gateways take Claude's name in Chat's form, of which a compaction may leave plain messages.
+        (First, "role", &["system"], Never),
+        (
+            Block,
+            "type",
+            &["tool_use", "tool_result", "redacted_thinking", "image", "document"],
+            Proof,
+        ),
+        // Mistral's reasoning models have such blocks in Chat messages.
+        (Block, "type", &["thinking"], Hint),
+        (Block, "type", &["server_tool_use", "compaction"], Proof),
+    ],
+    models: &["claude"],
+    ..Terms::COMMON
+};

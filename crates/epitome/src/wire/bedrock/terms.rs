@@ -1,0 +1,52 @@
+//! Bedrock's row: names, limits, what it can say, and what shows that a text is of this format.
+
+use Place::{Block, Body, First};
+use Weight::{Against, Hint, Never, Proof};
+
+use crate::wire::detect::{Place, Weight};
+use crate::wire::{Feature, Field, Key, Terms};
+
+pub(super) static TERMS: Terms = Terms {
+    features: &[
+        Feature::Alternates,
+        Feature::CallsAmongWords,
+        Feature::Failure,
+        Feature::GatheredResults,
+        Feature::KeyedParts,
+        Feature::ModelInUrl,
+        Feature::ThinkingModes,
+    ],
+    model: Some("modelId"),
+    temperatures: 0.0..=1.0,
+    fields: &[
+        ("modelId", Field::Model),
+        ("system", Field::System),
+        ("toolConfig", Field::Tools),
+        ("additionalModelRequestFields", Field::Thinking),
+    ],
+    parameters: &[
+        (Key::Most, "inferenceConfig.maxTokens"),
+        (Key::Temperature, "inferenceConfig.temperature"),
+        (Key::TopP, "inferenceConfig.topP"),
+        (Key::Stop, "inferenceConfig.stopSequences"),
+    ],
+    evidence: &[
+        (Body, "modelId", &[], Hint),
+        (Body, "toolConfig", &[], Hint),
+        (Body, "inferenceConfig", &[], Proof),
+        (Body, "additionalModelRequestFields", &[], Proof),
+        (Body, "guardrailConfig", &[], Proof),
+        (Block, "toolUse", &[], Proof),
+        (Block, "toolResult", &[], Proof),
+        (Block, "reasoningContent", &[], Proof),
+        (Block, "cachePoint", &[], Proof),
+        // Every other format's blocks say of what type they are.
+        (Block, "text", &[], Hint),
+        (Block, "image", &[], Hint),
+        (Block, "document", &[], Hint),
+        (Block, "type", &[], Against),
+        (First, "role", &["system"], Never),
+    ],
+    models: &["anthropic.claude"],
+    ..Terms::COMMON
+};

@@ -1,0 +1,126 @@
+//! Images, documents and sounds.
+
+use serde_json::Value;
+
+use super::{Data, Medium};
+
+/// Endings of files, and the types that they are.
+pub(crate) const TYPES: [(&str, &str); 22] = [
+    ("png", "image/png"),
+    ("jpeg", "image/jpeg"),
+    ("gif", "image/gif"),
+    ("webp", "image/webp"),
+    ("pdf", "application/pdf"),
+    ("csv", "text/csv"),
+    ("html", "text/html"),
+    ("txt", "text/plain"),
+    ("md", "text/markdown"),
+    ("doc", "application/msword"),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("xls", "application/vnd.ms-excel"),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("mp4", "video/mp4"),
+    ("mov", "video/quicktime"),
+    ("mkv", "video/x-matroska"),
+    ("webm", "video/webm"),
+    ("mp3", "audio/mp3"),
+    ("wav", "audio/wav"),
+    ("flac", "audio/flac"),
+    ("ogg", "audio/ogg"),
+    ("aac", "audio/aac"),
+];
+
+/// The type of an ending; itself if it isn't known.
+pub(crate) fn mime(format: &str) -> &str {
+    TYPES.iter().find(|(name, _)| *name == format).map_or(format, |(_, kind)| kind)
+}
+
+/// The type that an address ends with; empty if it doesn't.
+pub(crate) fn by_name(url: &str) -> &'static str {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let end = path.rsplit_once('.').map_or("", |(_, end)| end);
+    let end = if end == "jpg" { "jpeg" } else { end };
+    TYPES.iter().find(|(name, _)| *name == end).map_or("", |(_, kind)| kind)
+}
+
+/// Images that every format shows.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// A medium as a format is to show it.
+pub(crate) struct Shown<'a> {
+    pub(crate) medium: &'a Medium,
+    /// Its type, by its usual name.
+    pub(crate) kind: &'a str,
+    /// Tells documents of one request apart.
+    number: usize,
+}
+
+impl<'a> Shown<'a> {
+    pub(crate) fn new(medium: &'a Medium, number: usize) -> Self {
+        let kind = match medium.kind.as_str() {
+            "image/jpg" => "image/jpeg",
+            "audio/mpeg" => "audio/mp3",
+            "audio/wave" | "audio/x-wav" => "audio/wav",
+            kind => kind,
+        };
+        Shown { medium, kind, number }
+    }
+
+    /// Whether it is an image that every format shows.
+    pub(crate) fn is_image(&self) -> bool {
+        match self.medium.data {
+            Data::Base64(_) => IMAGES.contains(&self.kind),
+            _ => self.medium.is_image(),
+        }
+    }
+
+    pub(crate) fn is_pdf(&self) -> bool {
+        self.kind == "application/pdf"
+    }
+
+    /// A name for a file that has none.
+    pub(crate) fn numbered(&self) -> String {
+        format!("file-{}", self.number)
+    }
+}
+
+/// A string's value.
+pub(crate) fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+impl Medium {
+    pub(crate) fn new(kind: impl Into<String>, data: Data) -> Self {
+        Medium { kind: kind.into(), data, name: None, detail: None, entry: 0 }
+    }
+
+    /// The same where only its provider can read the address.
+    pub(crate) fn elsewhere(mut self) -> Self {
+        if let Data::Url(url) = &self.data
+            && (!url.starts_with("http") || url.contains("generativelanguage.googleapis.com"))
+        {
+            self.data = Data::Elsewhere(url.clone());
+        }
+        self
+    }
+
+    /// What stands in its place where it can't be shown: its words, or a note of what was there.
+    pub(crate) fn instead(&self) -> String {
+        let kind = if self.kind.is_empty() { "a file" } else { &self.kind };
+        match &self.data {
+            Data::Text(words) => {
+                let quoted = |name: &String| format!(" title={:?}", name.replace('"', "'"));
+                let title = self.name.as_ref().map(quoted).unwrap_or_default();
+                format!("<document{title}>\n{words}\n</document>")
+            }
+            Data::Base64(data) => format!("[not carried over: {kind}, {} bytes]", data.len()),
+            Data::Url(name) | Data::Elsewhere(name) => {
+                format!("[not carried over: {kind}, {name}]")
+            }
+        }
+    }
+
+    pub(crate) fn is_image(&self) -> bool {
+        self.kind.starts_with("image")
+    }
+}

@@ -1,0 +1,104 @@
+//! How the model is to answer, by what is said of it in more than one format.
+
+use serde_json::{Value, json};
+
+use crate::wire::Terms;
+
+/// Parameters, each by its key.
+#[derive(Debug, Default)]
+pub(crate) struct Parameters {
+    pub(crate) values: Vec<(Key, Value)>,
+    pub(crate) choice: Option<Choice>,
+    /// Whether several tools may be called at once.
+    pub(crate) parallel: Option<bool>,
+}
+
+/// A parameter that several formats have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// The most tokens of an answer.
+    Most,
+    Temperature,
+    TopP,
+    TopK,
+    /// Words that end the answer.
+    Stop,
+    Seed,
+    Presence,
+    Frequency,
+    Stream,
+    /// How long to think.
+    Effort,
+    /// Whether the provider keeps the answer.
+    Store,
+    /// What takes any value, under one name.
+    Shared(&'static str),
+}
+
+/// Which tool is to be called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Auto,
+    None,
+    Any,
+    Tool(String),
+}
+
+impl Choice {
+    /// Of a word for it.
+    pub(crate) fn of_word(value: &Value) -> Option<Self> {
+        match value.as_str() {
+            Some("auto") => Some(Choice::Auto),
+            Some("none") => Some(Choice::None),
+            Some("required" | "any") => Some(Choice::Any),
+            _ => None,
+        }
+    }
+
+    /// Of a tool's name.
+    pub(crate) fn of_name(value: &Value) -> Option<Self> {
+        value.as_str().map(|name| Choice::Tool(name.to_owned()))
+    }
+}
+
+impl Key {
+    /// Whether a format takes a value for this parameter that another took.
+    pub(crate) fn takes(self, value: &Value, terms: &Terms) -> bool {
+        match self {
+            Key::Most => value.as_u64().is_some_and(|most| most >= terms.least_limit),
+            Key::Temperature => {
+                value.as_f64().is_some_and(|warmth| terms.temperatures.contains(&warmth))
+            }
+            Key::TopP | Key::Presence | Key::Frequency => value.is_number(),
+            Key::TopK | Key::Seed => value.is_i64() || value.is_u64(),
+            Key::Stop => {
+                value.as_array().is_some_and(|all| (1..=terms.most_stops).contains(&all.len()))
+            }
+            Key::Stream | Key::Store => value.is_boolean(),
+            Key::Effort => value.is_string(),
+            Key::Shared(_) => true,
+        }
+    }
+}
+
+impl Parameters {
+    /// The tool that is named, where one must be called.
+    pub(crate) fn named_mut(&mut self) -> Option<&mut String> {
+        match &mut self.choice {
+            Some(Choice::Tool(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Sets how long an answer may be, where nobody said.
+    pub(crate) fn at_most(&mut self, tokens: Option<u64>) {
+        if let Some(tokens) = tokens.filter(|_| !self.says_most()) {
+            self.values.push((Key::Most, json!(tokens)));
+        }
+    }
+
+    /// Whether it is said how long an answer may be.
+    pub(crate) fn says_most(&self) -> bool {
+        self.values.iter().any(|(key, _)| *key == Key::Most)
+    }
+}

@@ -1,0 +1,79 @@
+//! Responses' row: names, limits, what it can say, and what shows that a text is of this format.
+
+use Place::{Block, Body, Entry, Tool};
+use Weight::{Against, Hint, Proof};
+
+use crate::request::Keeper;
+use crate::wire::detect::{Place, Weight};
+use crate::wire::{Demand, Feature, Field, Key, Opening, ReasoningKept, Results, Terms};
+
+pub(super) static TERMS: Terms = Terms {
+    features: &[
+        Feature::BlankInstructions,
+        Feature::BlankText,
+        Feature::CallsAmongWords,
+        Feature::EncryptedReasoning,
+        Feature::FlatEntries,
+        Feature::InstructionMessages,
+        Feature::KeptItems,
+        Feature::NoCalls,
+        Feature::OpenaiModels,
+        Feature::Refusals,
+        Feature::StrictTools,
+        Feature::VisibleCompactions,
+        Feature::WordTools,
+        Feature::TypedMessages,
+    ],
+    list: "input",
+    opening: Opening::Anyone,
+    reasoning_kept: ReasoningKept::Loop,
+    // "String too long … maximum length 64" on `call_id` [BK].
+    ids: Demand { letters: "_-.:/|+=", longest: 64 },
+    // "integer_below_min_value … >= 16".
+    least_limit: 16,
+    fields: &[
+        ("model", Field::Model),
+        ("instructions", Field::System),
+        ("tools", Field::Tools),
+        ("reasoning", Field::Thinking),
+        ("previous_response_id", Field::Elsewhere(Keeper::PreviousResponse)),
+        ("conversation", Field::Elsewhere(Keeper::Conversation)),
+    ],
+    members: &[],
+    result_members: &[],
+    results: Results::Apart,
+    parameters: &[
+        (Key::Most, "max_output_tokens"),
+        (Key::Temperature, "temperature"),
+        (Key::TopP, "top_p"),
+        (Key::Stream, "stream"),
+        (Key::Effort, "reasoning.effort"),
+        (Key::Store, "store"),
+        (Key::Shared("metadata"), "metadata"),
+        (Key::Shared("prompt_cache_key"), "prompt_cache_key"),
+        (Key::Shared("safety_identifier"), "safety_identifier"),
+        (Key::Shared("service_tier"), "service_tier"),
+        (Key::Shared("user"), "user"),
+    ],
+    evidence: &[
+        (Body, "input", &[], Proof),
+        (Body, "previous_response_id", &[], Proof),
+        (Body, "instructions", &[], Hint),
+        (Tool, "parameters", &[], Hint),
+        (Entry, "call_id", &[], Proof),
+        (
+            Entry,
+            "type",
+            &["reasoning", "item_reference", "compaction", "compaction_trigger"],
+            Proof,
+        ),
+        // Anthropic's answers are of this type too.
+        (Entry, "type", &["message"], Hint),
+        (Block, "type", &["text"], Against),
+        (Entry, "type", &["additional_tools", "configuration_update"], Proof),
+        (Block, "type", &["input_text", "output_text", "input_image", "input_file"], Proof),
+    ],
+    // There are more of them than can be listed.
+    item_types: &["_call", "_output", "_list_tools"],
+    ..Terms::COMMON
+};
