@@ -16,6 +16,7 @@ mod id_charset;
 mod keyed_parts;
 mod keys;
 mod layout;
+mod members;
 mod message;
 mod openai_chat;
 mod openai_responses;
@@ -25,6 +26,7 @@ mod repair;
 mod rules;
 mod splice;
 mod thinking;
+mod tool_names;
 mod turns;
 
 use std::str::FromStr;
@@ -44,7 +46,7 @@ pub(crate) use layout::shared;
 pub use layout::{Laid, Piece, layout};
 pub(crate) use repair::repair_found;
 pub use repair::{Mended, Repaired, repair, repair_except};
-pub(crate) use rules::CHAT_NAME;
+pub(crate) use rules::OWN;
 pub use rules::{RULES, Rule, RuleId};
 pub use thinking::Thinking;
 

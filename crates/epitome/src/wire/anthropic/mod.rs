@@ -1,5 +1,6 @@
 //! Anthropic Messages (PROVIDERS.md B.1).
 
+mod blocks;
 mod frame;
 mod markers;
 mod rules;
@@ -103,7 +104,7 @@ impl Dialect for Anthropic {
     }
 
     fn asked_of_frame(&self, request: &Request) -> String {
-        format!("{:?}", request.keeper())
+        format!("{:?} {}", request.keeper(), blocks::demands_signatures(request))
     }
 
     fn remember(&self, transcript: &Transcript, past: &mut Past) {
