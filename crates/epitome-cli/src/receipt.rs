@@ -151,6 +151,10 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
             rewriting(out, cost, tense);
         }
     }
+    if receipt.mending_took > 0 {
+        let verb = if tense == Tense::Done { "lost" } else { "would lose" };
+        row!(out, verb, "{} tokens with what is mended", count(receipt.mending_took));
+    }
     for mended in &receipt.repaired {
         let at = mended.entry.map_or_else(String::new, |at| format!(" messages[{at}]"));
         let verb = if tense == Tense::Done { "mended" } else { "would mend" };

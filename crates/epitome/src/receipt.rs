@@ -179,7 +179,7 @@ pub struct Receipt {
     pub target: u64,
     /// The least that frame, pins and tail allow, in tokens.
     pub floor: u64,
-    /// The request as it came (mended, if it was broken).
+    /// The request as it came, before anything was mended.
     pub before: RequestSize,
     /// The request as it leaves.
     pub after: RequestSize,
@@ -211,6 +211,9 @@ pub struct Receipt {
     pub cost: Option<Cost>,
     /// Breaches that came in and were mended.
     pub repaired: Vec<Mended>,
+    /// Tokens that left with what was mended: neither shown nor summed up.
+    #[serde(default)]
+    pub mending_took: u64,
     /// Breaches that only the author can mend.
     pub left: Vec<Finding>,
     /// Pins that nothing in the transcript says.

@@ -190,7 +190,12 @@ pub fn descent(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
     let receipt = &outcome.receipt;
     let recount = Tally::of(&outcome.request, compactor.counter()).total().tokens;
     same!(receipt.after.count.tokens, recount, "the receipt counts what is there");
-    holds!(recount <= receipt.before.count.tokens);
+    let mended = Tally::of(&outcome.base, compactor.counter()).total().tokens;
+    holds!(recount <= mended);
+    let is_mended = !receipt.repaired.is_empty();
+    holds!(is_mended || receipt.before.count.tokens == mended);
+    let took = receipt.before.count.tokens.saturating_sub(mended);
+    same!(receipt.mending_took, took, "what mending took is said");
     if outcome.base.transcript.is_empty() {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
+use serde_json::Value;
 
 use crate::bench::Bench;
 
@@ -21,6 +22,27 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ),
     ("convert FILE --to openai-chat:gpt-4o -o out.json", &["error: ", "dropped: ", "changed: "]),
 ];
+
+/// Commands for some cases besides.
+const BESIDES: &[(&str, &str, &[&str])] = &[
+    ("03b-", "check FILE --repair -o out.json", MENDED),
+    ("06-", "check FILE --repair -o out.json", MENDED),
+    ("08-", "check FILE --repair -o out.json", MENDED),
+    ("110a-", "check FILE --repair -o out.json", MENDED),
+    ("110e-", "check FILE --repair -o out.json", MENDED),
+    ("112a-", "check FILE --for anthropic:claude-opus-5", SUITED),
+    ("112a-", "check FILE --repair -o out.json", MENDED),
+    ("113-", "check FILE --repair -o out.json", MENDED),
+    ("118-", "check FILE --repair -o out.json", MENDED),
+    ("141-", "check FILE --for anthropic:claude-opus-5", SUITED),
+    ("12-", "compact FILE --target 50% -o out.json", COMPACTED),
+    ("68-", "compact FILE --target 50% -o out.json", COMPACTED),
+    ("73-", "compact FILE --target 15% -o out.json", COMPACTED),
+    ("84c-", "compact FILE --target 30% -o out.json", COMPACTED),
+];
+const MENDED: &[&str] = &["error: ", "messages[", " mended, "];
+const SUITED: &[&str] = &["error: ", "messages[", "suit"];
+const COMPACTED: &[&str] = &["error: ", "warning: ", "tokens", "target", "nothing to do"];
 
 /// Others of the kinds that are refused or read with a word, by a name and what is in them.
 const OTHERS: &[(&str, &str)] = &[
@@ -98,7 +120,9 @@ fn each_case_is_read_or_refused_by_name() {
     for (name, bytes) in files.chain(others) {
         bench.write("case", bytes);
         let _ = writeln!(page, "\n## {name}\n");
-        for (command, telling) in COMMANDS {
+        let besides = BESIDES.iter().filter(|(case, ..)| name.starts_with(case));
+        let besides = besides.map(|(_, command, telling)| (command, telling));
+        for (command, telling) in COMMANDS.iter().map(|(a, b)| (a, b)).chain(besides) {
             let ran = bench.run(&command.replace("FILE", "case"));
             let lines = ran.out.lines().chain(ran.err.lines());
             let told: Vec<String> = lines
@@ -116,13 +140,41 @@ fn each_case_is_read_or_refused_by_name() {
     expect_file!["./cases.md"].assert_eq(&page);
 }
 
+/// What became of a case, compacted.
+fn compacted(name: &str, target: &str) -> Value {
+    let bench = Bench::new();
+    let case = cases().into_iter().find(|file| file.ends_with(name)).expect("the case");
+    bench.write("case", fs::read(case).expect("a case"));
+    assert_eq!(bench.run(&format!("compact case --target {target} -o out.json")).code, 0);
+    bench.json("out.json")
+}
+
+#[test]
+fn an_approved_call_leaves_with_what_asked_for_it() {
+    let body = compacted("84c-mcp-approved-call.json", "30%");
+    let items = body["input"].as_array().expect("items").iter();
+    let shown = items.filter(|item| {
+        let kind = item["type"].as_str().unwrap_or_default();
+        kind.starts_with("mcp_approval") || kind == "mcp_call"
+    });
+    assert!(matches!(shown.count(), 0 | 3));
+}
+
+#[test]
+fn the_newest_step_of_an_open_loop_stays() {
+    let body = compacted("73-cliff-open-loop.json", "15%");
+    let messages = body["messages"].as_array().expect("messages");
+    let [.., call, result] = messages.as_slice() else { panic!("a step") };
+    assert_eq!(call["tool_calls"][0]["id"], result["tool_call_id"]);
+}
+
 #[test]
 fn white_space_is_not_counted() {
     let bench = Bench::new();
     let body = r#"{"model":"gpt-4o","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a b":{"type":"string"}}}}}],"messages":[{"role":"user","content":"Go  on."},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"a b\": 1}"}}]},{"role":"tool","tool_call_id":"a","content":"ok"}]}"#;
     let claude = r#"{"model":"claude-opus-5","max_tokens":9,"system":[{"type":"text","text":"x y"}],"tools":[{"name":"f","input_schema":{"type":"object","properties":{"a":{"type":"string"}}}}],"messages":[{"role":"user","content":"Go."},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"a":"x  y","b":[1,2,{"c":null}]}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}]}"#;
     for body in [body, claude] {
-        let value: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        let value: Value = serde_json::from_str(body).expect("JSON");
         let pretty = serde_json::to_string_pretty(&value).expect("JSON");
         let tokens: Vec<String> =
             [value.to_string(), pretty.clone(), pretty.replace('\n', "\r\n\t ")]

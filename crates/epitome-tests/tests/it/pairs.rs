@@ -91,7 +91,7 @@ fn a_call_elsewhere_is_answered_once() {
     let whole = |request: &Request| wire::render(request, &View::whole(1));
     assert_eq!(whole(&mended), whole(&sound));
     // One that names none answers nothing.
-    let nameless = r#"{"type":"tool_result","tool_usE_id":"toolu_03","content":"ok"}"#;
+    let nameless = r#"{"type":"tool_result","content":"ok"}"#;
     let request =
         wire::parse(Format::Anthropic, body(&format!("{one},{nameless},{other},{nameless}")));
     let request = request.expect("a body");

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use epitome::transcript::PartKind;
 use epitome::wire::Request;
-use epitome::wire::{self, Finding, Format, Mend, Repaired};
+use epitome::wire::{self, Finding, Format, Mend, Repaired, RuleId};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use testkit::generate::{broken, cases, valid};
@@ -36,14 +36,23 @@ fn touches_nothing_else(before: &Request, repaired: &Repaired) -> Result<(), Tes
     Ok(())
 }
 
+/// What is drawn everywhere, although some providers refuse it: members that nobody knows, and thoughts of nobody's.
+fn is_drawn(rule: RuleId) -> bool {
+    rule.0.ends_with("/extra-member") || rule.0 == "anthropic/signature"
+}
+
 proptest! {
     #![proptest_config(cases(1000))]
 
     #[test]
     fn nothing_is_wrong_with_valid_ones(case in valid()) {
         let request = case.request();
-        let findings = wire::check(&request);
+        let (drawn, findings): (Vec<_>, Vec<_>) =
+            wire::check(&request).into_iter().partition(|found| is_drawn(found.rule));
         prop_assert!(findings.is_empty(), "{:?}", findings);
+        if !drawn.is_empty() {
+            return Ok(());
+        }
         prop_assert_eq!(accepted(&request), Ok(()));
         let repaired = wire::repair(&request);
         prop_assert_eq!(repaired.request.source().as_str(), case.text.as_str());
@@ -53,7 +62,8 @@ proptest! {
     #[test]
     fn check_and_provider_agree(case in broken()) {
         let request = case.request();
-        let findings = wire::check(&request);
+        // The scripted provider takes an empty signature of nobody's.
+        let findings = wire::check_except(&request, &[RuleId("anthropic/signature")]);
         let verdict = accepted(&request);
         prop_assert_eq!(findings.is_empty(), verdict.is_ok(), "{:?} but {:?}", findings, verdict);
     }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::request::Request;
 use crate::wire::Feature;
 use crate::wire::neutral::Key;
-use crate::wire::{CHAT_NAME, Finding, Format, Mended, check, parse, repair, repair_except};
+use crate::wire::{Finding, Format, Mended, OWN, check, parse, repair, repair_except};
 
 pub use crate::wire::neutral::{Extent, Loss, Lost};
 
@@ -79,18 +79,11 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     let to = format.dialect();
     if request.format == format {
         let (text, lost) = to.again(request, model);
-        return Converted {
-            format,
-            text,
-            lost,
-            mended: Vec::new(),
-            left: check(request),
-            wanting: Vec::new(),
-        };
+        let left = parse(format, text.clone()).map_or_else(|_| check(request), |said| check(&said));
+        return Converted { format, text, lost, mended: Vec::new(), left, wanting: Vec::new() };
     }
     // Pairs that are whole can be carried as such.
-    // Names are made to fit the target, which is told.
-    let sound = repair_except(request, &[CHAT_NAME]);
+    let sound = repair_except(request, OWN);
     let mut neutral = read::read(&sound.request, to);
     for lost in &mut neutral.lost {
         lost.entry = lost.entry.and_then(|at| sound.came_from[at]);

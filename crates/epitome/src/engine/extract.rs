@@ -71,7 +71,8 @@ impl Extraction {
         summary: SummaryFrom,
         run: &Run,
     ) -> State {
-        let numbering = checkpoint::numbering(&prepared.base.request.transcript);
+        let base = &prepared.base;
+        let numbering = checkpoint::numbering(&base.request.transcript).as_it_came(&base.came_from);
         let read_only: Arc<[String]> = run.compactor.options().read_only.as_slice().into();
         let channel = run.compactor.channel.clone();
         let gathered = Gathered::new(channel, &Arc::new(numbering), read_only);

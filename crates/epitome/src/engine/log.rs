@@ -131,7 +131,7 @@ impl Log {
         let dropped = Amount { entries, tokens: saved };
         let retained = Amount {
             entries: outcome.base.transcript.len() - entries,
-            tokens: receipt.before.count.tokens.saturating_sub(saved),
+            tokens: receipt.before.count.tokens.saturating_sub(saved + receipt.mending_took),
         };
         self.end(&Event::Finished { receipt, dropped, edited, retained });
     }

@@ -60,6 +60,7 @@ impl Prepared {
         let reader = compactor.reader(base).filter(|_| triggered);
         let shown = checkpoint.filter(|_| view.checkpoint().is_some());
         let fallbacks = std::mem::take(&mut run.log.fallbacks);
+        let before = self.base.came.unwrap_or_else(|| RequestSize::of(base, tally.total()));
         let receipt = Receipt {
             version: RECEIPT_VERSION,
             format: base.format,
@@ -73,7 +74,7 @@ impl Prepared {
             elsewhere: base.elsewhere(),
             target: self.target,
             floor: plan.floor.min(after.tokens),
-            before: RequestSize::of(base, tally.total()),
+            before,
             after: RequestSize::of(&request, after),
             kept_task: kept_task(base, &view),
             kept_recent: view.kept_suffix(),
@@ -97,6 +98,7 @@ impl Prepared {
             unmatched_pins: self.guard.unmatched().to_vec(),
             unheld_pins: self.guard.unheld().to_vec(),
             steps: plan.steps,
+            mending_took: before.count.tokens.saturating_sub(tally.total().tokens),
             repaired: self.base.mended,
             left: self.base.left,
             fallbacks,

@@ -11,6 +11,7 @@ use crate::count::Tally;
 use crate::guard::{Guard, GuardOptions};
 use crate::model::Binding;
 use crate::plan::{Means, Plan, PlanInput, Reached};
+use crate::receipt::RequestSize;
 use crate::request::Request;
 use crate::strategy::HistoryFacts;
 use crate::transcript::unit::Units;
@@ -41,6 +42,8 @@ pub(super) struct Mending {
 pub(super) struct Tallying {
     base: Base,
     tally: Tally,
+    /// What came, where it was mended and wasn't counted yet.
+    came: Option<(Request, Tally)>,
 }
 
 /// A request as it is compacted.
@@ -50,6 +53,8 @@ pub(super) struct Base {
     pub(super) came_from: Arc<[Option<usize>]>,
     pub(super) mended: Vec<Mended>,
     pub(super) left: Vec<Finding>,
+    /// The size of the request as it came, where it was mended.
+    pub(super) came: Option<RequestSize>,
 }
 
 /// A request with all that has to be known before anything of it is changed.
@@ -92,7 +97,8 @@ impl Sizing {
         let sizes = due.around.around(&request, due.around.corrected(&tally));
         let Some(cause) = due.trigger.fires(&sizes) else {
             let came_from = (0..request.transcript.len()).map(Some).collect();
-            let base = Base { request, came_from, mended: Vec::new(), left: Vec::new() };
+            let base =
+                Base { request, came_from, mended: Vec::new(), left: Vec::new(), came: None };
             return Prepared::new(base, tally, run).pass(Reached::NotTriggered, run);
         };
         // What may be due is counted, and what is compacted is.
@@ -112,16 +118,30 @@ impl Mending {
         if !mended.is_empty() {
             mark_origins(&mut request);
         }
-        let counted = self.tally.filter(|_| mended.is_empty());
-        let tally = counted.unwrap_or_else(|| Tally::begin(&request, run.compactor.counter()));
-        let base = Base { request, came_from: came_from.into(), mended, left };
-        State::Tallying(Box::new(Tallying { base, tally }))
+        let began = |request: &Request| Tally::begin(request, run.compactor.counter());
+        let counted = self.tally.unwrap_or_else(|| began(&self.request));
+        let (tally, came) = if mended.is_empty() {
+            (counted, None)
+        } else {
+            (began(&request), Some((self.request, counted)))
+        };
+        let base = Base { request, came_from: came_from.into(), mended, left, came: None };
+        State::Tallying(Box::new(Tallying { base, tally, came }))
     }
 }
 
 impl Tallying {
     pub(super) fn next(mut self: Box<Self>, run: &mut Run) -> State {
-        if self.tally.extend(&self.base.request, run.compactor.counter(), STEP_BYTES) {
+        let counter = run.compactor.counter();
+        if let Some((request, mut tally)) = self.came.take() {
+            if tally.extend(&request, counter, STEP_BYTES) {
+                self.came = Some((request, tally));
+            } else {
+                self.base.came = Some(RequestSize::of(&request, tally.total()));
+            }
+            return State::Tallying(self);
+        }
+        if self.tally.extend(&self.base.request, counter, STEP_BYTES) {
             return State::Tallying(self);
         }
         Prepared::new(self.base, self.tally, run).begin(run)
@@ -131,7 +151,7 @@ impl Tallying {
 impl Prepared {
     fn new(base: Base, tally: Tally, run: &mut Run) -> Box<Self> {
         let compactor = &run.compactor;
-        let tokens = tally.total().tokens;
+        let tokens = base.came.map_or(tally.total().tokens, |came| came.count.tokens);
         let target = compactor.options().target.resolve(tokens);
         let units = Units::of(&base.request.transcript, base.request.format.instructions());
         let binding = compactor.binding(&base.request);

@@ -74,7 +74,10 @@ impl Guard {
         });
         guard.tail(units, tally, wishes.tail, transcript.len());
         for entry in transcript.entries() {
-            guard.state(request, entry, tally, wishes.target);
+            // What was approved and done asks for nothing any more.
+            if !(entry.is_stateful() && units.is_settled(transcript, entry.index)) {
+                guard.state(request, entry, tally, wishes.target);
+            }
             if let Some(held) = wishes.preserved.holds(&entry) {
                 guard.hold(entry.index, held);
             }

@@ -9,7 +9,7 @@ use super::registry::Registry;
 use crate::count::Count;
 use crate::json::unquote;
 use crate::request::Request;
-use crate::transcript::{Entry, Marks, PartKind, Role};
+use crate::transcript::{Entry, Marks, Part, PartKind, Role};
 use crate::wire::Feature;
 
 /// Something about a request that doesn't suit a model.
@@ -49,6 +49,8 @@ pub enum MisfitKind {
     MidSystem,
     /// It ends with the assistant's words.
     Prefill,
+    /// Its thinking has no signature.
+    UnsignedThinking,
     /// Calls of the open turn come without the reasoning that the model wants back with them.
     ReasoningBack,
     /// It defines tools in a format in which the model takes none.
@@ -57,7 +59,7 @@ pub enum MisfitKind {
 
 impl MisfitKind {
     /// All of them.
-    pub const ALL: [MisfitKind; 12] = [
+    pub const ALL: [MisfitKind; 13] = [
         MisfitKind::Window,
         MisfitKind::Reply,
         MisfitKind::Room,
@@ -68,6 +70,7 @@ impl MisfitKind {
         MisfitKind::ForcedTool,
         MisfitKind::MidSystem,
         MisfitKind::Prefill,
+        MisfitKind::UnsignedThinking,
         MisfitKind::ReasoningBack,
         MisfitKind::ToolsHere,
     ];
@@ -87,6 +90,7 @@ impl MisfitKind {
             MisfitKind::Prefill => {
                 "an end in the assistant's words, where the model goes on from none"
             }
+            MisfitKind::UnsignedThinking => "thinking without the signature that the model wants",
             MisfitKind::ReasoningBack => {
                 "calls without their reasoning, which the model wants back beside them"
             }
@@ -107,6 +111,7 @@ impl MisfitKind {
             MisfitKind::ForcedTool => "model/forced-tool",
             MisfitKind::MidSystem => "model/mid-system",
             MisfitKind::Prefill => "model/prefill",
+            MisfitKind::UnsignedThinking => "model/unsigned-thinking",
             MisfitKind::ReasoningBack => "model/reasoning-back",
             MisfitKind::ToolsHere => "model/tools-here",
         }
@@ -245,6 +250,13 @@ fn anthropic(
     {
         let detail = "role \"system\" among the messages".to_owned();
         put(MisfitKind::MidSystem, Sure::Yes, Some(entry.index), detail);
+    }
+    let is_unsigned =
+        |part: Part<'_>| part.kind() == PartKind::Reasoning && !part.is(Marks::SIGNED);
+    let unsigned = request.transcript.entries().find(|entry| entry.parts().any(is_unsigned));
+    if let Some(entry) = unsigned {
+        let detail = "thinking without a signature".to_owned();
+        put(MisfitKind::UnsignedThinking, Sure::Yes, Some(entry.index), detail);
     }
     if let Some(last) = request.transcript.entries().next_back()
         && last.role() == Role::Assistant

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BadOption, Edit, Strategy, StrategyContext};
 use crate::transcript::unit::Unit;
-use crate::transcript::{Origin, PartKind};
+use crate::transcript::{Marks, Origin, Part, PartKind};
 use crate::view::Reason;
 
 /// What may be set of [`Fold`]: nothing so far.
@@ -57,7 +57,10 @@ impl Strategy for Fold {
         }
         let said = |unit: &Unit| -> u64 {
             let tokens = |at: usize| {
-                let tokens = scene.matter.tally.entry(at);
+                // What the provider found comes as data of its own, of which a checkpoint quotes nothing.
+                let parts = scene.matter.transcript.entry(at).parts();
+                let found = parts.filter(is_found_data).map(|part| scene.tokens(&part));
+                let tokens = scene.matter.tally.entry(at).saturating_sub(found.sum());
                 // What is remembered keeps its room, and what people say has room to be quoted.
                 match scene.matter.transcript.entry(at).origin() {
                     Origin::Checkpoint => tokens * PART,
@@ -94,6 +97,11 @@ fn folded(sizes: &[(u64, u64)], mut gone: u64, room: u64, (least, most): (u64, u
         gone += said;
     }
     sizes.len()
+}
+
+/// Whether the part is what the provider's own tool gave, and no text.
+fn is_found_data(part: &Part<'_>) -> bool {
+    part.kind() == PartKind::Result && part.is(Marks::SERVER) && !part.is(Marks::LITERAL)
 }
 
 pub(super) fn may_leave(scene: &StrategyContext<'_>, unit: &Unit) -> bool {

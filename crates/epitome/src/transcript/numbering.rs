@@ -14,6 +14,21 @@ impl Numbering {
         self.steps.push((entry, number));
     }
 
+    /// The same for messages of which some left or came while they were mended: each has the number of the entry that it
+    /// was. Where a checkpoint has told, that counts.
+    #[must_use]
+    pub(crate) fn as_it_came(mut self, came_from: &[Option<usize>]) -> Self {
+        if !self.steps.is_empty() {
+            return self;
+        }
+        for (index, origin) in came_from.iter().enumerate() {
+            if let Some(origin) = origin.filter(|origin| self.of(index) != *origin) {
+                self.go_on(index, origin);
+            }
+        }
+        self
+    }
+
     /// The number of the entry at `index`; the first message has 0.
     pub fn of(&self, index: usize) -> usize {
         let begun = self.steps.partition_point(|(from, _)| *from <= index);
@@ -33,6 +48,8 @@ mod tests {
         numbering.go_on(3, 23);
         numbering.go_on(4, 27);
         assert_eq!([2, 3, 4, 5].map(|at| numbering.of(at)), [2, 23, 27, 28]);
+        let mended = Numbering::default().as_it_came(&[Some(0), Some(3), Some(4), Some(7)]);
+        assert_eq!([0, 1, 2, 3].map(|at| mended.of(at)), [0, 3, 4, 7]);
         numbering.go_on(6, usize::MAX);
         assert_eq!(numbering.of(9), usize::MAX);
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::{Marks, Part, PartKind, Role, Slot, Transcript};
 use crate::budget::Tail;
+use crate::json;
 
 /// One tool call with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,7 @@ impl Units {
         // For each entry the last entry that it is tied to.
         let mut reach: Vec<usize> = (0..transcript.len()).collect();
         let mut previous: Option<Role> = None;
+        let mut first_approval: Option<usize> = None;
         for entry in transcript.entries() {
             if entry.role() == Role::Assistant && previous == Some(Role::Assistant) {
                 reach[entry.index - 1] = entry.index;
@@ -95,6 +97,9 @@ impl Units {
                         Some(at) => answer(&mut pairs, at, part.slot),
                         None => rest.push(part),
                     },
+                    PartKind::Opaque if part.is(Marks::STATEFUL) && is_approval(&part) => {
+                        first_approval.get_or_insert(entry.index);
+                    }
                     _ => {}
                 }
             }
@@ -103,6 +108,9 @@ impl Units {
                     answer(&mut pairs, at, part.slot);
                 }
             }
+        }
+        if let Some(first) = first_approval {
+            tie_approvals(transcript, first, &mut reach);
         }
         Units { all: runs(transcript, &reach), pairs, call_of }
     }
@@ -125,6 +133,13 @@ impl Units {
     /// The call that a result answers.
     pub fn call_of(&self, result: Slot) -> Option<Slot> {
         self.call_of.get(result.0 as usize).copied().filter(|call| *call != NONE)
+    }
+
+    /// Whether the entry asks for or gives an approval of a call that was made, so that it says nothing of what is to come.
+    pub(crate) fn is_settled(&self, transcript: &Transcript, entry: usize) -> bool {
+        let is_made = |at: usize| transcript.entry(at).parts().any(|part| is_served_call(&part));
+        transcript.entry(entry).parts().any(|part| is_approval(&part))
+            && self.all[self.index_of(entry)].entries.clone().any(is_made)
     }
 
     /// Index of the first unit of the newest `n` steps (`len` when `n` is 0).
@@ -168,6 +183,32 @@ impl Units {
         }
         let mut starts = self.all.iter().enumerate().rev().filter(|(_, unit)| counts(unit));
         starts.nth(n - 1).map_or(0, |(index, _)| index)
+    }
+}
+
+fn is_served_call(part: &Part<'_>) -> bool {
+    part.kind() == PartKind::Call && part.is(Marks::SERVER)
+}
+
+fn is_approval(part: &Part<'_>) -> bool {
+    matches!(part.name().as_ref(), "mcp_approval_request" | "mcp_approval_response")
+}
+
+/// Ties a question for approval to its answer, and both to the call that was approved (PROVIDERS.md B.2.1): a question
+/// whose call is gone reads as one that waits.
+fn tie_approvals(transcript: &Transcript, first: usize, reach: &mut [usize]) {
+    let mut asked: HashMap<String, usize> = HashMap::new();
+    for entry in transcript.entries().skip(first) {
+        let asks = entry.parts().any(|part| part.name() == "mcp_approval_request");
+        let follows = entry.parts().any(|part| part.is(Marks::SERVER) || is_approval(&part));
+        let key = match (asks, follows) {
+            (true, _) => "id",
+            (false, true) => "approval_request_id",
+            (false, false) => continue,
+        };
+        let Some(id) = json::text_member(entry.raw(), key) else { continue };
+        let from = *asked.entry(id).or_insert(entry.index);
+        reach[from] = reach[from].max(entry.index);
     }
 }
 
@@ -343,6 +384,19 @@ mod tests {
         let slots: Vec<Slot> = request.transcript.entry(2).parts().map(|part| part.slot).collect();
         let results: Vec<Option<Slot>> = units.pairs().iter().map(|pair| pair.result).collect();
         assert_eq!(results, [Some(slots[1]), Some(slots[0])]);
+    }
+
+    #[test]
+    fn an_approved_call_is_one_unit_with_what_asked_for_it() {
+        let request = r#"{"type":"mcp_approval_request","id":"r","server_label":"s","name":"f","arguments":"{}"}"#;
+        let response =
+            r#"{"type":"mcp_approval_response","approval_request_id":"r","approve":true}"#;
+        let call = r#"{"type":"mcp_call","id":"c","approval_request_id":"r","server_label":"s","name":"f","arguments":"{}","output":"x"}"#;
+        let human = r#"{"role":"user","content":"Go on."}"#;
+        let body = format!(r#"{{"input":[{human},{request},{human},{response},{call},{human}]}}"#);
+        let request = read(Format::OpenaiResponses, &body);
+        let units = Units::of(&request.transcript, Instructions::Anywhere);
+        assert_eq!(runs_of(&units), [0..1, 1..5, 5..6]);
     }
 
     /// However many wait, and wherever their ids were used before.

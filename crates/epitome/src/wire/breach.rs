@@ -45,9 +45,9 @@ pub enum Mend {
         /// The name.
         name: String,
     },
-    /// The text gets this type.
+    /// The text, or the medium, gets this type.
     Retype {
-        /// The text.
+        /// The part.
         slot: Slot,
         /// The type.
         to: String,
@@ -59,6 +59,8 @@ pub enum Mend {
         /// The new payload.
         json: String,
     },
+    /// The part is replaced by this JSON.
+    Replace(Slot, String),
     /// A result gets the name and id of the call that it answers.
     Label {
         /// The result.

@@ -32,6 +32,17 @@ impl fmt::Display for RuleId {
     }
 }
 
+/// Rules of one provider alone, and names, which are made to fit the target: what breaks them may be carried over as it is.
+pub(crate) const OWN: &[RuleId] = &[
+    CHAT_NAME,
+    ANTHROPIC_MEMBER,
+    ANTHROPIC_MEDIA,
+    ANTHROPIC_ERROR_MEDIA,
+    ANTHROPIC_SIGNATURE,
+    GEMINI_MEMBER,
+    BEDROCK_MEMBER,
+];
+
 /// A provider's rule.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Rule {
@@ -293,6 +304,38 @@ rules! {
         repair "the message is dropped",
         error "messages.…: all messages must have non-empty content except for the optional final assistant message",
         source "PROVIDERS.md B.1.2 (4) (GH anthropics/claude-code#6774; CODE @anthropic-ai/claude-code 2.1.330)";
+    ANTHROPIC_MEMBER = Anthropic "anthropic/extra-member": "messages and blocks have only the members of their type",
+        repair "the member is left out",
+        error "messages.….content.….text.…: Extra inputs are not permitted",
+        source "PROVIDERS.md B.1.2 (8); Anthropic SDK types";
+    ANTHROPIC_BLOCK = Anthropic "anthropic/block-type": "blocks are of the format's own types, in messages and in results: not OpenAI's, Bedrock's or the Model Context Protocol's",
+        repair "a text and an image stand in the format's own block; any other leaves a note",
+        error "messages.….content.…: Input tag '…' found using 'type' does not match any of the expected tags: …",
+        source "PROVIDERS.md B.1.2 (8); Anthropic SDK types";
+    ANTHROPIC_MEDIA = Anthropic "anthropic/media-type": "an image's data is JPEG, PNG, GIF or WebP, a document's PDF or plain text; it is no data URL",
+        repair "a type that is misspelt is written right, and what stands before the base64 is left out; else a note names what left",
+        error "messages.….content.….image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
+        source "PROVIDERS.md B.1.2 (9); Anthropic SDK types";
+    ANTHROPIC_ERROR_MEDIA = Anthropic "anthropic/error-content": "a result with `is_error` holds texts only",
+        repair "a note names what was left out",
+        error "messages.….content.….tool_result: all content must be type `text` if `is_error` is true",
+        source "PROVIDERS.md B.1.2 (9)";
+    ANTHROPIC_SIGNATURE = Anthropic "anthropic/signature": "for Claude, thinking has its signature",
+        repair "the block is dropped",
+        error "messages.….content.….thinking.signature: Field required",
+        source "PROVIDERS.md B.1.2 (10)";
+    ANTHROPIC_SERVED = Anthropic "anthropic/served-result": "a result of the provider's own tool has its server_tool_use (an mcp_tool_result its mcp_tool_use) before it",
+        repair "the block is dropped",
+        error "messages.….content.…: unexpected `tool_use_id` found in `…` blocks: …. Each `…` block must have a corresponding `server_tool_use` block before it.",
+        source "PROVIDERS.md B.1.2 (7)";
+    ANTHROPIC_TOOL_NAMES = Anthropic "anthropic/tool-names": "tools have different names",
+        repair "",
+        error "tools: Tool names must be unique.",
+        source "PROVIDERS.md B.1.2 (10)";
+    ANTHROPIC_SYSTEM_TEXT = Anthropic "anthropic/system-text": "a block of the system prompt has text that isn't blank",
+        repair "",
+        error "system: text content blocks must be non-empty",
+        source "PROVIDERS.md B.1.2 (4)";
     ANTHROPIC_THINKING_FIRST = Anthropic "anthropic/thinking-first": "with thinking enabled by hand, the assistant turn of an open tool loop starts with thinking",
         repair "",
         error "messages.….content.0.type: Expected `thinking` or `redacted_thinking`, but found `…`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
@@ -365,6 +408,14 @@ rules! {
         repair "",
         error "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config. Proposed fix: move those values to CachedContent from GenerateContent request.",
         source "PROVIDERS.md B.4";
+    GEMINI_MEMBER = Gemini "gemini/extra-member": "a content has a role and parts, and nothing else",
+        repair "the member is left out",
+        error "Invalid JSON payload received. Unknown name \"…\" at 'contents[…]': Cannot find field.",
+        source "SDK types; text [BK]";
+    GEMINI_TOOL_NAMES = Gemini "gemini/tool-names": "functions have different names",
+        repair "",
+        error "Duplicate function declaration found: …",
+        source "PROVIDERS.md B.4 [BK]";
     BEDROCK_SHAPE = Bedrock "bedrock/shape": "every message is an object with role user or assistant",
         repair "what isn't an object is dropped; a role that isn't known may be known to the provider, so the message stays",
         error "Value '…' at 'messages.….member.role' failed to satisfy constraint: Member must satisfy enum value set: [user, assistant]",
@@ -433,6 +484,14 @@ rules! {
         repair "",
         error "Conversation blocks and tool result blocks cannot be provided in the same turn.",
         source "PROVIDERS.md B.4b; which models [BK]";
+    BEDROCK_MEMBER = Bedrock "bedrock/extra-member": "a message has a role and content, and nothing else",
+        repair "the member is left out",
+        error "Unknown parameter in messages[…]: \"…\", must be one of: role, content",
+        source "AWS SDK service model and its validation";
+    BEDROCK_TOOL_NAMES = Bedrock "bedrock/tool-names": "tools have different names",
+        repair "",
+        error "The model returned the following errors: tools: Tool names must be unique.",
+        source "PROVIDERS.md B.1.2 (10) for Claude; other models [BK]";
     BEDROCK_THINKING_FIRST = Bedrock "bedrock/thinking-first": "with thinking enabled by hand, the assistant turn of an open tool loop starts with thinking",
         repair "",
         error "messages.….content.0.type: Expected `thinking` or `redacted_thinking`, but found `…`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",

@@ -104,6 +104,32 @@ pub fn failing(rule: &str) -> String {
             r#"{{"context_management":{{"edits":[{{"type":"compact_20260112","trigger":{{"type":"input_tokens","value":10000}}}}]}},"messages":[{USER}]}}"#
         ),
         "anthropic/empty" => format!(r#"[{USER},{{"role":"user","content":[]}}]"#),
+        "anthropic/extra-member" => {
+            format!("[{}]", USER.replace(r#""hi""#, r#""hi","ts":1700000000000"#))
+        }
+        "anthropic/block-type" => String::from(
+            r#"[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}]"#,
+        ),
+        "anthropic/media-type" => String::from(
+            r#"[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/svg+xml","data":"PHN2Zz4="}}]}]"#,
+        ),
+        "anthropic/error-content" => {
+            let image = r#"[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}],"is_error":true"#;
+            format!("[{USER},{USE},{}]", RESULT.replace(r#""x""#, image))
+        }
+        "anthropic/signature" => format!(
+            r#"{{"model":"claude-opus-5","messages":[{USER},{{"role":"assistant","content":[{{"type":"thinking","thinking":"so"}},{{"type":"text","text":"well"}}]}},{USER}]}}"#
+        ),
+        "anthropic/served-result" => format!(
+            r#"[{USER},{{"role":"assistant","content":[{{"type":"advisor_tool_result","tool_use_id":"s","content":{{"type":"advisor_result","text":"so"}}}},{{"type":"text","text":"well"}}]}},{USER}]"#
+        ),
+        "anthropic/tool-names" => {
+            let tool = r#"{"name":"f","input_schema":{"type":"object"}}"#;
+            format!(r#"{{"tools":[{tool},{tool}],"messages":[{USER}]}}"#)
+        }
+        "anthropic/system-text" => {
+            format!(r#"{{"system":[{{"type":"text","text":""}}],"messages":[{USER}]}}"#)
+        }
         "anthropic/thinking-first" => {
             format!(
                 r#"{{"max_tokens":4096,"thinking":{{"type":"enabled","budget_tokens":2048}},"messages":[{USER},{USE},{RESULT}]}}"#
@@ -142,6 +168,16 @@ pub fn failing(rule: &str) -> String {
         "gemini/cached-frame" => format!(
             r#"{{"cachedContent":"cachedContents/1","systemInstruction":{{"parts":[{{"text":"x"}}]}},"contents":[{ASK}]}}"#
         ),
+        "gemini/extra-member" => format!("[{}]", ASK.replace("]}", r#"],"ts":1700000000000}"#)),
+        "gemini/tool-names" => {
+            let declared = r#"{"functionDeclarations":[{"name":"f"},{"name":"f"}]}"#;
+            format!(r#"{{"tools":[{declared}],"contents":[{ASK}]}}"#)
+        }
+        "bedrock/extra-member" => format!("[{}]", BID.replace("]}", r#"],"ts":1700000000000}"#)),
+        "bedrock/tool-names" => {
+            let tools = twice(TOOLS, r#"{"toolSpec"#, "]}");
+            format!(r#"{{"toolConfig":{tools},"messages":[{BID}]}}"#)
+        }
         "bedrock/shape" => format!("[{BID},7]"),
         "bedrock/first-role" => format!("[{}]", BID.replace("user", "assistant")),
         "bedrock/alternates" => format!("[{BID},{BID}]"),

@@ -48,8 +48,8 @@ fn an_approval() {
         500,
         &expect![[r#"
             keep user message
-            keep mcp_approval_request
-            keep mcp_approval_response
+            fold mcp_approval_request
+            fold mcp_approval_response
             fold mcp_call
             fold assistant message
             here checkpoint
@@ -59,8 +59,8 @@ fn an_approval() {
         "#]],
         &expect![[r#"
             keep user message
-            keep mcp_approval_request
-            keep mcp_approval_response
+            fold mcp_approval_request
+            fold mcp_approval_response
             fold mcp_call
             fold assistant message
             here checkpoint

@@ -264,7 +264,7 @@ fn what_will_be_folded_is_not_edited_before() {
     let long = "call b Write {\"file_path\":\"src/y.rs\",\"content\":\"{LONG}\"}";
     let long = long.replace("{LONG}", &"let it = be; ".repeat(40));
     let notation = format!(
-        "user Write it, and say what it does.\nasst call a Read | think {{lorem 60}}\nres  a = {{lines 20}}\nasst {long}\nres  b = ok\nasst opaque {{\"type\":\"future\",\"data\":\"{{data}}\"}} | call c Read\nres  c = {{lines 20}}\nuser Thanks. Now the next.\n"
+        "user Write it, and say what it does.\nasst call a Read | think* {{lorem 60}}\nres  a = {{lines 20}}\nasst {long}\nres  b = ok\nasst opaque {{\"type\":\"future\",\"data\":\"{{data}}\"}} | call c Read\nres  c = {{lines 20}}\nuser Thanks. Now the next.\n"
     );
     let notation = notation.replace("{data}", &"d".repeat(300));
     check(

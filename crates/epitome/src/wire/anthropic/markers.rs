@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use crate::json::{self, Sought, Span};
 use crate::request::{Envelope, Request};
-use crate::transcript::Entry;
+use crate::transcript::{Entry, PartKind};
 use crate::wire::clean::Past;
 use crate::wire::keys::may_have;
 use crate::wire::rules::{self, Finding, Mend};
@@ -106,7 +106,8 @@ fn all(request: &Request, past: &Past) -> Vec<Marker> {
     let known = past.marked.iter().map(|at| transcript.entry(*at as usize));
     let new = past.rest(transcript).filter(|entry| may_be_in(*entry));
     for entry in known.chain(new) {
-        let parts = entry.parts();
+        // Thinking can't have one: that is another rule.
+        let parts = entry.parts().filter(|part| part.kind() != PartKind::Reasoning);
         found.extend(parts.filter_map(|part| marker(source, part.row().span, Some(entry.index))));
     }
     if request.frame.envelope == Envelope::Body {

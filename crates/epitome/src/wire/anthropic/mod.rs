@@ -1,5 +1,6 @@
 //! Anthropic Messages (PROVIDERS.md B.1).
 
+mod blocks;
 mod conversion;
 mod frame;
 mod markers;
@@ -62,7 +63,7 @@ impl Dialect for Anthropic {
     }
 
     fn asked_of_frame(&self, request: &Request) -> String {
-        format!("{:?}", request.keeper())
+        format!("{:?} {}", request.keeper(), blocks::demands_signatures(request))
     }
 
     fn remember(&self, transcript: &Transcript, past: &mut Past) {

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{frame, markers};
+use super::{blocks, frame, markers};
 use crate::json::{self, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Transcript};
@@ -39,6 +39,8 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     findings.extend(ids(transcript, ID, rules::ANTHROPIC_ID, past));
     findings.extend(markers::check(request, past));
     findings.extend(frame::check(request));
+    findings.extend(blocks::check(request, past));
+    findings.extend(blocks::frame(request));
     findings
 }
 

@@ -15,12 +15,20 @@ use crate::wire::layout::joins;
 use crate::wire::pairing::{PairRules, Scope};
 use crate::wire::rules::{self, Finding, Mend, RuleId, stranger};
 use crate::wire::turns::{pairs, runs, thinking_first};
+use crate::wire::{members, tool_names};
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
     let mut findings = Vec::new();
     let mixes = takes_mixed(request);
     for entry in past.rest(transcript) {
+        members::of_entry(
+            request.source(),
+            entry,
+            &["role", "content"],
+            rules::BEDROCK_MEMBER,
+            &mut findings,
+        );
         shape(entry, &mut findings);
         if !mixes {
             mixed(entry, &mut findings);
@@ -41,6 +49,8 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let letters = Letters { others: "_.:-", longest: LONGEST };
     findings.extend(ids(transcript, letters, rules::BEDROCK_ID, past));
     tool_config(request, past, &mut findings);
+    let path = ["tools", "", "toolSpec"];
+    findings.extend(tool_names::repeated(request, &path, rules::BEDROCK_TOOL_NAMES));
     findings
 }
 

@@ -13,11 +13,19 @@ use crate::wire::clean::{Past, begins_reply};
 use crate::wire::layout::joins;
 use crate::wire::rules::{self, Finding, Mend, stranger};
 use crate::wire::turns::runs;
+use crate::wire::{members, tool_names};
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
     let mut findings = Vec::new();
     for entry in past.rest(transcript) {
+        members::of_entry(
+            request.source(),
+            entry,
+            &["role", "parts"],
+            rules::GEMINI_MEMBER,
+            &mut findings,
+        );
         shape(entry, &mut findings);
     }
     let runs = runs(transcript, past);
@@ -26,6 +34,10 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     findings.extend(pairs::check(request, &runs));
     signatures(request, &mut findings);
     cached_frame(request, &mut findings);
+    for key in ["functionDeclarations", "function_declarations"] {
+        let path = ["", key, ""];
+        findings.extend(tool_names::repeated(request, &path, rules::GEMINI_TOOL_NAMES));
+    }
     findings
 }
 

@@ -133,6 +133,10 @@ impl Patch {
                 let key = request.format.dialect().payload_key(entry, &part);
                 self.set(request, *slot, part.row().body, key, json.clone());
             }
+            Mend::Replace(slot, json) => {
+                let at = transcript.entry_of(*slot);
+                self.rewrite(at, transcript.part(*slot).row().span, json.clone());
+            }
             Mend::Label { result, name, id } => self.label(request, *result, name, id.as_deref()),
             Mend::Sign(call) => self.sign(request, *call),
             Mend::Join { into } => {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::binding::{Manner, Verdict};
 use super::{Call, Judge, list, text};
@@ -49,7 +49,22 @@ pub(super) fn validate(judge: &Judge, call: &Call<'_>) -> Result<Understood, Api
         ));
     }
     roles(judge, messages)?;
+    let mut names = HashSet::new();
+    for tool in list(&body["toolConfig"]["tools"]) {
+        let name = text(&tool["toolSpec"]["name"]);
+        if !name.is_empty() && !names.insert(name) {
+            return Err(invalid("tools: Tool names must be unique."));
+        }
+    }
     for (n, message) in messages.iter().enumerate() {
+        let members = message.as_object().into_iter().flat_map(Map::keys);
+        if let Some(key) =
+            members.into_iter().find(|key| !matches!(key.as_str(), "role" | "content"))
+        {
+            return Err(invalid(format!(
+                "Unknown parameter in messages[{n}]: \"{key}\", must be one of: role, content"
+            )));
+        }
         shape(judge, &model, n, message)?;
     }
     tool_config(body, messages)?;

@@ -1,5 +1,7 @@
 //! Gemini `generateContent` (PROVIDERS.md B.4).
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::{Call, Judge, list, text, without};
@@ -69,7 +71,22 @@ pub(super) fn validate(judge: &Judge, call: &Call<'_>) -> Result<Understood, Api
         return Err(ApiError::new(Api::Gemini, 403, gone));
     }
     let contents = contents(body)?;
+    let declared =
+        list(&body["tools"]).iter().flat_map(|tool| list(field(tool, "functionDeclarations")));
+    let mut names = HashSet::new();
+    for name in declared.map(|function| text(&function["name"])) {
+        if !names.insert(name) {
+            return Err(invalid(format!("Duplicate function declaration found: {name}")));
+        }
+    }
     for (n, content) in contents.iter().enumerate() {
+        let members = content.as_object().into_iter().flat_map(Map::keys);
+        if let Some(key) = members.into_iter().find(|key| !matches!(key.as_str(), "role" | "parts"))
+        {
+            return Err(invalid(format!(
+                "Invalid JSON payload received. Unknown name \"{key}\" at 'contents[{n}]': Cannot find field."
+            )));
+        }
         shape(judge, n, content)?;
     }
     turns(&contents)?;

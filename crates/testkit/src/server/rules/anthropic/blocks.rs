@@ -1,8 +1,9 @@
 //! Shape of messages and blocks; runs of one role become one turn.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::frame::{ON_DEMAND, THRESHOLD};
+use super::members;
 use super::{Block, Role, Turn, invalid};
 use crate::server::error::ApiError;
 use crate::server::models::{Model, Trait};
@@ -11,6 +12,8 @@ use crate::server::rules::{Call, Judge, list, text};
 const MOST_MESSAGES: usize = 100_000;
 /// Longest name of a tool in a call.
 const LONGEST_NAME: usize = 200;
+/// What a message is made of.
+const MESSAGE: [&str; 4] = ["content", "role", "clear_at", "output_config"];
 
 pub(super) fn turns(judge: &Judge, model: &Model, call: &Call<'_>) -> Result<Vec<Turn>, ApiError> {
     let Some(messages) = call.body["messages"].as_array() else {
@@ -27,6 +30,10 @@ pub(super) fn turns(judge: &Judge, model: &Model, call: &Call<'_>) -> Result<Vec
     let mut turns: Vec<Turn> = Vec::new();
     for (n, message) in messages.iter().enumerate() {
         let role = role(model, n, message)?;
+        let strange = message.as_object().into_iter().flat_map(Map::keys);
+        if let Some(key) = strange.into_iter().find(|key| !MESSAGE.contains(&key.as_str())) {
+            return Err(invalid(format!("messages.{n}.{key}: Extra inputs are not permitted")));
+        }
         let is_last = n + 1 == messages.len();
         // Claude Code 2.1.330 sets the effort by a system message that says nothing.
         let is_setting = role == Role::System && message["output_config"].is_object();
@@ -108,6 +115,7 @@ fn words(text: &str) -> Result<(), ApiError> {
 
 fn shape(judge: &Judge, call: &Call<'_>, block: &Block) -> Result<(), ApiError> {
     let (value, path) = (&block.value, block.path());
+    members::check(value, &path)?;
     let required = |key: &str| invalid(format!("{path}.{}.{key}: Field required", block.kind()));
     match value["type"].as_str() {
         None => Err(invalid(format!("{path}.type: Field required"))),
@@ -126,9 +134,14 @@ fn shape(judge: &Judge, call: &Call<'_>, block: &Block) -> Result<(), ApiError> 
             if !value["tool_use_id"].is_string() {
                 return Err(required("tool_use_id"));
             }
-            for part in list(&value["content"]) {
+            for (n, part) in list(&value["content"]).iter().enumerate() {
+                members::check(part, &format!("{path}.tool_result.content.{n}"))?;
                 if text(&part["type"]) == "text" {
                     words(text(&part["text"]))?;
+                } else if value["is_error"] == true {
+                    return Err(invalid(format!(
+                        "{path}.tool_result: all content must be type `text` if `is_error` is true"
+                    )));
                 }
             }
             Ok(())

@@ -78,6 +78,11 @@ pub(super) fn check(judge: &Judge, model: &Model, call: &Call<'_>) -> Result<(),
         max_tokens(model, body)?;
     }
     thinking(model, call)?;
+    for (n, block) in list(&body["system"]).iter().enumerate() {
+        if text(&block["text"]).trim().is_empty() {
+            return Err(invalid(format!("system.{n}: text content blocks must be non-empty")));
+        }
+    }
     tools(body)?;
     tool_choice(model, body)?;
     markers(body)?;

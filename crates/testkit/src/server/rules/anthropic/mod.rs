@@ -4,6 +4,7 @@ mod blocks;
 mod compaction;
 mod editing;
 mod frame;
+mod members;
 mod pairs;
 mod shown;
 mod thinking;

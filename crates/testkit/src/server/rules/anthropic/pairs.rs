@@ -8,6 +8,7 @@ use crate::server::rules::text;
 
 pub(super) fn check(turns: &[Turn]) -> Result<(), ApiError> {
     let mut seen: HashSet<&str> = HashSet::new();
+    let mut served: HashSet<&str> = HashSet::new();
     let mut open: Vec<&str> = Vec::new();
     for turn in turns {
         // System text may stand between a call's turn and its results' only where the rules of roles allow.
@@ -49,6 +50,19 @@ pub(super) fn check(turns: &[Turn]) -> Result<(), ApiError> {
             return Err(unanswered(turn.at, &missing));
         }
         open.clear();
+        for block in &turn.blocks {
+            let kind = block.kind();
+            if matches!(kind, "server_tool_use" | "mcp_tool_use") {
+                served.insert(text(&block.value["id"]));
+            } else if kind.ends_with("_tool_result")
+                && !served.contains(text(&block.value["tool_use_id"]))
+            {
+                return Err(invalid(format!(
+                    "{}: Each `{kind}` block must have a corresponding `server_tool_use` block before it",
+                    block.path()
+                )));
+            }
+        }
         for block in turn.of("tool_use") {
             let id = text(&block.value["id"]);
             if turn.role != Role::Assistant {
