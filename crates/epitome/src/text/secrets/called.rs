@@ -86,12 +86,10 @@ fn gap(text: &str, end: usize, kind: Kind) -> Option<Gap> {
                 1
             }
             [b'\\', b'n' | b'r', ..] if goes_on(text, at + 2, sign) => 2,
-            [b'\\', b'n' | b'r', ..] => return None,
             [b'\\', b't', ..] => 2,
-            [b'\\', ..] => 1,
             [b'\n' | b'\r', ..] if goes_on(text, at + 1, sign) => 1,
-            [b'\n' | b'\r', ..] => return None,
-            [b' ' | b'\t' | b'@' | b'(' | b')' | b'[' | b']' | b'*', ..] => 1,
+            [b'\\', b'n' | b'r', ..] | [b'\n' | b'\r', ..] => return None,
+            [b'\\' | b' ' | b'\t' | b'@' | b'(' | b')' | b'[' | b']' | b'*', ..] => 1,
             [b'%', b'2' | b'3', ..] => {
                 sign = Some(b'=');
                 3
@@ -152,9 +150,9 @@ fn goes_on(text: &str, at: usize, sign: Option<u8>) -> bool {
 
 /// The value behind `gap`, where it is a secret.
 fn secret(text: &str, at: usize, gap: Gap, kind: Kind) -> Option<Secret> {
-    let Gap { from, quote, .. } = gap;
+    let Gap { from, quote, is_assigned } = gap;
     let (from, to) = match kind {
-        Kind::Header => values::pieces(text, from)?,
+        Kind::Header => is_assigned.then(|| values::pieces(text, from))??,
         Kind::Phrase => (from, from + values::phrase(&text[from..])?),
         _ => {
             let run = values::run(text, from, quote);

@@ -432,7 +432,7 @@ fn password_of_port(text: &str, at: usize, end: usize) -> Option<Secret> {
     }
     let length = values::run(text, from, None);
     let value = &text[from..from + length];
-    let is_one = values::is_typed(value) || is_drawn(value) && !value.contains(':');
+    let is_one = !value.contains(':') && (values::is_typed(value) || is_drawn(value));
     is_one.then(|| Secret { name: "password", from, to: from + length })
 }
 

@@ -61,3 +61,23 @@ pub(super) fn patterned(text: &str) -> Option<Secret> {
         (is_whole && has_digit).then_some(Secret { name: pattern.name, from: 0, to })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_is_read_and_matches_what_it_draws() {
+        assert!(PATTERNS.len() >= 15, "{}", PATTERNS.len());
+        for pattern in PATTERNS.iter() {
+            let drawn = pattern.pieces.iter().map(|piece| match piece {
+                Piece::As(text) => (*text).to_owned(),
+                Piece::Of(_, lengths) => "7".repeat(*lengths.start()),
+            });
+            let text: String = drawn.collect();
+            let whole = patterned(&format!("{text}, and more"))
+                .is_some_and(|secret| secret.to == text.len());
+            assert!(whole, "{}: {text}", pattern.name);
+        }
+    }
+}

@@ -21,7 +21,7 @@ pub(super) fn run(text: &str, from: usize, quote: Option<u8>) -> usize {
     let seen = cut::head(&text[from..], LOOKED_AT);
     let ends = |c: char| match quote {
         Some(quote) => c == char::from(quote) || c == '\\' || c.is_whitespace(),
-        None => c.is_whitespace() || "\"'`\\,;)]}<>&|".contains(c),
+        None => c.is_whitespace() || c.is_control() || "\"'`\\,;)]}<>&|".contains(c),
     };
     let value = &seen[..seen.find(ends).unwrap_or(seen.len())];
     if quote.is_some() { value.len() } else { value.trim_end_matches(['.', '!', '?', ':']).len() }
@@ -34,6 +34,9 @@ pub(super) fn whole(text: &str, from: usize, run: usize) -> usize {
 
 /// Whether letters and digits are ones that look drawn.
 pub(super) fn is_drawn(value: &str) -> bool {
+    if value.len() < LEAST_DRAWN {
+        return false;
+    }
     let has = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
     let (digits, letters) = (has(u8::is_ascii_digit), has(u8::is_ascii_alphabetic));
     let cases = has(u8::is_ascii_uppercase) > 0 && has(u8::is_ascii_lowercase) > 0;
@@ -42,7 +45,7 @@ pub(super) fn is_drawn(value: &str) -> bool {
     // Of one case, as base32 is.
     let is_single =
         digits >= 2 && letters >= 4 && value.len() >= 16 && letters + digits == value.len();
-    let is_drawn = value.len() >= LEAST_DRAWN && (is_plain || is_single || is_random(value));
+    let is_drawn = is_plain || is_single || is_random(value);
     // A path, a name with dots or a call is no value of that kind; none is as long as what isn't looked at to its end.
     let is_path = value.contains('/') && !(is_random(value) && digits > 0)
         || value.contains('.') && (value.len() < 24 || digits < 4 || !is_random(value));
@@ -57,13 +60,15 @@ pub(super) fn is_drawn(value: &str) -> bool {
 
 /// Whether a password is one that somebody thought of: letters, a digit or more, and signs.
 pub(super) fn is_typed(value: &str) -> bool {
+    if !(LEAST_TYPED..LOOKED_AT / 2).contains(&value.len()) {
+        return false;
+    }
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
     let letters = value.chars().filter(|c| c.is_alphabetic()).count();
     // A name in code, a path, an address or what is to be filled in isn't one.
     let is_code = value.contains(['(', '[', '/', '.', ':', '=', '$', '{', '%', '*', '<']);
     let is_name = value.contains('_') && value.bytes().all(|b| Class::Word.has(b));
-    (LEAST_TYPED..LOOKED_AT / 2).contains(&value.len())
-        && (has_digit || is_random(value))
+    (has_digit || is_random(value))
         && letters >= 3
         && !is_code
         && !is_name
@@ -82,7 +87,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 
 /// The pieces of a header's value that were drawn, from the first to the last.
 pub(super) fn pieces(text: &str, from: usize) -> Option<(usize, usize)> {
-    let seen = cut::head(&text[from..], 4 * LOOKED_AT);
+    let seen = cut::head(&text[from..], 2 * LOOKED_AT);
     let seen =
         &seen[..seen.find(['"', '\'', '`', '\\', '\n', '\r', '<', '$', '{']).unwrap_or(seen.len())];
     let (mut at, mut found) = (from, None);
@@ -97,7 +102,7 @@ pub(super) fn pieces(text: &str, from: usize) -> Option<(usize, usize)> {
     }
     let (first, last) = found?;
     let more =
-        if last + 1 >= from + 4 * LOOKED_AT { Class::Symbols.length(&text[last..]) } else { 0 };
+        if last + 1 >= from + 2 * LOOKED_AT { Class::Symbols.length(&text[last..]) } else { 0 };
     Some((first, last + more))
 }
 
@@ -134,9 +139,7 @@ pub(super) fn is_random(value: &str) -> bool {
     for kind in letters {
         let is_change = kind != before;
         // A lonely small letter, or capitals side by side, as names in code have few of.
-        single += usize::from(
-            is_change && before == 2 && run == 1 || !is_change && kind == 1 && run == 1,
-        );
+        single += usize::from(run == 1 && if is_change { before == 2 } else { kind == 1 });
         changes += usize::from(is_change);
         run = if is_change { 1 } else { run + 1 };
         (all, before) = (all + 1, kind);
