@@ -158,6 +158,160 @@ pub const KINDS: &[SecretKind] = kinds! {
     "A flag" "deploy --token «<a32>» --now"
     "Said by a person" "the password is «<a14>», don't tell anybody"
     "Kubernetes" "  password: «<b40>»"
+    "xml-password" "<password>«<a12>»</password>"
+    "config-add" "<add key=\"ApiKey\" value=\"«<a32>»\" />"
+    "k8s-env" "{\"name\":\"DB_PASSWORD\",\"value\":\"«<a16>»\"}"
+    "k8s-env-yaml2" "        - name: API_TOKEN\n          value: \"«<a32>»\""
+    "ecs-env2" "[{\"Name\": \"MYSQL_ROOT_PASSWORD\", \"Value\": \"«<l12>7»\"}]"
+    "docker-auth2" "\"registry.example.com\": {\n  \"auth\": \"«<b32>»\"\n}"
+    "mysql-p" "mysql -u root -p«<a12>» shop < dump.sql"
+    "redis-auth" "127.0.0.1:6379> AUTH «<a20>»"
+    "setx" "setx GITHUB_TOKEN «<a36>»"
+    "ps-env" "$env:API_KEY = \"«<a32>»\""
+    "fish2" "set -gx AWS_SECRET_ACCESS_KEY «<b40>»"
+    "php-define" "define('DB_PASSWORD', '«<a14>»');"
+    "php-array" "'password' => '«<a12>»',"
+    "auth-token" "Authorization: Token «<h40>»"
+    "auth-bearer-lower" "-H \"authorization: bearer «<a32>»\""
+    "auth-basic-lc" "authorization: basic «<b32>»"
+    "auth-bot" "Authorization: Bot «<a24>.<a6>.<w27>»"
+    "auth-genie" "Authorization: GenieKey «<h8>-<h4>-<h4>-<h4>-<h12>»"
+    "auth-json" "\"Authorization\": \"Bearer «<a24>»\""
+    "x-api-key2" "-H 'x-api-key: «<h32>»'"
+    "x-vault" "X-Vault-Token: «<a26>»"
+    "private-token" "PRIVATE-TOKEN: «<w20>»"
+    "ocp-apim" "Ocp-Apim-Subscription-Key: «<h32>»"
+    "cookie2" "Set-Cookie: connect.sid=s%3A«<w32>.<b43>»; Path=/; HttpOnly"
+    "cookie4" "set-cookie: _session_id=«<h32>»; path=/; secure"
+    "cookie6" "\"cookie\": \"auth_session=«<a40>»; lang=en\""
+    "netrc" "machine api.heroku.com login me@example.com password «<h36>»"
+    "pgpass2" "localhost:5432:*:postgres:«<a12>»"
+    "sas2" "SharedAccessSignature=sv=2021-10-04&ss=btqf&srt=sco&sig=«<b43>%3D»"
+    "sas-sb" "SharedAccessSignature sr=https%3a%2f%2fns&sig=«<a30>%2f<a11>%3d»&se=1700000000&skn=Root"
+    "gcs-signed" "https://storage.googleapis.com/b/o?GoogleAccessId=x&Expires=1&Signature=«<a80>%3D»"
+    "url-token" "https://ci.example.com/hook?token=«<h32>»"
+    "url-apikey" "GET /v1/data?apikey=«<a24>» HTTP/1.1"
+    "url-client" "POST client_id=web&client_secret=«<a32>»&grant_type=x"
+    "url-userinfo-at" "amqp://svc:«p@ss<a10>»@mq:5672"
+    "url-oauth2" "https://oauth2:«<a20>»@gitlab.example.com/x.git"
+    "pem-noheader2" "«<b64>»\n«<b64>»\n«<b30>==»\n-----END RSA PRIVATE KEY-----"
+    "pem-encrypted" "-----BEGIN ENCRYPTED PRIVATE KEY-----\n«<b64>»\n-----END ENCRYPTED PRIVATE KEY-----"
+    "pem-python" "key = \"\"\"-----BEGIN PRIVATE KEY-----\n«<b64>»\n«<b64>»\n-----END PRIVATE KEY-----\n\"\"\""
+    "pem-log" "  12 | -----BEGIN PRIVATE KEY-----\n  13 | «<b64>»\n  14 | -----END PRIVATE KEY-----"
+    "putty2" "Private-Lines: 1\n«<b64>»\nPrivate-MAC: «<h64>»"
+    "wireguard2" "PresharedKey = «<b43>=»"
+    "yaml-block" "client_secret: |\n  «<a32>»"
+    "yaml-anchor" "password: &pw «<a16>»"
+    "json-nl" "\"password\":\n    \"«<a14>»\""
+    "table-md2" "| API key | `«<a32>»` |"
+    "table-html" "<td>API token</td><td>«<a32>»</td>"
+    "html-hidden" "<input type=\"hidden\" name=\"csrf_token\" value=\"«<a40>»\">"
+    "eth-key" "PRIVATE_KEY=0x«<h64>»"
+    "wallet-wif" "5«K<a49>»"
+    "wallet-xprv" "xprv9s21ZrQH143K«<a96>»"
+    "totp2" "TOTP secret: JBSWY3DP«<u24>»"
+    "conn-odbc" "Driver={SQL Server};Server=db;Uid=sa;Pwd=«<a12>»;"
+    "conn-iothub" "HostName=x.azure-devices.net;DeviceId=d;SharedAccessKey=«<b43>=»"
+    "conn-mongo-cli" "mongosh \"mongodb://x\" -u root -p «<a14>»"
+    "conn-alter" "ALTER USER postgres WITH PASSWORD '«<a12>»';"
+    "conn-snowflake" "snowsql -a acct -u bob --password «<a12>»"
+    "docker-arg" "ARG NPM_TOKEN=«<a36>»"
+    "helm" "helm upgrade x --set auth.password=«<a12>»"
+    "az-login" "az login --service-principal -u id -p «<a34>» --tenant t"
+    "gh-secret" "gh secret set API_KEY --body \"«<a32>»\""
+    "openssl-pass" "openssl rsa -in k.pem -passin pass:«<a12>»"
+    "z7" "7z a -p«<a14>» x.7z f"
+    "terraform2" "variable \"db_password\" {\n  default = \"«<a14>»\"\n}"
+    "npmrc-auth" "_auth=«<b40>»"
+    "gradle" "signing.password=«<a12>»"
+    "properties2" "jwt.secret = «<a32>»"
+    "rails" "secret_key_base: «<h128>»"
+    "django" "SECRET_KEY = 'django-insecure-«<a30>!@#<a10>»'"
+    "wp-salt" "define('NONCE_SALT', '«<a20>|<a20>»');"
+    "js-obj" "apiKey: \"«<a32>»\","
+    "ts-priv" "private readonly token: string = '«<a32>»';"
+    "go" "const apiToken string = \"«<a32>»\""
+    "rust2" ".bearer_auth(\"«<a32>»\")"
+    "py-auth" "requests.get(u, auth=(\"admin\", \"«<a14>»\"))"
+    "js-env" "process.env.API_SECRET = '«<a32>»'"
+    "ruby" "ENV['SECRET_TOKEN'] = '«<h64>»'"
+    "setpass" "user.set_password(\"«<a12>»\")"
+    "log-grafana" "Admin password: «<a40>»"
+    "log-token" "token=«<a24>» expires_in=3600"
+    "log-refresh" "\"refresh_token\": \"«<a64>»\""
+    "log-jup" "http://localhost:8888/?token=«<h48>»"
+    "chat4" "the api key: «<a32>»"
+    "chat10" "passcode = «<a12>»"
+    "kubeconfig2" "    token: «<a40>»"
+    "fernet" "FERNET_KEY=«<w43>=»"
+    "salt" "SESSION_SECRET=«<a32>»"
+    "hmac" "HMAC_KEY=«<h64>»"
+    "credentials2" "CREDENTIALS=bob:«<a14>»"
+    "access-key" "\"accessKeySecret\":\"«<a30>»\""
+    "deploy-key" "DEPLOY_KEY=«<a40>»"
+    "anthropic" "sk-ant-api03-<w93>AA"
+    "aws-bedrock" "ABSKQmVkcm9ja0FQSUtleS<b110>"
+    "gcp-sa" "\"private_key_id\": \"«<h40>»\""
+    "azure-ad" "ARM_CLIENT_SECRET=«<a3>8Q~<w34>»"
+    "gitlab-feed" "glft-<w20>"
+    "gitlab-ffc" "glffct-<w20>"
+    "slack-cfg" "xoxe.xoxp-1-<a166>"
+    "slack-d" "xoxd-<a60>"
+    "twilio-sid" "TWILIO_API_SECRET=«<a32>»"
+    "npm" "npm_<a36>"
+    "google-ai" "AQ.Ab8<w47>"
+    "databricks" "dapi<h32>-2"
+    "vercel2" "vcp_<a56>"
+    "supabase2" "sbp_v0_<h40>"
+    "cloudflare-global" "X-Auth-Key: «<h37>»"
+    "digitalocean" "doo_v1_<h64>"
+    "vault-batch" "hvb.<w140>"
+    "doppler" "dp.st.prd.<a43>"
+    "linear-oauth" "lin_oauth_<h64>"
+    "atlassian2" "ATCTT3xFfGN0<w180>"
+    "shopify" "shpss_<h32>"
+    "square" "EAAA<w60>"
+    "paypal" "access_token$production$<l16>$<h32>"
+    "telegram" "bot<d10>:AA<w33>"
+    "mailgun" "pubkey-<h32>"
+    "sentry" "sntryu_<h64>"
+    "datadog-app" "DD_APP_KEY=«<h40>»"
+    "newrelic-lic" "<h36>FFFFNRAL"
+    "grafana-old" "eyJrIjoi<b80>"
+    "jwt" "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ<w80>.<w43>"
+    "paseto" "v2.local.<w120>"
+    "flutterwave" "FLWSECK_TEST-<h32>-X"
+    "duffel" "duffel_test_<w43>"
+    "clojars" "CLOJARS_<l60>"
+    "contentful2" "CMA: CFPAT-«<w43>»"
+    "fly" "FlyV1 fm2_<b120>"
+    "intercom" "INTERCOM_TOKEN=«dG9r<b56>=»"
+    "k6" "K6_CLOUD_TOKEN=«<h64>»"
+    "launchdarkly2" "api-<h8>-<h4>-<h4>-<h4>-<h12>"
+    "mapbox" "sk.eyJ<w80>.<w22>"
+    "prefect" "pnu_<l36>"
+    "readme" "rdme_<l70>"
+    "scalingo" "tk-us-<w48>"
+    "shippo" "shippo_live_<h40>"
+    "sourcegraph" "sgp_<h16>_<h40>"
+    "sumologic" "SUMO_ACCESS_KEY=«<a64>»"
+    "typeform" "tfp_<w59>"
+    "yandex2" "y0_<w50>"
+    "zendesk" "ZENDESK_TOKEN=«<a40>»"
+    "mistral" "MISTRAL_API_KEY=«<a32>»"
+    "voyage" "pa-<w43>"
+    "deepgram" "DEEPGRAM_API_KEY=«<h40>»"
+    "elevenlabs" "sk_<h48>"
+    "neon" "napi_<l64>"
+    "turso" "TURSO_AUTH_TOKEN=«eyJ<w60>.eyJ<w60>.<w86>»"
+    "railway" "RAILWAY_TOKEN=«<h8>-<h4>-<h4>-<h4>-<h12>»"
+    "auth0" "AUTH0_CLIENT_SECRET=«<w64>»"
+    "buildkite2" "bkct_<a40>"
+    "honeycomb" "hcaik_<l58>"
+    "posthog" "phx_<a43>"
+    "segment" "SEGMENT_WRITE_KEY=«<a32>»"
+    "langfuse" "sk-lf-<h8>-<h4>-<h4>-<h4>-<h12>"
+    "e2b" "e2b_<h40>"
 };
 
 /// Characters of a class.
@@ -182,15 +336,20 @@ struct Drawn {
     stretches: Vec<String>,
 }
 
-fn drawn(kind: SecretKind, dice: &mut Dice) -> Drawn {
+/// Whether a class of characters and a number stand there.
+fn is_class(text: &str) -> bool {
+    matches!(text.as_bytes(), [b'a' | b'l' | b'u' | b'h' | b'd' | b'w' | b'b', b'0'..=b'9', ..])
+}
+
+fn drawn(shape: &str, dice: &mut Dice) -> Drawn {
     let (mut text, mut stretches) = (String::new(), Vec::new());
     let (mut from, mut to) = (0, None);
-    let mut chars = kind.shape.chars();
+    let mut chars = shape.chars();
     while let Some(c) = chars.next() {
         match c {
             '«' => from = text.len(),
             '»' => to = Some(text.len()),
-            '<' => {
+            '<' if is_class(chars.as_str()) => {
                 let of: Vec<char> = class(chars.next().expect("a class")).chars().collect();
                 let count: String = chars.by_ref().take_while(|c| *c != '>').collect();
                 let count: usize = count.parse().expect("a number");
@@ -236,7 +395,7 @@ pub fn canaries(seed: u64, each: usize) -> Vec<Canary> {
     for kind in KINDS {
         for place in PLACES {
             for _ in 0..each {
-                let Drawn { text, secret, stretches } = drawn(*kind, &mut dice);
+                let Drawn { text, secret, stretches } = drawn(kind.shape, &mut dice);
                 let said = said(place, &text, &text[secret]);
                 // In base64 none of it stands as it is.
                 let drawn = if place.contains("base64") {
@@ -251,6 +410,16 @@ pub fn canaries(seed: u64, each: usize) -> Vec<Canary> {
         }
     }
     all
+}
+
+/// Texts that only look as if they held a secret, `each` of every kind; the same `seed` gives the same.
+pub fn harmless(seed: u64, each: usize) -> Vec<String> {
+    let mut dice = Dice::new(seed);
+    let rows = include_str!("../data/harmless.txt").lines().filter(|row| !row.starts_with("# "));
+    let unescaped = |row: &str| row.replace("\\n", "\n").replace("\\t", "\t");
+    rows.flat_map(|row| std::iter::repeat_n(row, each))
+        .map(|row| unescaped(&drawn(row, &mut dice).text))
+        .collect()
 }
 
 /// Where secrets stand.

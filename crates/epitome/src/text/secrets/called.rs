@@ -1,175 +1,184 @@
-//! Values that are called a secret: `password = "…"`, `"api_key": "…"`.
+//! Values that are called a secret: `password = "…"`, `"api_key": "…"`, `<password>…</password>`, `setx TOKEN …`.
 
-use super::{Class, LOOKED_AT, Secret};
+use super::names::{Kind, named};
+use super::{Class, Secret, shaped, values};
 use crate::text::cut;
 
-/// What values are called that are secrets, without `_` and `-`, in lower case.
-const CALLED: [&str; 16] = [
-    "password",
-    "passwd",
-    "pwd",
-    "pass",
-    "passphrase",
-    "secret",
-    "secretkey",
-    "apikey",
-    "accesskey",
-    "accountkey",
-    "signingkey",
-    "encryptionkey",
-    "masterkey",
-    "privatekey",
-    "authkey",
-    "token",
+/// What may stand between a name and its value, in lower case: types, members that hold values, tags.
+const BETWEEN: &[&str] = &[
+    "is", "was", "value", "val", "content", "default", "string", "str", "const", "char", "body",
+    "td", "th", "code", "by", "some", "from", "byte", "base64", "token", "set", "b", "to", "pass",
 ];
 
-/// Those of which people think values of their own.
-const PASSWORDS: [&str; 4] = ["password", "passwd", "pwd", "passphrase"];
+/// So many of those at most.
+const MOST_BETWEEN: usize = 4;
 
-/// A value with fewer characters is rather a word, or a placeholder.
-const LEAST_VALUE: usize = 12;
+/// So much may stand between a name and its value.
+const GAP: usize = 160;
 
-/// From so many characters on, how they follow one another tells what was drawn.
-const LONG: usize = 12;
-
-/// A password with fewer characters is rather a number of something.
-const LEAST_TYPED: usize = 8;
-
-/// `password = "…"`, `"api_key": "…"`, `SECRET_KEY=…`, `--token …`, "the password is …": a value that looks drawn.
-pub(super) fn called_so(text: &str, word: usize) -> Option<Secret> {
-    if !may_be_called_so(&text.as_bytes()[..word]) {
+/// The value of which the name ends at `end`, where it is a secret; its bytes from `at` on.
+pub(super) fn called_so(text: &str, at: usize, end: usize) -> Option<Secret> {
+    if text[..at].ends_with("[masked: ") {
         return None;
     }
-    let value = value(text, word)?;
-    let name = cut::tail(&text[..word], 48);
-    let bare: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-    let bare = bare.to_ascii_lowercase();
-    let from = text.len() - value.len();
-    let length = if CALLED.iter().any(|name| bare.ends_with(name)) { drawn(value) } else { None };
-    let is_password = || PASSWORDS.iter().any(|name| bare.ends_with(name));
-    let length = length.or_else(|| is_password().then(|| typed(value)).flatten())?;
-    // What a backslash says with the value's first letter leaves with it: half an escape is no JSON.
-    let escape = text[..from].bytes().rev().take_while(|byte| *byte == b'\\').count();
-    Some(Secret { name: "secret", from: from - escape, to: from + length })
-}
-
-/// The last letters of the names, for each the ones before it: bits by the lower five of a letter's.
-const ENDS: [u32; 32] = {
-    let mut ends = [0; 32];
-    let mut at = 0;
-    while at < CALLED.len() {
-        let name = CALLED[at].as_bytes();
-        let [before, last] = [name[name.len() - 2], name[name.len() - 1]];
-        ends[last as usize & 31] |= 1 << (before & 31);
-        at += 1;
+    let name = &text[..end];
+    if let Some(rest) = reversed(text, at, end) {
+        return secret(text, at, rest, Kind::Key);
     }
-    ends
-};
-
-/// A quicker look: whether a name that ends with these bytes may end as one that is a secret's, or with other signs.
-pub(super) fn may_end_called(before: u8, last: u8) -> bool {
-    !before.is_ascii_alphanumeric()
-        || !last.is_ascii_alphanumeric()
-        || ENDS[usize::from(last & 31)] & 1 << (before & 31) != 0
+    let kind = named(name)?;
+    let gap = gap(text, end, kind)?;
+    let found = secret(text, at, gap, kind);
+    if found.is_some() || !matches!(kind, Kind::Pair | Kind::Key) {
+        return found;
+    }
+    // A user's name stands before a password.
+    let run = values::run(text, gap.from, gap.quote);
+    let rest = &text[gap.from..gap.from + run];
+    let colon = rest.find(':').filter(|_| gap.is_assigned);
+    let second = colon.map(|colon| Gap { from: gap.from + colon + 1, ..gap });
+    let second = second.or_else(|| {
+        let is_call = gap.quote.is_some() && text[end..gap.from].contains('(');
+        let next = gap.from + run;
+        let next = next
+            + text[next..].bytes().take_while(|byte| matches!(byte, b'\\' | b'"' | b'\'')).count();
+        (is_call && text.get(next..)?.starts_with(','))
+            .then(|| self::gap(text, next, kind))
+            .flatten()
+    });
+    secret(text, at, second?, Kind::Password)
 }
 
-/// A quick look: whether a name ends with the last two letters of one that is a secret's.
-pub(super) fn may_be_called_so(name: &[u8]) -> bool {
-    let is_end = |last: u8, before: u8| {
-        matches!(
-            (last, before),
-            (b'd', b'r' | b'w') | (b's' | b'e', b's') | (b't' | b'y' | b'n', b'e')
-        )
+/// Where a value begins.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    from: usize,
+    quote: Option<u8>,
+    /// A sign says that it is the name's.
+    is_assigned: bool,
+}
+
+/// `"value": "…", "name": "DB_PASSWORD"`: the value before its name.
+fn reversed(text: &str, at: usize, end: usize) -> Option<Gap> {
+    if !text[at..end].eq_ignore_ascii_case("value") {
+        return None;
+    }
+    let gap = gap(text, end, Kind::Key).filter(|gap| gap.quote.is_some())?;
+    let run = values::run(text, gap.from, gap.quote);
+    let behind = cut::head(&text[gap.from + run..], GAP);
+    let rest = behind.trim_start_matches(['"', '\'', '\\', ',', ' ', '\n', '\t']);
+    let is_key = |key: &str| rest.get(..key.len()).is_some_and(|it| it.eq_ignore_ascii_case(key));
+    let key = ["name", "key"].into_iter().find(|key| is_key(key))?;
+    let name = rest[key.len()..].trim_start_matches(['"', '\'', '\\', ':', '=', ' ']);
+    let name = &name[..Class::Dotted.length(name)];
+    named(name).map(|_| gap)
+}
+
+/// What stands between a name that ends at `end` and its value.
+fn gap(text: &str, end: usize, kind: Kind) -> Option<Gap> {
+    let bytes = &text.as_bytes()[..text.len().min(end + GAP)];
+    let (mut at, mut words, mut sign, mut quote) = (end, 0, None, None);
+    while let Some(&byte) = bytes.get(at) {
+        let rest = &bytes[at..];
+        let mut next = None;
+        let length = match rest {
+            [b'"' | b'\'' | b'`', ..] => {
+                next = Some(byte);
+                1
+            }
+            [b'\\', b'n' | b'r', ..] if goes_on(text, at + 2, sign) => 2,
+            [b'\\', b't', ..] => 2,
+            [b'\n' | b'\r', ..] if goes_on(text, at + 1, sign) => 1,
+            [b'\\', b'n' | b'r', ..] | [b'\n' | b'\r', ..] => return None,
+            [b'\\' | b' ' | b'\t' | b'@' | b'(' | b')' | b'[' | b']' | b'*', ..] => 1,
+            [b'%', b'2' | b'3', ..] => {
+                sign = Some(b'=');
+                3
+            }
+            [b':' | b'=' | b'>' | b'|' | b',' | b'{', ..] => {
+                sign = Some(byte);
+                1
+            }
+            [b'<', b'/', ..] | [b'<', b't', b'd', ..] => 1 + usize::from(rest[1] == b'/'),
+            [b'-', ..] if sign.is_some() || words > 0 || is_between(text, at) => 1,
+            // An anchor of YAML.
+            [b'&', ..] if sign == Some(b':') => {
+                1 + rest[1..].iter().take_while(|b| b.is_ascii_alphanumeric()).count()
+            }
+            [b'&', ..] if sign.is_some() => 1,
+            _ => {
+                let word =
+                    rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+                let behind = rest.get(word);
+                // A header's scheme, an element that ends.
+                let is_scheme = kind == Kind::Header && words == 0 && behind == Some(&b' ');
+                let is_element = bytes[at - 1] == b'/' && behind == Some(&b'>');
+                if word == 0
+                    || words >= MOST_BETWEEN
+                    || !(is_scheme || is_element || is_between(text, at))
+                {
+                    break;
+                }
+                words += 1;
+                word
+            }
+        };
+        quote = next;
+        at += length;
+    }
+    (at > end && at < text.len() && text.is_char_boundary(at)).then_some(())?;
+    // A type, or an item of a list.
+    let is_item =
+        matches!(sign, None | Some(b',')) && bytes[end..at].contains(&b'(') || sign == Some(b',');
+    (quote.is_some() || !is_item).then_some(())?;
+    Some(Gap { from: at, quote, is_assigned: sign.is_some() })
+}
+
+/// Whether one of the words that stand before values begins at `at`, maybe as a flag.
+fn is_between(text: &str, at: usize) -> bool {
+    let rest = cut::head(&text[at..], 16).trim_start_matches('-');
+    let word = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+    let ends = rest[word..].bytes().next().is_none_or(|byte| b" :=\"'\\>({|,<\n`)".contains(&byte));
+    ends && BETWEEN.iter().any(|it| rest[..word].eq_ignore_ascii_case(it))
+}
+
+/// Whether a value may stand on the line that begins at `at`: behind a sign, or called one.
+fn goes_on(text: &str, at: usize, sign: Option<u8>) -> bool {
+    let seen = cut::head(&text[at..], GAP);
+    let line = seen.trim_start_matches([' ', '\t', '"', '\\']);
+    sign.is_some_and(|sign| sign != b',') || is_between(text, at + seen.len() - line.len())
+}
+
+/// The value behind `gap`, where it is a secret.
+fn secret(text: &str, at: usize, gap: Gap, kind: Kind) -> Option<Secret> {
+    let Gap { from, quote, is_assigned } = gap;
+    let (from, to) = match kind {
+        Kind::Header => is_assigned.then(|| values::pieces(text, from))??,
+        Kind::Phrase => (from, from + values::phrase(&text[from..])?),
+        _ => {
+            let run = values::run(text, from, quote);
+            let value = &text[from..from + run];
+            let is_called = text[from + run..].starts_with(['(', '[', ':']) && quote.is_none();
+            let is_one =
+                values::is_drawn(value) || kind == Kind::Password && values::is_typed(value);
+            (!is_called && is_one).then_some(())?;
+            (from, from + values::whole(text, from, run))
+        }
     };
-    if let [.., before, last] = name
-        && before.is_ascii_alphanumeric()
-        && last.is_ascii_alphanumeric()
-    {
-        return is_end(last | 0x20, before | 0x20);
-    }
-    let mut ends = name.iter().rev().filter(|byte| byte.is_ascii_alphanumeric());
-    let [last, before] =
-        [ends.next(), ends.next()].map(|byte| byte.map_or(0, u8::to_ascii_lowercase));
-    is_end(last, before)
+    // What a backslash says with the value's first letter leaves with it: half an escape is no JSON.
+    let escape = text[at..from].bytes().rev().take_while(|byte| *byte == b'\\').count();
+    let name = if kind == Kind::Header { "credentials" } else { "secret" };
+    let name = shaped(&text[from..to]).map_or(name, |secret| secret.name);
+    Some(Secret { name, from: from - escape, to })
 }
 
 /// A quick look: whether what stands behind a name may say what it is.
 pub(super) fn may_be_said(behind: &[u8]) -> bool {
-    let after = behind.iter().find(|byte| !matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b'`'));
-    matches!(after, Some(b':' | b'=' | b'%' | b'i'))
-}
-
-/// What is said of the name of which `text` has so many bytes, if anything is.
-fn value(text: &str, name: usize) -> Option<&str> {
-    const QUOTES: [char; 5] = ['"', '\'', '\\', ' ', '`'];
-    let rest = &text[name..];
-    let after = rest.trim_start_matches(QUOTES);
-    let says = [":=", "=>", ":", "=", "%3D", "is: ", "is "];
-    let value = says.iter().find_map(|says| after.strip_prefix(says));
-    let is_flag = text.starts_with("--") && rest.starts_with(' ');
-    let value = value.or_else(|| is_flag.then_some(after))?;
-    Some(value.trim_start_matches(QUOTES))
-}
-
-/// How long a value of letters and digits is that looks drawn.
-fn drawn(all: &str) -> Option<usize> {
-    let value = Class::Symbols.beginning(all);
-    let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    let cases = value.bytes().any(|b| b.is_ascii_uppercase())
-        && value.bytes().any(|b| b.is_ascii_lowercase());
-    let is_hex = value.bytes().all(|byte| Class::Hexadecimal.has(byte) || byte == b'-');
-    let is_plain = digits >= 2 && letters >= 4 && (cases || is_hex);
-    let is_drawn = is_plain || value.len() >= LONG && is_random(value);
-    // A path, a name with dots or a call is no value of that kind; none is as long as what isn't looked at to its end.
-    let is_path = value.contains('.') || value.contains('/') && !is_random(value);
-    let is_code = is_path && !value.ends_with('=') && value.len() < LOOKED_AT
-        || all[value.len()..].starts_with(['(', '[']);
-    (value.len() >= LEAST_VALUE && is_drawn && !is_code).then(|| Class::Symbols.length(all))
-}
-
-/// Whether letters and digits, small and large, follow one another as nobody writes them.
-fn is_random(value: &str) -> bool {
-    let kind = |byte: u8| match byte {
-        b'A'..=b'Z' => 1,
-        b'a'..=b'z' => 2,
-        b'0'..=b'9' => 3,
-        _ => 0,
-    };
-    let letters = value.bytes().map(kind).filter(|kind| *kind > 0);
-    let (mut all, mut changes, mut before) = (0, 0, 0);
-    for kind in letters {
-        changes += usize::from(kind != before);
-        (all, before) = (all + 1, kind);
-    }
-    // Names in code change too, but have no digits, and words in them.
-    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
-    changes * if has_digit { 3 } else { 2 } >= all && all > 0
-}
-
-/// How long a password is that somebody thought of: letters, a digit or more, and signs.
-fn typed(all: &str) -> Option<usize> {
-    let ends = |c: char| c.is_whitespace() || "\"'`\\,;)]}<>&|".contains(c);
-    let seen = cut::head(all, LOOKED_AT);
-    let value = &seen[..seen.find(ends).unwrap_or(seen.len())];
-    let value = value.trim_end_matches(['.', '!', '?']);
-    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
-    let letters = value.chars().filter(|c| c.is_alphabetic()).count();
-    // A name in code, a path, an address or what is to be filled in isn't one.
-    let is_code = value.contains(['(', '[', '/', '.', ':', '=', '$', '{', '%', '*']);
-    let is_name = value.contains('_') && value.bytes().all(|b| Class::Word.has(b));
-    let is_one = (LEAST_TYPED..LOOKED_AT / 2).contains(&value.len())
-        && (has_digit || is_random(value))
-        && letters >= 3
-        && !is_code
-        && !is_name;
-    is_one.then_some(value.len())
+    !matches!(behind, [] | [b'.' | b'/' | b';' | b'+' | b'(', ..])
+        || matches!(behind, [b'(', b'"' | b'\'' | b'\\', ..])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_value_that_begins_with_an_escape_leaves_none_of_it() {
         for (said, left) in [
@@ -178,13 +187,6 @@ mod tests {
             (r#"{\"password\": \"Xk29fjQ0pzLm\"}"#, r#"{\"password\": \"[masked: secret]\"}"#),
         ] {
             assert_eq!(crate::text::secrets::masked(said), left);
-        }
-    }
-
-    #[test]
-    fn the_quick_look_lets_every_name_pass() {
-        for name in CALLED.into_iter().chain(PASSWORDS) {
-            assert!(may_be_called_so(format!("MY_{}_", name.to_uppercase()).as_bytes()), "{name}");
         }
     }
 }

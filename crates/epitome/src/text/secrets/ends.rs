@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::called::may_end_called;
+use super::names::may_end_named;
 use super::{BY_FIRST, LEAST_LONG, LEAST_NUMBER};
 
 /// A secret may begin with the pair.
@@ -23,7 +23,7 @@ pub(super) static ENDS: LazyLock<Ends> = LazyLock::new(|| {
                 b'-' | b'B' | b'b' => BEGINS,
                 _ => 0,
             };
-            let names = if may_end_called(first, second) { NAMES } else { 0 };
+            let names = if may_end_named(first, second) { NAMES } else { 0 };
             pairs[place(first, second)] = begins | names;
         }
     }
@@ -56,7 +56,11 @@ impl Ends {
                     // Most words.
                     0 => Told::Nothing,
                     told if told & BEGINS != 0 => Told::Anything,
-                    told if told & NUMBER != 0 && word.len() >= LEAST_NUMBER => Told::Anything,
+                    told if told & NUMBER != 0
+                        && (word.len() >= LEAST_NUMBER || bytes.get(to) == Some(&b':')) =>
+                    {
+                        Told::Anything
+                    }
                     told if told & NAMES != 0 => Told::Name,
                     _ => Told::Nothing,
                 }
@@ -85,13 +89,17 @@ mod tests {
     use super::*;
 
     /// What the table says, rule by rule.
-    fn of_word(word: &[u8]) -> Told {
+    fn of_word(word: &[u8], behind: &str) -> Told {
         match word {
             [only] if *only != b'-' => Told::Nothing,
             [first, second, ..] => {
-                let most = if first.is_ascii_digit() { LEAST_NUMBER } else { LEAST_LONG };
+                let most = match first {
+                    b'0'..=b'9' if behind.starts_with(':') => 0,
+                    b'0'..=b'9' => LEAST_NUMBER,
+                    _ => LEAST_LONG,
+                };
                 let begins = matches!(first, b'-' | b'B' | b'b') || BY_FIRST.has(*first, *second);
-                match may_end_called(word[word.len() - 2], word[word.len() - 1]) {
+                match may_end_named(word[word.len() - 2], word[word.len() - 1]) {
                     _ if begins || word.len() >= most => Told::Anything,
                     true => Told::Name,
                     false => Told::Nothing,
@@ -112,7 +120,7 @@ mod tests {
             let (from, to) = (before.len(), before.len() + word.len());
             let goes_on = behind.starts_with(['+', '/']);
             let told = ENDS.tell(text.as_bytes(), from, to);
-            prop_assert_eq!(told, if goes_on { Told::Anything } else { of_word(word.as_bytes()) });
+            prop_assert_eq!(told, if goes_on { Told::Anything } else { of_word(word.as_bytes(), &behind) });
         }
     }
 }

@@ -5,19 +5,29 @@
 //! word, so that no part of a longer text is taken for a secret, and its rest has a digit.
 
 mod base64;
+mod blocks;
 mod called;
+mod commands;
 mod ends;
+mod names;
+mod patterns;
 mod starts;
+mod values;
 
 use std::borrow::Cow;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::cut;
 use base64::Run;
-use called::{called_so, may_be_called_so, may_be_said};
+use blocks::private_key;
+use called::{called_so, may_be_said};
+use commands::given;
 use ends::{ENDS, Ends, Told};
+use names::may_be_named;
+use patterns::patterned;
 use starts::Starts;
+use values::is_drawn;
 
 /// A shape of secrets.
 #[derive(Debug)]
@@ -37,6 +47,10 @@ enum Class {
     Word,
     Dotted,
     Symbols,
+    Numbers,
+    Small,
+    Lines,
+    Printed,
 }
 
 impl Class {
@@ -48,6 +62,10 @@ impl Class {
             "w" => Class::Word,
             "d" => Class::Dotted,
             "s" => Class::Symbols,
+            "n" => Class::Numbers,
+            "l" => Class::Small,
+            "b" => Class::Lines,
+            "p" => Class::Printed,
             _ => return None,
         })
     }
@@ -60,6 +78,13 @@ impl Class {
             Class::Word => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Class::Dotted => Class::Word.has(byte) || byte == b'.',
             Class::Symbols => Class::Dotted.has(byte) || matches!(byte, b'/' | b'+' | b'=' | b'~'),
+            Class::Numbers => byte.is_ascii_digit(),
+            Class::Small => byte.is_ascii_lowercase() || byte.is_ascii_digit(),
+            Class::Lines => {
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'/' | b'+' | b'=' | b'\n' | b'\r' | b'\\')
+            }
+            Class::Printed => Class::Symbols.has(byte) || matches!(byte, b'$' | b'%' | b':'),
         }
     }
 
@@ -76,16 +101,20 @@ impl Class {
 }
 
 static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
-    let table = include_str!("../../../data/secrets.txt");
-    let rows = table.lines().filter(|row| !row.starts_with('#') && !row.is_empty());
     let shape = |row: &'static str| {
         let mut cells = row.split(' ');
         let (name, prefix) = (cells.next()?, cells.next()?);
         let (rest, least) = (Class::named(cells.next()?)?, cells.next()?.parse().ok()?);
         Some(Shape { name, prefix, rest, least })
     };
-    rows.map(|row| shape(row).expect("a test reads every row")).collect()
+    let shapes = rows().filter(|row| row.matches(' ').count() > 1);
+    shapes.map(|row| shape(row).expect("a test reads every row")).collect()
 });
+
+fn rows() -> impl Iterator<Item = &'static str> {
+    let table = include_str!("../../../data/secrets.txt");
+    table.lines().filter(|row| !row.starts_with('#') && !row.is_empty())
+}
 
 /// The shapes by their first two bytes, which few words have.
 static BY_FIRST: LazyLock<ByFirst> = LazyLock::new(|| {
@@ -194,6 +223,8 @@ struct Secrets<'t> {
     /// The word that `at` stands in, or one before it.
     word: Range<usize>,
     unwrapping: Unwrapping,
+    /// Up to here all secrets are found.
+    done: usize,
     /// Up to here there is base64 that hides nothing.
     harmless: usize,
 }
@@ -201,17 +232,16 @@ struct Secrets<'t> {
 impl<'t> Secrets<'t> {
     fn of(text: &'t str, unwrapping: Unwrapping) -> Self {
         let starts = Starts::of(text.as_bytes());
-        Secrets { text, starts, at: 0, word: 0..0, unwrapping, harmless: 0 }
+        Secrets { text, starts, at: 0, word: 0..0, unwrapping, done: 0, harmless: 0 }
     }
 
-    /// The secret that begins where a word or a part of it does, if one does.
+    /// The secret that begins where a word or a part of it does, or is told by it, if one does.
     fn found(&mut self) -> Option<Secret> {
         if is_ordinary(&ENDS, self.text.as_bytes(), self.at..self.word.end) {
             return None;
         }
         let rest = &self.text[self.at..];
-        let word = self.word.end - self.at;
-        let found = found(rest, word);
+        let found = found(self.text, self.at, self.word.end, self.done);
         if found.is_some() || self.unwrapping == Unwrapping::Not || self.at < self.harmless {
             return found;
         }
@@ -221,7 +251,7 @@ impl<'t> Secrets<'t> {
                 self.harmless = self.at + length;
                 None
             }
-            Run::Hides(secret) => Some(secret),
+            Run::Hides(secret) => Some(secret.behind(self.at)),
         }
     }
 }
@@ -249,16 +279,15 @@ impl Iterator for Secrets<'_> {
                     self.word = next;
                     continue;
                 }
-                password_in_address(&self.text[self.at..])
+                password_in_address(&self.text[self.at..]).map(|secret| secret.behind(self.at))
             };
-            let start = self.at;
-            let Some(Secret { name, from, to }) = found else {
+            let Some(secret) = found else {
                 self.at += 1;
                 continue;
             };
-            self.at = start + to;
+            (self.at, self.done) = (secret.to, secret.to);
             self.word = starts::word_at(bytes, self.at);
-            return Some(Secret { name, from: start + from, to: start + to });
+            return Some(secret);
         }
     }
 }
@@ -268,7 +297,7 @@ impl Iterator for Secrets<'_> {
 fn is_ordinary(ends: &Ends, bytes: &[u8], word: Range<usize>) -> bool {
     match ends.tell(bytes, word.start, word.end) {
         Told::Nothing => true,
-        Told::Name => !(may_be_said(&bytes[word.end..]) && may_be_called_so(&bytes[word])),
+        Told::Name => !(may_be_said(&bytes[word.end..]) && may_be_named(&bytes[word])),
         Told::Anything => begins_none(bytes, word),
     }
 }
@@ -280,9 +309,12 @@ fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
     let word = &bytes[word];
     let may_begin = match word {
         // A private key, a flag, a header.
-        [b'-', ..] | [b'B', b'a' | b'e', ..] | [b'b', b'e', ..] => true,
-        // A number before a key.
-        [b'0'..=b'9', ..] => word.len() >= LEAST_NUMBER || behind.first() == Some(&b'/'),
+        [b'-', ..] | [b'B' | b'b', b'a' | b'A' | b'e' | b'E', ..] => true,
+        // A number before a key, a port.
+        [b'b', b'o', .., b'0'..=b'9'] => behind.first() == Some(&b':'),
+        [b'0'..=b'9', ..] => {
+            word.len() >= LEAST_NUMBER || matches!(behind.first(), Some(b'/' | b':'))
+        }
         _ => false,
     };
     // Keys that are told by what stands in their middle, and what may be base64.
@@ -291,35 +323,47 @@ fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
         let digits = || base64::length(&behind[..behind.len().min(base64::LEAST)]);
         matches!(behind.first(), Some(b'+' | b'/')) && word.len() + digits() >= base64::LEAST
     };
-    let is_called = || may_be_called_so(word) && may_be_said(behind);
+    let is_called = || may_be_said(behind) && may_be_named(word);
     // Of a shape the first two bytes stand in its word.
     let is_shaped = || word.len() > 1 && BY_FIRST.begins(text);
     !(may_begin || is_long || is_shaped() || is_run() || is_called())
 }
 
-/// A secret near the beginning of a text: its bytes.
+/// A secret: its bytes.
 struct Secret {
     name: &'static str,
     from: usize,
     to: usize,
 }
 
-/// What `text`, which begins with a word of so many bytes, begins with.
-fn found(text: &str, word: usize) -> Option<Secret> {
-    let first = *text.as_bytes().first()?;
-    let found = shaped(text).or_else(|| marked(text, word));
+impl Secret {
+    /// The same of a text of which so many bytes are before.
+    fn behind(self, at: usize) -> Self {
+        Secret { from: self.from + at, to: self.to + at, ..self }
+    }
+}
+
+/// What begins with the word of `text` between `at` and `end`, or is told by it. Nothing of it is `done`.
+fn found(text: &str, at: usize, end: usize, done: usize) -> Option<Secret> {
+    let rest = &text[at..];
+    let first = *rest.as_bytes().first()?;
+    let found = shaped(rest).or_else(|| patterned(rest)).map(|secret| secret.behind(at));
     let found = found.or_else(|| match first {
-        b'-' => private_key(text),
-        b'B' | b'b' => credentials(text),
+        b'-' => private_key(text, at, done).or_else(|| given(text, at, end)),
+        b'B' | b'b' => credentials(rest).map(|secret| secret.behind(at)),
+        b'0'..=b'9' => password_of_port(text, at, end),
         _ => None,
     });
-    found.or_else(|| called_so(text, word))
+    found.or_else(|| called_so(text, at, end))
 }
 
 fn shaped(text: &str) -> Option<Secret> {
     BY_FIRST.of(text.as_bytes()).iter().find_map(|at| {
         let shape = &SHAPES[*at];
         let rest = text.strip_prefix(shape.prefix)?;
+        if shape.rest == Class::Lines {
+            return lines(shape, text);
+        }
         let body = shape.rest.beginning(rest).trim_end_matches('.');
         let has_digit = body.bytes().any(|byte| byte.is_ascii_digit());
         let is_one = body.len() >= shape.least && has_digit;
@@ -330,72 +374,19 @@ fn shaped(text: &str) -> Option<Secret> {
     })
 }
 
-/// Keys that are told by what stands in their middle; `text` begins with a word of so many bytes.
-fn marked(text: &str, word: usize) -> Option<Secret> {
-    let of = |class: Class, text: &str, lengths: RangeInclusive<usize>| {
-        let length = class.beginning(text).len();
-        lengths.contains(&length).then_some(length)
+/// A shape of which the rest goes on for lines.
+fn lines(shape: &Shape, text: &str) -> Option<Secret> {
+    let rest = &text[shape.prefix.len()..];
+    let space = rest.bytes().take_while(|byte| *byte == b' ').count();
+    let all = &rest[space..][..shape.rest.length(&rest[space..])];
+    // A word on a line that isn't a block's whole line.
+    let all = if rest[space + all.len()..].starts_with(['-', ' ', ':', '.']) {
+        &all[..all.rfind('\n').or_else(|| all.rfind("\\n")).unwrap_or(all.len())]
+    } else {
+        all.trim_end_matches(['\n', '\r', '\\'])
     };
-    let one = |name, to| Some(Secret { name, from: 0, to });
-    let first = text.bytes().next()?;
-    match word {
-        14 => {
-            let rest = text[word..].strip_prefix(".atlasv1.")?;
-            one("terraform-token", word + 9 + of(Class::Word, rest, 60..=70)?)
-        }
-        17 if text.starts_with("pat") => {
-            let key = text[word..].strip_prefix('.')?;
-            one("airtable-token", word + 1 + of(Class::Hexadecimal, key, 64..=64)?)
-        }
-        1..=23 if first.is_ascii_digit() => {
-            let numbers = |byte: &u8| byte.is_ascii_digit() || *byte == b'/';
-            let numbers = text.bytes().take(48).take_while(numbers).count();
-            let key = text[numbers..].strip_prefix(':')?;
-            if numbers >= 18 {
-                let key = of(Class::Hexadecimal, key, 32..=32)?;
-                return one("asana-token", numbers + 1 + key);
-            }
-            // A bot's number and its key.
-            let key = key.strip_prefix("AA").filter(|_| (8..=10).contains(&numbers))?;
-            one("telegram-token", numbers + 3 + of(Class::Word, key, 32..=36)?)
-        }
-        24..=28 if matches!(first, b'M' | b'N' | b'O') => {
-            // A bot's number in base64, a time, a key.
-            let time = text[word..].strip_prefix('.')?;
-            let key = time.get(of(Class::Word, time, 6..=6)?..)?.strip_prefix('.')?;
-            one("discord-token", word + 8 + of(Class::Word, key, 27..=40)?)
-        }
-        36..=37 => {
-            let key = of(Class::Hexadecimal, text, 32..=32)?;
-            let region = text[key..word].strip_prefix("-us")?;
-            region.bytes().all(|byte| byte.is_ascii_digit()).then_some(())?;
-            one("mailchimp-key", word)
-        }
-        _ => None,
-    }
-}
-
-/// A block of PEM, or what is left of one that was cut; in JSON no further than its string.
-fn private_key(text: &str) -> Option<Secret> {
-    const BEGIN: &str = "-----BEGIN ";
-    const KEY: &str = "PRIVATE KEY";
-    const END: &str = "-----END ";
-    let rest = text.strip_prefix(BEGIN)?;
-    // Characters of a title, which are ASCII.
-    let title = rest.bytes().take(40).take_while(|byte| *byte != b'-' && byte.is_ascii()).count();
-    let title = &rest[..title];
-    if !title.contains(KEY) || !rest[title.len()..].starts_with("-----") {
-        return None;
-    }
-    let after = BEGIN.len() + title.len() + 5;
-    let body = &text[after..];
-    let body = &body[..body.find(['"', '\'', '`']).unwrap_or(body.len())];
-    // One before a quote belongs to it.
-    let body = body.trim_end_matches('\\');
-    let to = body.find(END).map_or(body.len(), |end| {
-        body[end + END.len()..].find("-----").map_or(body.len(), |at| end + END.len() + at + 5)
-    });
-    Some(Secret { name: "private-key", from: 0, to: after + to })
+    let to = shape.prefix.len() + space + all.len();
+    (all.len() >= shape.least).then_some(Secret { name: shape.name, from: 0, to })
 }
 
 /// `://user:PASSWORD@`, its slashes escaped or not.
@@ -403,25 +394,59 @@ fn password_in_address(text: &str) -> Option<Secret> {
     let rest = text.strip_prefix("://").or_else(|| text.strip_prefix(":\\/\\/"))?;
     let start = text.len() - rest.len();
     let seen = cut::head(rest, LOOKED_AT);
-    let end = seen.find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '`' | '<'));
-    let authority = &seen[..end.unwrap_or(seen.len())];
-    let (user, _) = authority.rsplit_once('@')?;
-    let (name, password) = user.split_once(':')?;
+    let end = seen.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<'));
+    let seen = &seen[..end.unwrap_or(seen.len())];
+    let slash = seen.find('/').unwrap_or(seen.len());
+    let one =
+        |from: usize, to: usize| Secret { name: "password", from: start + from, to: start + to };
+    let Some(at) = seen[..slash].rfind('@') else {
+        // A slash that nobody escaped.
+        let colon = seen[..slash].find(':')?;
+        let at = slash + seen[slash..].find('@')?;
+        let is_drawn = is_drawn(&seen[colon + 1..at]) && values::is_random(&seen[colon + 1..at]);
+        return is_drawn.then(|| one(colon + 1, at));
+    };
+    let Some((name, password)) = seen[..at].split_once(':') else {
+        return is_drawn(&seen[..at]).then(|| one(0, at));
+    };
+    let is_example = password == name || values::EXAMPLES.contains(&password);
     let is_placeholder = password.len() < 4 || password.starts_with(['$', '{', '<', '*', '[', '%']);
-    let from = start + name.len() + 1;
-    (!is_placeholder).then(|| Secret { name: "password", from, to: from + password.len() })
+    // Some write the secret first.
+    let from = if is_drawn(name) { 0 } else { name.len() + 1 };
+    (!is_placeholder && !is_example).then(|| one(from, at))
+}
+
+/// `host:5432:database:user:PASSWORD`, of which the port begins at `at`.
+fn password_of_port(text: &str, at: usize, end: usize) -> Option<Secret> {
+    let is_port = (4..=5).contains(&(end - at)) && text[..at].ends_with(':');
+    let mut from = end;
+    for names in (0..3).rev() {
+        from += text[from..].strip_prefix(':').filter(|_| is_port).map(|_| 1)?;
+        let seen = cut::head(&text[from..], 64);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_-*.".contains(c);
+        let length = seen.find(|c| !is_name(c)).unwrap_or(seen.len());
+        if names > 0 {
+            text[from + length..].starts_with(':').then_some(())?;
+            from += length;
+        }
+    }
+    let length = values::run(text, from, None);
+    let value = &text[from..from + length];
+    let is_one = !value.contains(':') && (values::is_typed(value) || is_drawn(value));
+    is_one.then(|| Secret { name: "password", from, to: from + length })
 }
 
 /// What follows `Bearer` or `Basic`.
 fn credentials(text: &str) -> Option<Secret> {
-    ["Bearer ", "bearer ", "Basic "].into_iter().find_map(|scheme| {
-        let rest = text.strip_prefix(scheme)?;
+    ["bearer ", "basic "].into_iter().find_map(|scheme| {
+        text.get(..scheme.len()).filter(|it| it.eq_ignore_ascii_case(scheme))?;
+        let rest = &text[scheme.len()..];
         let length = Class::Symbols.length(rest);
-        let has_digit = rest[..length].bytes().any(|byte| byte.is_ascii_digit());
+        let seen = Class::Symbols.beginning(rest);
+        let has_digit = seen.bytes().any(|byte| byte.is_ascii_digit());
         // Eight bytes of a name and a password, as `Basic` has them, may have no digit in base64.
-        let is_basic =
-            scheme == "Basic " && length.is_multiple_of(4) && rest[..length].ends_with('=');
-        let is_one = length >= 16 && (has_digit || is_basic);
+        let is_basic = length.is_multiple_of(4) && (seen.ends_with('=') || is_drawn(seen));
+        let is_one = length >= 16 && if scheme == "basic " { is_basic } else { has_digit };
         is_one.then(|| Secret {
             name: "credentials",
             from: scheme.len(),
@@ -565,6 +590,10 @@ mod tests {
                 ".{0,20}",
                 Just("-----BEGIN RSA PRIVATE KEY-----\nMIIE".to_owned()),
                 Just("password: \"Xk29fjQ0pzLm\"".to_owned()),
+                Just("\tMIIEabcdefghijklmnop\nabc=\n-----END RSA PRIVATE KEY-----".to_owned()),
+                Just("curl -u a:\u{1}Xk29fjQ0 -p\tXk29fjQ0pzLm\nmysql -p".to_owned()),
+                Just("Private-Lines: 2\n0123456789abcdef\n".repeat(3)),
+                Just("Cookie: a=Xk29fjQ0pzLm; password:\n".to_owned()),
                 Just("x://u:pa\"ss\\word@h".to_owned()),
                 Just("ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned()),
                 Just("\\".to_owned()),

@@ -1,0 +1,151 @@
+//! Whether a value looks like a secret: drawn by a program or thought of by a person, and no word, path, type or
+//! reference.
+
+use super::{Class, LOOKED_AT};
+use crate::text::cut;
+
+/// A value with fewer characters is rather a word, or a placeholder.
+const LEAST_DRAWN: usize = 12;
+
+/// A password with fewer characters is rather a number of something.
+const LEAST_TYPED: usize = 8;
+
+/// Parts of values that are to be filled in.
+const PLACEHOLDERS: &[&str] = &["your", "example", "placeholder", "changeme", "redacted", "xxxx"];
+
+/// Values that only say what they are.
+pub(super) const EXAMPLES: &[&str] = &["password", "pass", "passwd", "secret", "token", "apikey"];
+
+/// How much of `text` from `from` on is a value, as far as is looked at: to its quote, or to a sign that ends one.
+pub(super) fn run(text: &str, from: usize, quote: Option<u8>) -> usize {
+    let seen = cut::head(&text[from..], LOOKED_AT);
+    let ends = |c: char| match quote {
+        Some(quote) => c == char::from(quote) || c == '\\' || c.is_whitespace(),
+        None => c.is_whitespace() || c.is_control() || "\"'`\\,;)]}<>&|".contains(c),
+    };
+    let value = &seen[..seen.find(ends).unwrap_or(seen.len())];
+    if quote.is_some() { value.len() } else { value.trim_end_matches(['.', '!', '?', ':']).len() }
+}
+
+/// How long a value is of which so many bytes were looked at.
+pub(super) fn whole(text: &str, from: usize, run: usize) -> usize {
+    if run < LOOKED_AT - 3 { run } else { run + Class::Symbols.length(&text[from + run..]) }
+}
+
+/// Whether letters and digits are ones that look drawn.
+pub(super) fn is_drawn(value: &str) -> bool {
+    if value.len() < LEAST_DRAWN {
+        return false;
+    }
+    let has = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
+    let (digits, letters) = (has(u8::is_ascii_digit), has(u8::is_ascii_alphabetic));
+    let cases = has(u8::is_ascii_uppercase) > 0 && has(u8::is_ascii_lowercase) > 0;
+    let is_hex = value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let is_plain = digits >= 2 && letters >= 4 && (cases || is_hex);
+    // Of one case, as base32 is.
+    let is_single =
+        digits >= 2 && letters >= 4 && value.len() >= 16 && letters + digits == value.len();
+    let is_drawn = is_plain || is_single || is_random(value);
+    // A path, a name with dots or a call is no value of that kind; none is as long as what isn't looked at to its end.
+    let is_path = value.contains('/') && !(is_random(value) && digits > 0)
+        || value.contains('.') && (value.len() < 24 || digits < 4 || !is_random(value));
+    let is_path = is_path && !value.ends_with('=') && value.len() < LOOKED_AT - 3;
+    let is_named = value.trim_end_matches('=').contains('=');
+    is_drawn
+        && !is_path
+        && !is_named
+        && !is_placeholder(value)
+        && letters + digits >= value.len() / 2
+}
+
+/// Whether a password is one that somebody thought of: letters, a digit or more, and signs.
+pub(super) fn is_typed(value: &str) -> bool {
+    if !(LEAST_TYPED..LOOKED_AT / 2).contains(&value.len()) {
+        return false;
+    }
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    let letters = value.chars().filter(|c| c.is_alphabetic()).count();
+    // A name in code, a path, an address or what is to be filled in isn't one.
+    let is_code = value.contains(['(', '[', '/', '.', ':', '=', '$', '{', '%', '*', '<']);
+    let is_name = value.contains('_') && value.bytes().all(|b| Class::Word.has(b));
+    (has_digit || is_random(value))
+        && letters >= 3
+        && !is_code
+        && !is_name
+        && !is_placeholder(value)
+}
+
+/// Whether a value is to be filled in, or refers to another.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let lower = || cut::head(value, LOOKED_AT).to_ascii_lowercase();
+    value.starts_with(['$', '{', '<', '*', '[', '%', '('])
+        || value.contains(['{', '(', '$'])
+        || PLACEHOLDERS.iter().any(|it| lower().contains(it))
+        || EXAMPLES.contains(&lower().trim_end_matches(|c: char| c.is_ascii_digit()))
+            && value.bytes().filter(u8::is_ascii_digit).count() < 2
+}
+
+/// The pieces of a header's value that were drawn, from the first to the last.
+pub(super) fn pieces(text: &str, from: usize) -> Option<(usize, usize)> {
+    let seen = cut::head(&text[from..], 2 * LOOKED_AT);
+    let seen =
+        &seen[..seen.find(['"', '\'', '`', '\\', '\n', '\r', '<', '$', '{']).unwrap_or(seen.len())];
+    let (mut at, mut found) = (from, None);
+    for piece in seen.split_inclusive([' ', ',', ';', '=', '&', ':']) {
+        let one = piece.trim_end_matches([' ', ',', ';', '=', '&', ':']);
+        if is_drawn(one) {
+            let padding = text[at + one.len()..].bytes().take_while(|byte| *byte == b'=').count();
+            let to = at + one.len() + padding;
+            found = Some((found.map_or(at, |(first, _)| first), to));
+        }
+        at += piece.len();
+    }
+    let (first, last) = found?;
+    let more =
+        if last + 1 >= from + 2 * LOOKED_AT { Class::Symbols.length(&text[last..]) } else { 0 };
+    Some((first, last + more))
+}
+
+/// How long a wallet's phrase is with which `text` begins: twelve words or more, as the lists have them.
+pub(super) fn phrase(text: &str) -> Option<usize> {
+    const NONE: &[&str] = &["the", "and", "for", "are", "was", "has", "not", "but", "with", "from"];
+    let seen = cut::head(text, LOOKED_AT);
+    let (mut count, mut at) = (0, 0);
+    for word in seen.split_inclusive(' ') {
+        let one = word.trim_end();
+        let letters = one.bytes().take_while(u8::is_ascii_lowercase).count();
+        if !(3..=8).contains(&letters) || NONE.contains(&one) {
+            break;
+        }
+        (count, at) = (count + 1, at + word.len());
+        if letters < one.len() {
+            at -= word.len() - letters;
+            break;
+        }
+    }
+    (count >= 12).then_some(seen[..at].trim_end().len())
+}
+
+/// Whether letters and digits, small and large, follow one another as nobody writes them.
+pub(super) fn is_random(value: &str) -> bool {
+    let kind = |byte: u8| match byte {
+        b'A'..=b'Z' => 1,
+        b'a'..=b'z' => 2,
+        b'0'..=b'9' => 3,
+        _ => 0,
+    };
+    let letters = value.bytes().map(kind).filter(|kind| *kind > 0);
+    let (mut all, mut changes, mut before, mut single, mut run) = (0, 0, 0, 0, 0);
+    for kind in letters {
+        let is_change = kind != before;
+        // A lonely small letter, or capitals side by side, as names in code have few of.
+        single += usize::from(run == 1 && if is_change { before == 2 } else { kind == 1 });
+        changes += usize::from(is_change);
+        run = if is_change { 1 } else { run + 1 };
+        (all, before) = (all + 1, kind);
+    }
+    // Names in code change too, but have no digits, and words in them.
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    let share = if has_digit || single > 1 && all >= 10 { 3 } else { 2 };
+    changes * share >= all && all > 0
+}
