@@ -6,11 +6,6 @@
 //! file, cold, is faster than the hostile input. On a busy machine the ratios flatter the faster
 //! side, since the longer run is interrupted more often: trust them on a quiet one only.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "an example reads files and the clock; the library doesn't"
-)]
-
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;

@@ -313,7 +313,7 @@ fn words(diff: &Diff) -> String {
         let speaker = if is_wide { left(change.speaker, 11) } else { String::new() };
         let says = line(&change.says, room);
         put!(out, "{cells}{}{says}", paint(FAINT, speaker));
-        let reasons: Vec<&str> = change.reasons.iter().map(|reason| reason.words()).collect();
+        let reasons: Vec<&str> = change.reasons.iter().map(Reason::words).collect();
         if change.fate == Became::Edit && !reasons.is_empty() {
             let indent = " ".repeat(if is_wide { head.width() } else { 6 });
             put!(out, "{indent}{}", paint(style, reasons.join("; ")));
@@ -338,7 +338,7 @@ fn foot(out: &mut String, diff: &Diff) {
     for (fate, word) in fates.into_iter().filter(|(fate, _)| of(*fate) > 0) {
         let changes = diff.entries.iter().filter(|change| change.fate == fate);
         let mut reasons: Vec<&str> =
-            changes.flat_map(|change| &change.reasons).map(|reason| reason.words()).collect();
+            changes.flat_map(|change| &change.reasons).map(Reason::words).collect();
         reasons.sort_unstable();
         reasons.dedup();
         let reasons = paint(FAINT, reasons.join("; "));

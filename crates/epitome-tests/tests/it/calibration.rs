@@ -136,7 +136,6 @@ impl TokenCounter for Percent {
 }
 
 /// The texts of a shipped session, in order.
-#[expect(clippy::disallowed_methods, reason = "tests may read files")]
 fn session(name: &str) -> Vec<String> {
     fn gather(value: &Value, texts: &mut Vec<String>) {
         match value {

@@ -76,7 +76,6 @@ fn recordings() -> Vec<PathBuf> {
 }
 
 /// The messages of a recording, cut out as they stand there.
-#[expect(clippy::disallowed_methods, reason = "tests read files, the core does not")]
 fn conversations(file: &Path) -> Vec<(Format, String)> {
     let text = std::fs::read_to_string(file).expect("a readable recording");
     let name = file.to_string_lossy();

@@ -53,7 +53,6 @@ fn pin(case: &Case, at: usize) -> Pin {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how hard to look is said from outside")]
 fn cases() -> ProptestConfig {
     let cases = std::env::var("EPITOME_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
     ProptestConfig { cases, max_shrink_iters: 2_000, ..ProptestConfig::default() }

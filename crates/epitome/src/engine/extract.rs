@@ -72,7 +72,7 @@ impl Extraction {
         run: &Run,
     ) -> State {
         let base = &prepared.base;
-        let numbering = checkpoint::numbering(&base.request.transcript).as_it_came(&base.came_from);
+        let numbering = checkpoint::numbering(&base.request.transcript).of_arrival(&base.came_from);
         let read_only: Arc<[String]> = run.compactor.options().read_only.as_slice().into();
         let channel = run.compactor.channel.clone();
         let gathered = Gathered::new(channel, &Arc::new(numbering), read_only);

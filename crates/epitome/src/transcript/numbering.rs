@@ -17,7 +17,7 @@ impl Numbering {
     /// The same for messages of which some left or came while they were mended: each has the number of the entry that it
     /// was. Where a checkpoint has told, that counts.
     #[must_use]
-    pub(crate) fn as_it_came(mut self, came_from: &[Option<usize>]) -> Self {
+    pub(crate) fn of_arrival(mut self, came_from: &[Option<usize>]) -> Self {
         if !self.steps.is_empty() {
             return self;
         }
@@ -48,7 +48,7 @@ mod tests {
         numbering.go_on(3, 23);
         numbering.go_on(4, 27);
         assert_eq!([2, 3, 4, 5].map(|at| numbering.of(at)), [2, 23, 27, 28]);
-        let mended = Numbering::default().as_it_came(&[Some(0), Some(3), Some(4), Some(7)]);
+        let mended = Numbering::default().of_arrival(&[Some(0), Some(3), Some(4), Some(7)]);
         assert_eq!([0, 1, 2, 3].map(|at| mended.of(at)), [0, 3, 4, 7]);
         numbering.go_on(6, usize::MAX);
         assert_eq!(numbering.of(9), usize::MAX);

@@ -21,7 +21,6 @@ fn machine(soft: Option<When>, intake: Setting<IntakeOptions>) -> Sessions {
 }
 
 /// So many seeds, or `FROM..TO`.
-#[expect(clippy::disallowed_methods, reason = "how hard to look is said from outside")]
 fn seeds() -> Range<u64> {
     let Ok(said) = std::env::var("EPITOME_SEEDS") else { return 0..40 };
     let (from, to) = said.split_once("..").unwrap_or(("0", &said));
