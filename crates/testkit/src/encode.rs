@@ -17,7 +17,12 @@ use crate::responses;
 impl Draft {
     /// The request as JSON text, in the handwriting of `ink`.
     pub fn write(&self, ink: u64) -> (String, Features) {
-        let mut pen = Pen::new(ink);
+        let pen = Pen::new(ink);
+        let mut pen = match self.format {
+            Format::OpenaiChat | Format::OpenaiResponses => pen,
+            // The others refuse members that they don't know.
+            _ => pen.adding_nothing(),
+        };
         let names = gemini::names(self);
         let messages: Vec<Json> =
             self.messages.iter().map(|entry| message(self.format, entry, &names)).collect();

@@ -111,6 +111,12 @@ impl Pen {
         }
     }
 
+    /// The same without members that nobody knows.
+    #[must_use]
+    pub fn adding_nothing(self) -> Self {
+        Pen { adds: false, ..self }
+    }
+
     /// What of its flourishes came to be.
     pub fn used(&self) -> &Features {
         &self.used

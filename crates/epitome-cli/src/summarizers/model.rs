@@ -115,12 +115,6 @@ pub(crate) fn model(
     let first_byte = usual.first_byte.max(longest / 2);
     let limits = Limits { total: longest, first_byte, silence: first_byte, ..usual };
     let host = plain_host(&found.endpoint.base).filter(|_| found.endpoint.key.is_some());
-    if let Some(host) = host.filter(|host| said(PLAIN).as_deref() != Some(host.as_str())) {
-        let what = format!("the key isn't sent to {host}, which isn't this machine, without TLS");
-        return Err(Failure::usage(what)
-            .hint(format!("name it by https://…, or allow it: export {PLAIN}={host}"))
-            .into());
-    }
     let model = Model::new(found.endpoint, limits, purse).map_err(|error| match error {
         BadEndpoint::Key => Failure::usage(format!("{named}: {error}"))
             .hint(format!("look at what is in {}", found.key_from)),
@@ -135,12 +129,19 @@ pub(crate) fn model(
                 .hint("a server of one's own is named so: http://localhost:11434/v1#MODEL")
         }
     })?;
+    if let Some(host) = host.filter(|host| said(PLAIN).as_deref() != Some(host.as_str())) {
+        let what = format!("the key isn't sent to {host}, which isn't this machine, without TLS");
+        return Err(Failure::usage(what)
+            .hint(format!("name it by https://…, or allow it: export {PLAIN}={host}"))
+            .into());
+    }
     Ok(model.known_by(registry))
 }
 
 /// The host of an address to which a key would go in the clear, off this machine.
 fn plain_host(base: &str) -> Option<String> {
-    let authority = base.strip_prefix("http://")?.split('/').next()?;
+    let base = base.trim().to_ascii_lowercase();
+    let authority = base.strip_prefix("http://")?.split('/').next()?.rsplit('@').next()?;
     let host = match authority.strip_prefix('[') {
         Some(v6) => v6.split(']').next()?,
         None => authority.split(':').next()?,
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_key_leaves_this_machine_over_tls() {
-        let far = ["http://10.1.2.3:80/v1", "http://models.example", "http://[fd00::1]:80"];
+        let far = ["http://10.1.2.3:80/v1", "HTTP://me@models.example", "http://[fd00::1]:80"];
         assert_eq!(
             far.map(plain_host),
             ["10.1.2.3", "models.example", "fd00::1"].map(|host| Some(host.to_owned()))

@@ -92,40 +92,10 @@ fn says_what_where_and_what_next() {
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
         hint: if you know the format, name it: epitome stats --from claude-code deep
-        error: prose: the input is in no known format
-          openai-chat: not openai-chat messages: neither an object nor an array
-          anthropic: not anthropic messages: neither an object nor an array
-          gemini: not gemini messages: neither an object nor an array
-          openai-responses: not openai-responses messages: neither an object nor an array
-          bedrock: not bedrock messages: neither an object nor an array
-          claude-code: no row with a `type` of `user` or `assistant` and a `message`
-          codex: no row with a `payload` of `type` `session_meta` or `response_item`
-          gemini-cli: no object with `messages` and `projectHash`, and no rows of such
-          kimi-cli: no row with a `role` of `_system_prompt`, `_checkpoint` or `_usage`
-          opencode: no list of `messages` with `info` and `parts`
-          openhands: no events with a `kind` and a `source`
-          pi: no row of `type` `session` or `message` as pi writes them
-          roo-code: no list of messages with a `role` and a number `ts`
-          tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
-          swe-agent: no object with `history` and `trajectory`, `environment` or `info`
-        hint: if you know the format, name it: epitome stats --from claude-code prose
-        error: number: the input is in no known format
-          openai-chat: not openai-chat messages: neither an object nor an array
-          anthropic: not anthropic messages: neither an object nor an array
-          gemini: not gemini messages: neither an object nor an array
-          openai-responses: not openai-responses messages: neither an object nor an array
-          bedrock: not bedrock messages: neither an object nor an array
-          claude-code: no row with a `type` of `user` or `assistant` and a `message`
-          codex: no row with a `payload` of `type` `session_meta` or `response_item`
-          gemini-cli: no object with `messages` and `projectHash`, and no rows of such
-          kimi-cli: no row with a `role` of `_system_prompt`, `_checkpoint` or `_usage`
-          opencode: no list of `messages` with `info` and `parts`
-          openhands: no events with a `kind` and a `source`
-          pi: no row of `type` `session` or `message` as pi writes them
-          roo-code: no list of messages with a `role` and a number `ts`
-          tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
-          swe-agent: no object with `history` and `trajectory`, `environment` or `info`
-        hint: if you know the format, name it: epitome stats --from claude-code number
+        error: prose: the input is not JSON: it begins with "Dear model, please fix the build.\n"
+        hint: give it a request body, messages, or an agent's recording: epitome --help
+        error: number: the input is not JSON: it begins with "42"
+        hint: give it a request body, messages, or an agent's recording: epitome --help
         error: other: the input is in no known format
           openai-chat: not openai-chat messages: no list of messages, and no `role` in a line
           anthropic: not anthropic messages: no list of messages, and no `role` in a line

@@ -36,9 +36,9 @@ fn touches_nothing_else(before: &Request, repaired: &Repaired) -> Result<(), Tes
     Ok(())
 }
 
-/// What is drawn everywhere, although some providers refuse it: members that nobody knows, and thoughts of nobody's.
+/// What is drawn although the provider refuses it: thoughts that nobody signed.
 fn is_drawn(rule: RuleId) -> bool {
-    rule.0.ends_with("/extra-member") || rule.0 == "anthropic/signature"
+    rule.0 == "anthropic/signature"
 }
 
 proptest! {

@@ -173,6 +173,7 @@ fn what_a_model_does_not_take_has_a_name_and_a_sentence() {
             model/forced-tool: a forced tool call, where the model refuses one
             model/mid-system: system text in mid-conversation, where the model takes none
             model/prefill: an end in the assistant's words, where the model goes on from none
+            model/unsigned-thinking: thinking without the signature that the model wants
             model/reasoning-back: calls without their reasoning, which the model wants back beside them
             model/tools-here: tools, for a model that takes them in another format only
         "#]],

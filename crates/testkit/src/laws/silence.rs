@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_part_that_leaves_has_a_note_in_its_entry() {
-        let drawn = "user Begin.\nasst think hm | Well. | call a Read {}\nres  a = {lines 9}\n";
+        let drawn = "user Begin.\nasst think* hm | Well. | call a Read {}\nres  a = {lines 9}\n";
         let (outcome, _) = made(Format::Anthropic, drawn, "kkk", None);
         let without = |kind| check(&edited(&outcome, 1, kind, &Put::Nothing, Reason::LastResort));
         assert_eq!(without(PartKind::Reasoning), Ok(()));
