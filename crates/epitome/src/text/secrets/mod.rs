@@ -54,6 +54,9 @@ enum Class {
 }
 
 impl Class {
+    /// How many there are.
+    const ALL: usize = Class::Printed as usize + 1;
+
     fn named(name: &str) -> Option<Self> {
         Some(match name {
             "a" => Class::Alphanumeric,

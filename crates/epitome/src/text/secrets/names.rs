@@ -126,7 +126,17 @@ pub(super) fn named(text: &str) -> Option<Kind> {
     let seen = seen.trim_ascii_end();
     let digits = seen.iter().rev().take_while(|byte| byte.is_ascii_digit()).count().min(2);
     let seen = &seen[..seen.len() - digits];
-    NAMES.iter().find_map(|(kind, name)| {
+    let last = match seen {
+        [.., last, b'_' | b'-' | b'.' | b' '] | [.., last] => *last,
+        [] => return None,
+    };
+    let mut ending = BY_LAST[usize::from(last & 31)];
+    let names = std::iter::from_fn(|| {
+        let at = ending.trailing_zeros() as usize;
+        ending &= ending.wrapping_sub(1);
+        NAMES.get(at)
+    });
+    names.into_iter().find_map(|(kind, name)| {
         let before = without(seen, name)?;
         if *kind != Kind::Parameter {
             return (name.len() >= SHORT || digits == 0 && is_apart(before, seen)).then_some(*kind);
@@ -169,6 +179,19 @@ fn is_apart(before: &[u8], seen: &[u8]) -> bool {
         _ => true,
     }
 }
+
+/// The names that end with each letter, by the lower five bits of it.
+const BY_LAST: [u64; 32] = {
+    assert!(NAMES.len() < 64, "a name for each bit");
+    let mut by_last = [0; 32];
+    let mut at = 0;
+    while at < NAMES.len() {
+        let name = NAMES[at].1.as_bytes();
+        by_last[name[name.len() - 1] as usize & 31] |= 1 << at;
+        at += 1;
+    }
+    by_last
+};
 
 /// The last letters of the names, for each the ones before it: bits by the lower five of a letter's.
 const ENDS: [u32; 32] = {

@@ -44,7 +44,15 @@ fn pieces(drawn: &'static str) -> Option<Vec<Piece>> {
 
 /// What `text` begins with, if a pattern has it whole.
 pub(super) fn patterned(text: &str) -> Option<Secret> {
+    // Most patterns begin with one of few classes: how much of it the text begins with is found once.
+    let mut begun: [Option<usize>; Class::ALL] = [None; Class::ALL];
     PATTERNS.iter().find_map(|pattern| {
+        if let Some(Piece::Of(class, lengths)) = pattern.pieces.first() {
+            let length = *begun[*class as usize].get_or_insert_with(|| class.beginning(text).len());
+            if !lengths.contains(&length) {
+                return None;
+            }
+        }
         let mut rest = text;
         for piece in &pattern.pieces {
             rest = match piece {
