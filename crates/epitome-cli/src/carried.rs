@@ -83,9 +83,11 @@ impl Bound<'_> {
         let carried = Carried { from, to, after, target, lost, mended, left, wanting };
         let had = request.transcript.len();
         let request = wire::parse(format, text).expect("what was converted is of its format");
-        if had > 0 && request.transcript.is_empty() {
-            let what =
-                format!("nothing in its {} can be said in {format}", counted(had, "message"));
+        if request.transcript.is_empty() {
+            let what = match had {
+                0 => "it has no messages, which no provider takes".to_owned(),
+                _ => format!("nothing in its {} can be said in {format}", counted(had, "message")),
+            };
             bail!(Failure::input(what).hint("see what is in it: epitome stats FILE"));
         }
         Ok((request, Some(carried)))

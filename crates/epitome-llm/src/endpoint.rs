@@ -1,6 +1,7 @@
 //! Where a model is asked, and how.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use epitome::Format;
 use reqwest::Url;
@@ -68,6 +69,16 @@ fn bare(address: &str) -> String {
 pub fn origin(address: &str) -> Option<String> {
     let origin = Url::parse(address).ok()?.origin();
     origin.is_tuple().then(|| origin.ascii_serialization())
+}
+
+/// The host of an address to which everything goes in the clear, off this machine.
+pub fn plain_host(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok().filter(|url| url.scheme() == "http")?;
+    let host = url.host_str()?;
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let is_local =
+        bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    (!is_local).then(|| bare.to_owned())
 }
 
 impl Endpoint {
@@ -142,5 +153,33 @@ impl Endpoint {
         value.set_sensitive(true);
         headers.insert(HeaderName::from_static(name), value);
         Ok(headers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_in_the_clear_names_its_host() {
+        let far = [
+            "http://10.1.2.3:80/v1",
+            "HTTP://models.example",
+            "http:models.example",
+            r"http://models.example\@localhost/v1",
+            "http://[fd00::1]:80",
+        ];
+        assert_eq!(
+            far.map(plain_host),
+            ["10.1.2.3", "models.example", "models.example", "models.example", "fd00::1"]
+                .map(|host| Some(host.to_owned()))
+        );
+        let near = [
+            "http://localhost:1/v1",
+            "http://127.0.0.1",
+            "http://[::1]:9",
+            "https://models.example/v1",
+        ];
+        assert_eq!(near.map(plain_host), [None, None, None, None]);
     }
 }

@@ -180,8 +180,8 @@ pub enum OpenError {
         /// The formats that can be read.
         readable: Vec<&'static str>,
     },
-    /// It is no JSON at all.
-    #[error("the input is not JSON: it begins with {begins:?}")]
+    /// No line of it is a JSON object or list.
+    #[error("the input is no JSON object or list: it begins with {begins:?}")]
     NoJson {
         /// Its first words.
         begins: String,

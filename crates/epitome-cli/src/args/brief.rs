@@ -6,11 +6,12 @@ use clap::{Arg, Command, CommandFactory as _};
 use super::Cli;
 
 /// Options that `-h` shows; the others are used by few.
-const USUAL: [&str; 17] = [
+const USUAL: [&str; 19] = [
     "archive",
     "from",
     "html",
     "json",
+    "limit",
     "listen",
     "model",
     "online",
@@ -18,6 +19,7 @@ const USUAL: [&str; 17] = [
     "pin",
     "recall",
     "repair",
+    "store",
     "suited",
     "summarizer",
     "target",
@@ -56,7 +58,7 @@ fn shaped(help: Help) -> Command {
     let command = Cli::command().mut_subcommands(|command| {
         let is_seldom = SELDOM.contains(&command.get_name());
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        let command = brief(command, help);
+        let command = brief(command, help, "epitome");
         match help {
             Help::Long => command,
             Help::Short => command.about(beginning(&about).to_owned()).hide(is_seldom),
@@ -72,8 +74,8 @@ enum Help {
     Long,
 }
 
-fn brief(command: Command, help: Help) -> Command {
-    let name = command.get_name().to_owned();
+fn brief(command: Command, help: Help, under: &str) -> Command {
+    let name = format!("{under} {}", command.get_name());
     let is_hidden = |arg: &Arg| !arg.is_positional() && !USUAL.contains(&arg.get_id().as_str());
     let hides = command.get_arguments().any(is_hidden);
     let command = command.mut_args(|arg| {
@@ -82,8 +84,8 @@ fn brief(command: Command, help: Help) -> Command {
         // A heading for one option says little.
         if help == Help::Short { arg.help_heading(Resettable::Reset) } else { arg }
     });
-    let command = command.mut_subcommands(|command| brief(command, help));
-    let end = format!("`epitome {name} --help` shows all options, and examples.");
+    let command = command.mut_subcommands(|command| brief(command, help, &name));
+    let end = format!("`{name} --help` shows all options, and examples.");
     if hides { with_long_end(command, &end) } else { command }
 }
 

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::env;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use epitome::model::Registry;
 use epitome::wire::Format;
-use epitome_llm::{BadEndpoint, Endpoint, Limits, Model, Purse, Secret};
+use epitome_llm::{BadEndpoint, Endpoint, Limits, Model, Purse, Secret, plain_host};
 
 use crate::failure::Failure;
 use crate::input;
@@ -138,19 +137,6 @@ pub(crate) fn model(
     Ok(model.known_by(registry))
 }
 
-/// The host of an address to which a key would go in the clear, off this machine.
-fn plain_host(base: &str) -> Option<String> {
-    let base = base.trim().to_ascii_lowercase();
-    let authority = base.strip_prefix("http://")?.split('/').next()?.rsplit('@').next()?;
-    let host = match authority.strip_prefix('[') {
-        Some(v6) => v6.split(']').next()?,
-        None => authority.split(':').next()?,
-    };
-    let is_local = host.eq_ignore_ascii_case("localhost")
-        || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    (!is_local && !host.is_empty()).then(|| host.to_owned())
-}
-
 /// Whether there is a key for servers that are named by their address.
 pub(crate) fn has_own_key() -> bool {
     said(OWN_KEY).is_some() || file_of(OWN_KEY).is_some()
@@ -200,25 +186,4 @@ pub(crate) fn hidden(variable: &str) -> Result<Option<(String, String)>> {
         bail!(Failure::usage(format!("{variable}: there is nothing in {}", name(&path))));
     }
     Ok(Some((key, variable)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_leaves_this_machine_over_tls() {
-        let far = ["http://10.1.2.3:80/v1", "HTTP://me@models.example", "http://[fd00::1]:80"];
-        assert_eq!(
-            far.map(plain_host),
-            ["10.1.2.3", "models.example", "fd00::1"].map(|host| Some(host.to_owned()))
-        );
-        let near = [
-            "http://localhost:1/v1",
-            "http://127.0.0.1",
-            "http://[::1]:9",
-            "https://models.example/v1",
-        ];
-        assert_eq!(near.map(plain_host), [None, None, None, None]);
-    }
 }

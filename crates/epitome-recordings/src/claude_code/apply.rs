@@ -19,7 +19,7 @@ use crate::error::ReadError;
 use crate::object::{Object, elements, object};
 use crate::reader::Writer;
 use crate::recording::Reach;
-use crate::rows::rows;
+use crate::rows::{RawRow, rows};
 
 /// What every row of a session says again.
 const ENVELOPE: [&str; 9] = [
@@ -55,7 +55,12 @@ impl Writer for ClaudeCode {
         };
         let newest = &read.all[newest];
         let named = path.order.iter().rev().find_map(|row| read.all[*row].uuid);
-        let raw = rows(source).find(|row| row.line == newest.line);
+        let line = rows(source).find(|row| row.line == newest.line);
+        // A damaged line may hold several rows.
+        let pieces = line.and_then(RawRow::pieces).unwrap_or_default();
+        let is_newest =
+            |piece: &&RawRow<'_>| newest.uuid.is_some_and(|uuid| piece.text.contains(uuid));
+        let raw = pieces.iter().rev().find(is_newest).copied().or(line);
         let fields = Object::of(raw.map_or("", |raw| raw.text));
         let envelope = Envelope { stamp, fields, rows: 0 };
         Ok(envelope.write(shown, named, &read))

@@ -167,7 +167,10 @@ fn what_is_no_text_is_said_to_be() {
 fn what_is_in_no_known_format_is_told_why() {
     for text in ["hello", "42"] {
         let error = opened(text).expect_err(text);
-        assert_eq!(error.to_string(), format!("the input is not JSON: it begins with {text:?}"));
+        assert_eq!(
+            error.to_string(),
+            format!("the input is no JSON object or list: it begins with {text:?}")
+        );
     }
     for text in [r#"{"a":1}"#, "[1,2]", r#"[{"a":1}]"#, "{\"a\"", "{]", r#"{"messages":"x"}"#] {
         let error = opened(text).expect_err(text);

@@ -92,12 +92,17 @@ impl Planning {
 impl Prepared {
     /// Asks for the whole compaction, or makes it here: by the plan that hooks have seen, if that still holds.
     pub(super) fn compact(self: Box<Self>, seen: Option<Plan>, run: &mut Run) -> State {
-        match (self.call_compactor(0, run), seen) {
-            (Ok(state), _) => state,
-            (Err(prepared), Some(plan)) => prepared.accept(plan, Own::Strategies, run),
-            (Err(prepared), None) => {
-                Planning::begin(prepared, Purpose::Compaction(Own::Strategies), run)
-            }
+        let prepared = match self.call_compactor(0, run) {
+            Ok(state) => return state,
+            Err(prepared) => prepared,
+        };
+        let Some(alone) = run.compactor.clone().left_alone() else {
+            return prepared.pass(Reached::NotTriggered, run);
+        };
+        run.compactor = alone;
+        match seen {
+            Some(plan) => prepared.accept(plan, Own::Strategies, run),
+            None => Planning::begin(prepared, Purpose::Compaction(Own::Strategies), run),
         }
     }
 

@@ -63,6 +63,8 @@ impl Rendering {
             }
             (Err(why), Planned::Here(own)) => {
                 run.log.fell_back(&Event::FellBack { why: why.clone() }, why);
+                // What was paid stays paid; the next view may show no summary.
+                run.log.shows_summary(None, 0);
                 match own {
                     Own::Strategies => {
                         Planning::begin(prepared, Purpose::Compaction(Own::Oldest), run)

@@ -255,7 +255,9 @@ impl Sessions {
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let Some(cause) = cause else { return };
         let asks = match self.options.at_limit {
-            AtLimit::Extractive if hard.is_some() => Asks::Nobody,
+            AtLimit::Extractive if hard.as_ref().is_some_and(|hard| !hard.is_remote()) => {
+                Asks::Nobody
+            }
             _ => Asks::Others,
         };
         // Who asks nobody doesn't wait for one that asks somebody.
@@ -316,7 +318,8 @@ impl Sessions {
         decision.stats.triggered = true;
         decision.stats.reason = cause.to_string();
         let urgency = if is_economic { Urgency::Economy } else { Urgency::Must };
-        let alone = self.options.trigger.fires_alone(gauge).or(over);
+        let alone = self.options.trigger.fires_alone(gauge);
+        let alone = alone.or_else(|| soft.and_then(|soft| soft.fires_alone(gauge))).or(over);
         let manner = Manner { urgency, asks, alone };
         let begun = self.begin(subject, cause, target, gauge.window, manner);
         if hard.is_some() {

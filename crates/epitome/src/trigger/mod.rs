@@ -107,4 +107,15 @@ impl Trigger for All {
             self.0.iter().map(|trigger| trigger.fires(gauge)).collect();
         Cause::all(causes?)
     }
+
+    fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
+        let mut causes = Vec::new();
+        for trigger in &self.0 {
+            // One that only asks others says nothing of what is done without them.
+            if !trigger.fires(gauge)?.is_remote() || trigger.fires_alone(gauge).is_some() {
+                causes.push(trigger.fires_alone(gauge)?);
+            }
+        }
+        Cause::all(causes)
+    }
 }
