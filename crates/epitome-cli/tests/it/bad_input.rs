@@ -92,9 +92,9 @@ fn says_what_where_and_what_next() {
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
         hint: if you know the format, name it: epitome stats --from claude-code deep
-        error: prose: the input is not JSON: it begins with "Dear model, please fix the build.\n"
+        error: prose: the input is no JSON object or list: it begins with "Dear model, please fix the build.\n"
         hint: give it a request body, messages, or an agent's recording: epitome --help
-        error: number: the input is not JSON: it begins with "42"
+        error: number: the input is no JSON object or list: it begins with "42"
         hint: give it a request body, messages, or an agent's recording: epitome --help
         error: other: the input is in no known format
           openai-chat: not openai-chat messages: no list of messages, and no `role` in a line
