@@ -300,7 +300,7 @@ impl Drop for Compaction {
     /// What is dropped under way is cancelled; what panicked failed.
     fn drop(&mut self) {
         let error = "code that it called panicked".to_owned();
-        let is_panic = matches!(self.state, State::Over) || std::thread::panicking();
+        let is_panic = matches!(self.state, State::Over);
         self.run.log.end(&if is_panic { Event::Failed { error } } else { Event::Cancelled });
     }
 }
