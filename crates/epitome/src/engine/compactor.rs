@@ -147,7 +147,7 @@ impl Compactor {
     /// The same, for this cause if it falls to the compactor itself: [`Cause::Remote`] is a reason to ask others only. Without
     /// one nothing is compacted here then.
     #[must_use]
-    pub fn with_cause_alone(self, cause: Option<Cause>) -> Self {
+    pub(crate) fn with_cause_alone(self, cause: Option<Cause>) -> Self {
         Compactor { cause_alone: cause.map(Arc::new), ..self }
     }
 
@@ -326,15 +326,15 @@ impl Compactor {
         self.cause.as_deref()
     }
 
-    /// The same once no other compactor answered; `None` if nothing is to be done here.
-    pub(super) fn left_alone(self) -> Option<Self> {
-        match self.cause() {
-            Some(cause) if cause.is_remote() => {
-                let cause = Some(self.cause_alone.clone()?);
-                Some(Compactor { cause, ..self })
-            }
-            _ => Some(self),
+    /// Goes on by itself, since no other compactor answers; whether anything is to be done then.
+    pub(super) fn go_on_alone(&mut self) -> bool {
+        if !self.cause().is_some_and(Cause::is_remote) {
+            return true;
         }
+        let alone = self.cause_alone.take();
+        let is_due = alone.is_some();
+        self.cause = alone.or_else(|| self.cause.take());
+        is_due
     }
 
     /// The same without hooks, summarizers and other compactors, for what nobody can wait for.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::extract::{Extraction, SummaryFrom};
-use super::planning::{Own, Planned, Planning, Purpose};
+use super::planning::Planned;
 use super::prepare::Prepared;
 use super::{CompactError, REASON, Reply, Run, State, Step};
 use crate::delegate::{Compact, Decision, Delegation, Job, JobContext, ProposedView, Skip};
@@ -67,13 +67,7 @@ impl Prepared {
             Err(prepared) => prepared,
         };
         match run.compactor.compactors().map(|all| all.on_failure).unwrap_or_default() {
-            OnFailure::Extractive => match run.compactor.clone().left_alone() {
-                Some(alone) => {
-                    run.compactor = alone;
-                    Planning::begin(prepared, Purpose::Compaction(Own::Strategies), run)
-                }
-                None => prepared.pass(Reached::NotTriggered, run),
-            },
+            OnFailure::Extractive => prepared.compact_alone(None, run),
             OnFailure::Skip => prepared.pass(Reached::Declined, run),
             OnFailure::Error => {
                 let spent = run.log.spent();

@@ -92,17 +92,17 @@ impl Planning {
 impl Prepared {
     /// Asks for the whole compaction, or makes it here: by the plan that hooks have seen, if that still holds.
     pub(super) fn compact(self: Box<Self>, seen: Option<Plan>, run: &mut Run) -> State {
-        let prepared = match self.call_compactor(0, run) {
-            Ok(state) => return state,
-            Err(prepared) => prepared,
-        };
-        let Some(alone) = run.compactor.clone().left_alone() else {
-            return prepared.pass(Reached::NotTriggered, run);
-        };
-        run.compactor = alone;
+        self.call_compactor(0, run).unwrap_or_else(|prepared| prepared.compact_alone(seen, run))
+    }
+
+    /// Makes the compaction here, if it is due without other compactors.
+    pub(super) fn compact_alone(self: Box<Self>, seen: Option<Plan>, run: &mut Run) -> State {
+        if !run.compactor.go_on_alone() {
+            return self.pass(Reached::NotTriggered, run);
+        }
         match seen {
-            Some(plan) => prepared.accept(plan, Own::Strategies, run),
-            None => Planning::begin(prepared, Purpose::Compaction(Own::Strategies), run),
+            Some(plan) => self.accept(plan, Own::Strategies, run),
+            None => Planning::begin(self, Purpose::Compaction(Own::Strategies), run),
         }
     }
 

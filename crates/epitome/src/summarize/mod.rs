@@ -45,10 +45,14 @@ pub type Answering = Pin<Box<dyn Future<Output = Result<Summary, SummarizeError>
 
 /// Turns folded entries into a short text.
 ///
-/// Its text is one lane of the checkpoint, and is shown only if it passes these checks: it is shorter than what it
-/// replaces and fits in its room, has the sections that were asked for and the language of the conversation, states no
-/// path, id or number that its source doesn't, doesn't repeat itself, and is no reply, refusal or tool call
-/// ([`Fault`]). It is told once what is wrong; then the next one is asked, at last nobody.
+/// Its text is one lane of the checkpoint, and is shown only if it passes these checks ([`Fault`]):
+///
+/// - It is shorter than what it replaces, and fits in its room.
+/// - It has the sections that were asked for, and the language of the conversation.
+/// - It states no path, id or number that its source doesn't, and doesn't repeat itself.
+/// - It is no reply, refusal or tool call.
+///
+/// It is told once what is wrong. Then the next one is asked, at last nobody.
 ///
 /// It keeps its own time: an answer that doesn't come is its failure, not its caller's.
 pub trait Summarizer: fmt::Debug + Send + Sync {

@@ -109,13 +109,13 @@ impl Trigger for All {
     }
 
     fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
-        let mut causes = Vec::new();
-        for trigger in &self.0 {
-            // One that only asks others says nothing of what is done without them.
-            if !trigger.fires(gauge)?.is_remote() || trigger.fires_alone(gauge).is_some() {
-                causes.push(trigger.fires_alone(gauge)?);
-            }
-        }
-        Cause::all(causes)
+        let fired = self.0.iter().map(|trigger| Some((trigger, trigger.fires(gauge)?)));
+        let fired: Option<Vec<_>> = fired.collect();
+        // One that only asks others says nothing of what is done without them.
+        let alone = fired?.into_iter().filter_map(|(trigger, cause)| match cause.is_remote() {
+            true => trigger.fires_alone(gauge),
+            false => Some(cause),
+        });
+        Cause::all(alone.collect())
     }
 }
