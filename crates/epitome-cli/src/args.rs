@@ -18,8 +18,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
-use epitome::engine::Counting;
-use epitome::engine::Stop;
+use epitome::engine::{Counting, Stop};
 use epitome::strategy::Pipeline;
 use epitome::wire::RuleId;
 use epitome::{Tail, Target};

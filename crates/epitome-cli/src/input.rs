@@ -11,8 +11,7 @@ use epitome::count::impossible_images;
 use epitome::text::figure::counted;
 use epitome::transcript::Origin;
 use epitome::trigger::ReportedPrompt;
-use epitome::wire::Keeper;
-use epitome::wire::WireError;
+use epitome::wire::{Keeper, WireError};
 use epitome_recordings::{
     self as recordings, About, Note, OpenError, ReadError, Recording, Reported, Run, Sidechain,
     Skipped, Why,

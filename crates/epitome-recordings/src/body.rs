@@ -2,9 +2,8 @@
 
 use epitome::text::time::millis;
 use epitome::transcript::{Origin, Slot};
-use epitome::wire::Request;
 use epitome::wire::json::{quote, unquote};
-use epitome::wire::{self, Format};
+use epitome::wire::{self, Format, Request};
 
 use crate::error::ReadError;
 use crate::usage::{Counted, Reported};

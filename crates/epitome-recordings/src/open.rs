@@ -1,7 +1,6 @@
 //! Any input, by its content or by the name of its format.
 
-use epitome::wire::Request;
-use epitome::wire::{self, Format};
+use epitome::wire::{self, Format, Request};
 use memchr::memchr_iter;
 
 use crate::detect::{Look, look};

@@ -2,8 +2,7 @@
 //! they went in; what is nobody's message must not pass for a request for all that.
 
 use epitome::transcript::{Entry, Marks, PartKind, Role};
-use epitome::wire::Format;
-use epitome::wire::Request;
+use epitome::wire::{Format, Request};
 
 use crate::object::Object;
 

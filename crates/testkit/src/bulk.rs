@@ -1,8 +1,7 @@
 //! Long transcripts of a coding agent's kind, fast and from a seed: for time and memory, not for
 //! odd cases.
 
-use epitome::wire::Envelope;
-use epitome::wire::Format;
+use epitome::wire::{Envelope, Format};
 
 use crate::draft::{Block, Draft, Message, Shape, is_flat};
 use crate::prose;

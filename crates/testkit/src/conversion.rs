@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use epitome::convert::{Converted, Goal};
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Entry, Marks, Part, PartKind, Role};
-use epitome::wire::Request;
-use epitome::wire::{self, Format};
+use epitome::wire::{self, Format, Request};
 use serde_json::Value;
 
 use crate::accepted::accepted;

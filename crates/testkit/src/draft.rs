@@ -1,7 +1,6 @@
 //! A transcript before it is JSON: what the notation reads into and what the generator builds.
 
-use epitome::wire::Envelope;
-use epitome::wire::Format;
+use epitome::wire::{Envelope, Format};
 
 /// A request before it is JSON.
 #[derive(Clone, Debug)]

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use epitome::wire::Envelope;
-use epitome::wire::Format;
+use epitome::wire::{Envelope, Format};
 
 use crate::bedrock;
 use crate::draft::{Block, Draft, Message, Model, Shape, Thinking};

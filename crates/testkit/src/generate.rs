@@ -5,8 +5,7 @@
 
 use std::fmt;
 
-use epitome::wire::Request;
-use epitome::wire::{self, Format};
+use epitome::wire::{self, Format, Request};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -4,8 +4,7 @@
 use epitome::archive::{Archive as _, MemoryArchive};
 use epitome::count::{Tally, counter};
 use epitome::engine::plan::Reached;
-use epitome::engine::{Answer, Step};
-use epitome::engine::{Budget, Stop, Tail};
+use epitome::engine::{Answer, Budget, Step, Stop, Tail};
 use epitome::model::Binding;
 use epitome::strategy::Pipeline;
 use epitome::transcript::ContentId;

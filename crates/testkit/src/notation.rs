@@ -40,8 +40,7 @@
 //! `{lines 120}` for 120 lines, `{code 40}` and `{log 40}` for what coding agents read, `{img 640x480}`
 //! and `{doc}` for media. A part that ends in `@cache` has a cache marker.
 
-use epitome::wire::Request;
-use epitome::wire::{self, Format};
+use epitome::wire::{self, Format, Request};
 
 use crate::draft::{Block, Draft, Message, Shape, is_flat};
 use crate::prose;

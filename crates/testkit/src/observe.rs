@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use epitome::wire::Envelope;
-use epitome::wire::Format;
+use epitome::wire::{Envelope, Format};
 
 use crate::draft::{Block, Draft, Message, Model, Shape, Thinking};
 use crate::features::{Feature, Features};

@@ -1,7 +1,6 @@
 //! What the generator chooses: small values that shrink well, and how likely each is.
 
-use epitome::wire::Envelope;
-use epitome::wire::Format;
+use epitome::wire::{Envelope, Format};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use epitome::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
 use epitome::view::{Fate, PartEdit, Put, View};
-use epitome::wire::Format;
-use epitome::wire::Request;
 use epitome::wire::json::unquote;
+use epitome::wire::{Format, Request};
 
 use crate::draft::is_flat;
 use crate::prose;

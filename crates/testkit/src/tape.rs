@@ -1,8 +1,7 @@
 //! Scripts off a fuzzer's tape: each choice takes the next bytes, so that small changes of the bytes are small changes of the
 //! transcript. (Proptest can play a tape as well, but halves it at each choice among strategies, and draws for ever at its end.)
 
-use epitome::wire::Envelope;
-use epitome::wire::Format;
+use epitome::wire::{Envelope, Format};
 
 use crate::draft::{Model, Shape, Thinking};
 use crate::prose;

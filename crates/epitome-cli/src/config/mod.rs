@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use epitome::engine::Counting;
-use epitome::engine::Stop;
+use epitome::engine::{Counting, Stop};
 use epitome::model::Money;
 use epitome::preset::Preset;
 use epitome::strategy::Pipeline;

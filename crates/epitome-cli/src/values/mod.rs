@@ -8,8 +8,7 @@ mod spec;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use epitome::engine::Counting;
-use epitome::engine::Stop;
+use epitome::engine::{Counting, Stop};
 use epitome::model::Money;
 use epitome::strategy::{NAMES, Pipeline, UnknownStrategy};
 use epitome::summarize::OnFailure;

@@ -17,8 +17,7 @@ mod sides;
 
 use std::sync::Arc;
 
-use epitome::wire::Format;
-use epitome::wire::Request;
+use epitome::wire::{Format, Request};
 
 use crate::body::Body;
 use crate::error::ReadError;

@@ -11,8 +11,7 @@ mod openai_chat;
 mod openai_responses;
 
 use epitome::transcript::Origin;
-use epitome::wire::Format;
-use epitome::wire::Request;
+use epitome::wire::{Format, Request};
 
 use crate::error::ReadError;
 use crate::object::Object;

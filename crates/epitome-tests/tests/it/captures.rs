@@ -2,8 +2,7 @@
 
 use epitome::count::counter;
 use epitome::view::View;
-use epitome::wire::{self, Format};
-use epitome::wire::{Envelope, Keeper, Request};
+use epitome::wire::{self, Envelope, Format, Keeper, Request};
 use epitome::{Compactor, Options, Target};
 use proptest::prelude::*;
 use testkit::captures::{Capture, Sent};

@@ -2,8 +2,7 @@
 
 use epitome::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
 use epitome::view::{Fate, PartEdit, Placed, Put, Reason, View};
-use epitome::wire::Request;
-use epitome::wire::{self, Format, Laid};
+use epitome::wire::{self, Format, Laid, Request};
 use proptest::prelude::*;
 use serde_json::Value;
 use testkit::generate::{cases, valid};

@@ -5,12 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use epitome::count::counter;
-use epitome::engine::Stop;
 use epitome::engine::delegate::{self, Compactors, Decision, ProposedView, Skip};
 use epitome::engine::events::{CompactionId, Event, Observer};
 use epitome::engine::hook::{self, Hooks, Wish};
 use epitome::engine::plan::Reached;
-use epitome::engine::{Answer, Step};
+use epitome::engine::{Answer, Step, Stop};
 use epitome::strategy::{Edit, Strategy, StrategyContext};
 use epitome::summarize::{
     self, FailureKind, OnFailure, Summaries, SummarizeError, Summary as GivenSummary,

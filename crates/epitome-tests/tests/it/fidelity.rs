@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use epitome::view::View;
-use epitome::wire::Request;
 use epitome::wire::json::{self, Scanner, Span};
-use epitome::wire::{self, Format};
+use epitome::wire::{self, Format, Request};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::TestRunner;

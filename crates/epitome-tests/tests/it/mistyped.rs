@@ -4,8 +4,7 @@
 use std::collections::HashSet;
 
 use epitome::count::counter;
-use epitome::wire::Request;
-use epitome::wire::{self, Finding, Format, Mend};
+use epitome::wire::{self, Finding, Format, Mend, Request};
 use epitome::{Compactor, Options, Target};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -4,8 +4,7 @@
 use std::collections::HashSet;
 
 use epitome::transcript::PartKind;
-use epitome::wire::Request;
-use epitome::wire::{self, Finding, Format, Mend, Repaired, RuleId};
+use epitome::wire::{self, Finding, Format, Mend, Repaired, Request, RuleId};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use testkit::generate::{broken, cases, valid};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use epitome::count::{Basis, Count, Tally, counter};
 use epitome::trigger::{
-    All, Any, Asker, Cause, Condition, Demand, Measurements, Refusal, ReportedPrompt, RoundCount,
-    Switch, Trigger, TriggerError, When,
+    All, Any, Asker, Cause, Condition, Demand, Measurements, OverflowReport, ReportedPrompt,
+    RoundCount, Switch, Trigger, TriggerError, When,
 };
 use epitome::wire::Format;
 use epitome::{Compactor, Options, Pin, Target};
@@ -142,7 +142,7 @@ fn a_switch_fires_where_the_new_window_is_smaller_and_would_be_full() {
 
 #[test]
 fn an_overflow_fires() {
-    let told = Some(Refusal { window: Some(200_000), tokens: None });
+    let told = Some(OverflowReport { window: Some(200_000), tokens: None });
     let over = Measurements { overflow: told, ..Measurements::default() };
     assert_eq!(fires(&When::Overflow, [Measurements::default(), over.clone()]), [false, true]);
     let cause = When::Overflow.build().expect("in range").fires(&over);

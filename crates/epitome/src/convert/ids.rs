@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::wire::Demand;
 use crate::wire::Dialect;
-use crate::wire::neutral::{Loss, Neutral, Piece};
+use crate::wire::NameLimits;
+use crate::wire::neutral::{ContentPiece, Loss, Neutral};
 
 /// Ids that a format takes; the same wish twice gives two.
 pub(super) fn ids(to: &dyn Dialect) -> Names {
@@ -20,8 +20,8 @@ pub(super) fn label(neutral: &mut Neutral, to: &dyn Dialect) {
     }
     for piece in neutral.turns.iter_mut().flat_map(|turn| &mut turn.pieces) {
         match piece {
-            Piece::Call(call) => names.rename(&mut call.name, &mut lost),
-            Piece::Result(answer) => names.rename(&mut answer.name, &mut lost),
+            ContentPiece::Call(call) => names.rename(&mut call.name, &mut lost),
+            ContentPiece::Result(answer) => names.rename(&mut answer.name, &mut lost),
             _ => {}
         }
     }
@@ -35,7 +35,7 @@ pub(super) fn label(neutral: &mut Neutral, to: &dyn Dialect) {
 
 /// Names given so far.
 pub(super) struct Names {
-    demand: Demand,
+    demand: NameLimits,
     /// What stands where there is nothing.
     default: &'static str,
     taken: HashSet<String>,
@@ -45,7 +45,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    fn new(demand: Demand, default: &'static str) -> Self {
+    fn new(demand: NameLimits, default: &'static str) -> Self {
         Names {
             demand,
             default,
@@ -73,7 +73,7 @@ impl Names {
 
     /// A name that nobody has yet.
     pub(super) fn fresh(&mut self, wish: &str) -> String {
-        let Demand { letters, longest } = self.demand;
+        let NameLimits { letters, longest } = self.demand;
         let takes = |c: char| c.is_ascii_alphanumeric() || letters.contains(c);
         let mut lawful: String =
             wish.chars().map(|c| if takes(c) { c } else { '_' }).take(longest).collect();
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn names_are_lawful_and_unique() {
-        let mut names = Names::new(Demand { letters: "_", longest: 6 }, "call");
+        let mut names = Names::new(NameLimits { letters: "_", longest: 6 }, "call");
         let given: Vec<String> = ["a", "a", "a/b", "a_b", "abcdefgh", "abcdef", "", ""]
             .map(|wish| names.fresh(wish))
             .into();

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::request::Request;
 use crate::wire::Feature;
-use crate::wire::neutral::Key;
+use crate::wire::neutral::ParameterKey;
 use crate::wire::{Finding, Format, Mended, OWN, check, parse, repair, repair_except};
 
 pub use crate::wire::neutral::{Extent, Loss, Lost};
@@ -95,7 +95,7 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
         parameters::leave_out(&mut neutral, to, model);
     }
     let limit = (to.has(Feature::NeededLimit) && !neutral.parameters.says_most())
-        .then(|| parameters::path(to, Key::Most))
+        .then(|| parameters::path(to, ParameterKey::Most))
         .flatten();
     let model_key = to.terms().model.filter(|_| model.is_none());
     let wanting = model_key.into_iter().chain(limit).map(Cow::from).collect();

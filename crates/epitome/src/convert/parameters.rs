@@ -5,12 +5,12 @@ use serde_json::{Map, Value, json};
 use crate::json::{self, Span, unquote};
 use crate::model::Registry;
 use crate::request::{Envelope, Request};
-use crate::wire::conversion::Wish;
-use crate::wire::neutral::{Choice, Key, Loss, Neutral};
+use crate::wire::conversion::CallDemand;
+use crate::wire::neutral::{Loss, Neutral, ParameterKey, ToolChoice};
 use crate::wire::{Dialect, Feature};
 
 /// Where a format says it.
-pub(super) fn path(format: &dyn Dialect, key: Key) -> Option<&'static str> {
+pub(super) fn path(format: &dyn Dialect, key: ParameterKey) -> Option<&'static str> {
     format.terms().parameters.iter().find(|(known, _)| *known == key).map(|(_, path)| *path)
 }
 
@@ -89,7 +89,7 @@ fn parameter(from: &dyn Dialect, to: &dyn Dialect, name: &str, value: &str, neut
     let known = from.terms().parameters.iter().find(|(_, path)| *path == name).map(|(key, _)| *key);
     let value: Option<Value> = serde_json::from_str(value).ok();
     let value = value.map(|value| match (known, value) {
-        (Some(Key::Stop), Value::String(only)) => json!([only]),
+        (Some(ParameterKey::Stop), Value::String(only)) => json!([only]),
         (_, value) => value,
     });
     match (known, value) {
@@ -107,14 +107,21 @@ pub(super) fn leave_out(neutral: &mut Neutral, to: &dyn Dialect, model: &str) {
         None => is_of_a_kind_that_reasons(model),
     };
     let values = &mut neutral.parameters.values;
-    let is_off = values.iter().any(|(key, value)| *key == Key::Effort && value == "none");
+    let is_off = values.iter().any(|(key, value)| *key == ParameterKey::Effort && value == "none");
     if !to.has(Feature::OpenaiModels) || !reasons || is_off {
         return;
     }
-    let is_refused = |key: Key| {
-        matches!(key, Key::Temperature | Key::TopP | Key::Presence | Key::Frequency | Key::Stop)
+    let is_refused = |key: ParameterKey| {
+        matches!(
+            key,
+            ParameterKey::Temperature
+                | ParameterKey::TopP
+                | ParameterKey::Presence
+                | ParameterKey::Frequency
+                | ParameterKey::Stop
+        )
     };
-    let refused: Vec<Key> =
+    let refused: Vec<ParameterKey> =
         values.extract_if(.., |(key, _)| is_refused(*key)).map(|(key, _)| key).collect();
     for name in refused.into_iter().filter_map(|key| path(to, key)) {
         neutral.lose(None, Loss::Parameter, name);
@@ -162,7 +169,7 @@ pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect) -> Vec<String> {
     }
     let said = parameters.choice.as_ref();
     let choice = said.filter(|choice| match choice {
-        Choice::Tool(name) => neutral.tools.iter().any(|tool| tool.name == *name),
+        ToolChoice::Tool(name) => neutral.tools.iter().any(|tool| tool.name == *name),
         _ => !neutral.tools.is_empty(),
     });
     if said.is_some() && choice.is_none() {
@@ -173,10 +180,10 @@ pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect) -> Vec<String> {
     if parameters.parallel.is_some() && !can_limit {
         neutral.lose(None, Loss::Parameter, "parallel_tool_calls");
     }
-    if choice == Some(&Choice::None) && !to.has(Feature::NoCalls) {
+    if choice == Some(&ToolChoice::None) && !to.has(Feature::NoCalls) {
         neutral.lose(None, Loss::Parameter, "tool_choice");
     }
-    for (key, value) in to.choice(&Wish { choice, parallel, tools: &neutral.tools }) {
+    for (key, value) in to.choice(&CallDemand { choice, parallel, tools: &neutral.tools }) {
         members.insert(key.to_owned(), value);
     }
     let tools: Vec<String> = neutral.tools.iter().map(|tool| to.definition(tool)).collect();

@@ -10,8 +10,8 @@ use crate::transcript::unit::Units;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
 use crate::wire::conversion::{CallForm, is_refusal};
 use crate::wire::neutral::{
-    Answer, Call, CallOutcome, Data, Input, Instruction, Loss, Medium, Neutral, Piece, Rank, Side,
-    ToolReader, Turn, words_of,
+    CallOutcome, ContentPiece, Data, Input, Instruction, Loss, Medium, Neutral, Rank, Side,
+    ToolAnswer, ToolCall, ToolReader, Turn, words_of,
 };
 use crate::wire::{Dialect, FOREIGN_CALL, Feature, as_object};
 
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
             Role::Developer => self.instructions(at, Rank::Developer, pieces),
             // Its parts were listed; what else it says nobody knows.
             Role::Other => {
-                let speaks = pieces.iter().any(|piece| matches!(piece, Piece::Text(_)));
+                let speaks = pieces.iter().any(|piece| matches!(piece, ContentPiece::Text(_)));
                 if speaks || parts.is_empty() {
                     self.lose(at, Loss::Part, "a message of an unknown role");
                 }
@@ -119,11 +119,11 @@ impl<'a> Reader<'a> {
 
     /// What the model says in a row is one reply, and results in a row are one answer; a user's messages
     /// stay apart where they may.
-    fn say(&mut self, side: Side, pieces: Vec<Piece>) {
+    fn say(&mut self, side: Side, pieces: Vec<ContentPiece>) {
         if pieces.is_empty() {
             return;
         }
-        let is_result = |piece: &Piece| matches!(piece, Piece::Result(_));
+        let is_result = |piece: &ContentPiece| matches!(piece, ContentPiece::Result(_));
         let merges = |last: &&mut Turn| {
             let in_row = last.pieces.iter().all(is_result) && pieces.iter().all(is_result);
             last.side == side && (side == Side::Model || self.to.has(Feature::Alternates) || in_row)
@@ -134,17 +134,17 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn instructions(&mut self, at: usize, rank: Rank, pieces: Vec<Piece>) {
+    fn instructions(&mut self, at: usize, rank: Rank, pieces: Vec<ContentPiece>) {
         for piece in pieces {
-            let Piece::Text(text) = piece else { continue };
+            let ContentPiece::Text(text) = piece else { continue };
             if self.neutral.turns.is_empty() {
                 self.neutral.system.push(Instruction { rank, text });
             } else if self.to.has(Feature::InstructionMessages) {
-                let said = Piece::Instruction(Instruction { rank, text });
+                let said = ContentPiece::Instruction(Instruction { rank, text });
                 self.neutral.turns.push(Turn { side: Side::Instructions, pieces: vec![said] });
             } else {
                 let said = format!("<system-reminder>\n{text}\n</system-reminder>");
-                self.say(Side::User, vec![Piece::Text(said)]);
+                self.say(Side::User, vec![ContentPiece::Text(said)]);
                 self.lose(at, Loss::Instructions, "");
             }
         }
@@ -154,14 +154,16 @@ impl<'a> Reader<'a> {
         self.neutral.lose(Some(entry), what, name);
     }
 
-    fn part(&mut self, at: usize, part: &Part<'a>, inner: &[Part<'a>]) -> Option<Piece> {
+    fn part(&mut self, at: usize, part: &Part<'a>, inner: &[Part<'a>]) -> Option<ContentPiece> {
         about::part(self.from, at, part, &mut self.neutral);
         let is_served = self.from.is_served(part);
         match part.kind() {
-            PartKind::Text if is_refusal(part) => Some(Piece::Refusal(part.text().into_owned())),
-            PartKind::Text => {
-                Some(part.text().into_owned()).filter(|text| !text.is_empty()).map(Piece::Text)
+            PartKind::Text if is_refusal(part) => {
+                Some(ContentPiece::Refusal(part.text().into_owned()))
             }
+            PartKind::Text => Some(part.text().into_owned())
+                .filter(|text| !text.is_empty())
+                .map(ContentPiece::Text),
             // It says that there is no signature.
             PartKind::Reasoning if unquote(part.raw_body()) == FOREIGN_CALL => None,
             PartKind::Reasoning => {
@@ -185,14 +187,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn opaque(&mut self, at: usize, part: &Part<'a>) -> Option<Piece> {
+    fn opaque(&mut self, at: usize, part: &Part<'a>) -> Option<ContentPiece> {
         let name = part.name();
         if let Some(refusal) = self.from.refusal(part) {
-            return Some(refusal).filter(|text| !text.is_empty()).map(Piece::Refusal);
+            return Some(refusal).filter(|text| !text.is_empty()).map(ContentPiece::Refusal);
         }
         if let Some(said) = words_of(part) {
             self.lose(at, Loss::Words, name);
-            return Some(Piece::Text(said));
+            return Some(ContentPiece::Text(said));
         }
         let what = match name.as_ref() {
             "cachePoint" => Loss::CacheMarker,
@@ -205,7 +207,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn medium(&mut self, at: usize, part: &Part<'a>) -> Option<Piece> {
+    fn medium(&mut self, at: usize, part: &Part<'a>) -> Option<ContentPiece> {
         let value = serde_json::from_str(part.raw()).ok();
         let Some(medium) = value.and_then(|value| self.from.read_medium(&value)) else {
             self.lose(at, Loss::Part, part.name());
@@ -214,12 +216,12 @@ impl<'a> Reader<'a> {
         let medium = Medium { entry: at, ..medium.elsewhere() };
         if let Data::Elsewhere(name) = &medium.data {
             self.lose(at, Loss::ProviderFile, name.as_str());
-            return Some(Piece::Text(medium.instead()));
+            return Some(ContentPiece::Text(medium.instead()));
         }
-        Some(Piece::Media(medium))
+        Some(ContentPiece::Media(medium))
     }
 
-    fn call(&mut self, at: usize, part: &Part<'a>) -> Piece {
+    fn call(&mut self, at: usize, part: &Part<'a>) -> ContentPiece {
         let id = self.ids.fresh(&part.id());
         let entry = self.entry_of(part);
         let form = self.from.call_form(entry, part);
@@ -229,7 +231,11 @@ impl<'a> Reader<'a> {
         let text = part.text();
         let name = self.from.call_name(entry, part);
         if to_words {
-            return Piece::Call(Call { id, name, input: Input::Words(text.into_owned()) });
+            return ContentPiece::Call(ToolCall {
+                id,
+                name,
+                input: Input::Words(text.into_owned()),
+            });
         }
         if form != CallForm::Function {
             self.lose(at, Loss::CallKind, part.name());
@@ -245,7 +251,7 @@ impl<'a> Reader<'a> {
                 as_object(part.raw_body()).unwrap_or_else(|| "{}".to_owned())
             }
         };
-        Piece::Call(Call { id, name, input: Input::Object(object) })
+        ContentPiece::Call(ToolCall { id, name, input: Input::Object(object) })
     }
 
     fn entry_of(&self, part: &Part<'_>) -> Entry<'a> {
@@ -253,7 +259,7 @@ impl<'a> Reader<'a> {
         transcript.entry(transcript.entry_of(part.slot))
     }
 
-    fn result(&mut self, at: usize, part: &Part<'a>, inner: &[Part<'a>]) -> Option<Piece> {
+    fn result(&mut self, at: usize, part: &Part<'a>, inner: &[Part<'a>]) -> Option<ContentPiece> {
         let call = self.units.call_of(part.slot);
         let Some((call, (id, to_words))) =
             call.and_then(|slot| Some((slot, self.labels.get(&slot)?.clone())))
@@ -274,18 +280,18 @@ impl<'a> Reader<'a> {
             let text = part.text();
             let is_nothing = text.is_empty()
                 || !part.is(Marks::LITERAL) && matches!(text.as_ref(), "null" | "{}");
-            content.extend((!is_nothing).then(|| Piece::Text(text.into_owned())));
+            content.extend((!is_nothing).then(|| ContentPiece::Text(text.into_owned())));
         }
         for part in inner {
             let is_object = part.kind() == PartKind::Opaque && part.raw().starts_with('{');
             match is_object.then(|| self.from.result_text(part)).flatten() {
-                Some(text) => content.push(Piece::Text(text)),
+                Some(text) => content.push(ContentPiece::Text(text)),
                 None => content.extend(self.part(at, part, &[])),
             }
         }
         let call = self.request.transcript.part(call);
         let name = self.from.call_name(self.entry_of(&call), &call);
-        Some(Piece::Result(Answer { id, name, to_words, outcome, content }))
+        Some(ContentPiece::Result(ToolAnswer { id, name, to_words, outcome, content }))
     }
 }
 

@@ -2,14 +2,17 @@
 
 use super::parameters;
 use crate::json::quote;
-use crate::wire::conversion::{Inside, Seal, Spoken, message_of};
-use crate::wire::neutral::{Answer, Data, Loss, Medium, Neutral, Piece, Shown, Side, Turn};
+use crate::wire::conversion::{Inside, Seal, SpokenPiece, message_of};
+use crate::wire::neutral::{
+    ContentPiece, Data, Loss, Medium, Neutral, ShownMedium, Side, ToolAnswer, Turn,
+};
 use crate::wire::{Dialect, Feature, Results};
 
 /// Writes a body; what the format can't show is noted where it was, and listed.
 pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect, model: Option<&str>) -> String {
     let turns = std::mem::take(&mut neutral.turns);
-    let speaks = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Media(_));
+    let speaks =
+        |piece: &ContentPiece| matches!(piece, ContentPiece::Text(_) | ContentPiece::Media(_));
     let current = turns
         .iter()
         .rposition(|turn| turn.side == Side::User && turn.pieces.iter().any(speaks))
@@ -57,7 +60,7 @@ impl Writer<'_> {
         match turn.side {
             Side::Instructions => {
                 for piece in &turn.pieces {
-                    if let Piece::Instruction(said) = piece {
+                    if let ContentPiece::Instruction(said) = piece {
                         self.out.push(said.message());
                     }
                 }
@@ -71,7 +74,7 @@ impl Writer<'_> {
     fn user(&mut self, turn: &Turn) {
         let (mut results, mut elements, mut said) = (Vec::new(), Vec::new(), Vec::new());
         for piece in &turn.pieces {
-            if let Piece::Result(answer) = piece {
+            if let ContentPiece::Result(answer) = piece {
                 results.push(self.result(answer));
             } else if let Some(element) = self.element(piece, Side::User) {
                 elements.push(element);
@@ -98,16 +101,16 @@ impl Writer<'_> {
         let (mut reply, mut said) = (Vec::new(), Vec::new());
         let (mut calls, mut is_late) = (0, false);
         for piece in &turn.pieces {
-            if let Piece::Call(call) = piece {
+            if let ContentPiece::Call(call) = piece {
                 // The first one's stands for all.
-                reply.push(Spoken::Call(
+                reply.push(SpokenPiece::Call(
                     self.to.call(call, std::mem::replace(&mut seal, Seal::None)),
                 ));
                 calls += 1;
             } else {
                 is_late |= calls > 0;
                 said.push(piece);
-                reply.extend(self.element(piece, Side::Model).map(Spoken::Element));
+                reply.extend(self.element(piece, Side::Model).map(SpokenPiece::Element));
             }
         }
         if is_late && !self.to.has(Feature::CallsAmongWords) {
@@ -123,28 +126,30 @@ impl Writer<'_> {
         }
     }
 
-    fn element(&mut self, piece: &Piece, side: Side) -> Option<String> {
+    fn element(&mut self, piece: &ContentPiece, side: Side) -> Option<String> {
         match piece {
-            Piece::Text(text) if self.refuses(text) => {
+            ContentPiece::Text(text) if self.refuses(text) => {
                 self.neutral.lose(None, Loss::Blank, "");
                 None
             }
-            Piece::Text(words) => Some(self.text(words, side)),
-            Piece::Refusal(words) if side == Side::Model && self.to.has(Feature::Refusals) => {
+            ContentPiece::Text(words) => Some(self.text(words, side)),
+            ContentPiece::Refusal(words)
+                if side == Side::Model && self.to.has(Feature::Refusals) =>
+            {
                 Some(format!(r#"{{"type":"refusal","refusal":{}}}"#, quote(words)))
             }
-            Piece::Refusal(words) => {
+            ContentPiece::Refusal(words) => {
                 self.neutral.lose(None, Loss::Words, "refusal");
                 Some(self.text(words, side))
             }
-            Piece::Media(medium) => {
+            ContentPiece::Media(medium) => {
                 let can_show = side == Side::User || self.to.has(Feature::ModelMedia);
                 Some(self.show(medium).filter(|_| can_show).unwrap_or_else(|| {
                     self.lose_medium(medium);
                     self.text(&medium.instead(), side)
                 }))
             }
-            Piece::Call(_) | Piece::Result(_) | Piece::Instruction(_) => None,
+            ContentPiece::Call(_) | ContentPiece::Result(_) | ContentPiece::Instruction(_) => None,
         }
     }
 
@@ -159,7 +164,7 @@ impl Writer<'_> {
         if matches!(medium.data, Data::Elsewhere(_)) {
             return None;
         }
-        self.to.medium(&Shown::new(medium, self.files)).map(|value| value.to_string())
+        self.to.medium(&ShownMedium::new(medium, self.files)).map(|value| value.to_string())
     }
 
     fn lose_medium(&mut self, medium: &Medium) {
@@ -168,15 +173,17 @@ impl Writer<'_> {
     }
 
     /// A result, with media where the format shows them in results.
-    fn result(&mut self, answer: &Answer) -> String {
+    fn result(&mut self, answer: &ToolAnswer) -> String {
         let mut inside = Vec::new();
         for piece in &answer.content {
             match piece {
-                Piece::Text(text) if self.refuses(text) => {
+                ContentPiece::Text(text) if self.refuses(text) => {
                     self.neutral.lose(None, Loss::Blank, "in a result");
                 }
-                Piece::Text(text) | Piece::Refusal(text) => inside.push(Inside::Text(text.clone())),
-                Piece::Media(medium) => {
+                ContentPiece::Text(text) | ContentPiece::Refusal(text) => {
+                    inside.push(Inside::Text(text.clone()));
+                }
+                ContentPiece::Media(medium) => {
                     let can_show = self.to.shows_in_results(answer.outcome);
                     let shown = self.show(medium).filter(|_| can_show).map(Inside::Shown);
                     inside.push(shown.unwrap_or_else(|| {
@@ -184,7 +191,7 @@ impl Writer<'_> {
                         Inside::Text(medium.instead())
                     }));
                 }
-                Piece::Call(_) | Piece::Result(_) | Piece::Instruction(_) => {}
+                ContentPiece::Call(_) | ContentPiece::Result(_) | ContentPiece::Instruction(_) => {}
             }
         }
         self.to.result(answer, &inside)
@@ -192,9 +199,9 @@ impl Writer<'_> {
 }
 
 /// What is said if it is one text.
-fn only<'a>(said: &[&'a Piece]) -> Option<&'a str> {
+fn only<'a>(said: &[&'a ContentPiece]) -> Option<&'a str> {
     match said {
-        [Piece::Text(text)] => Some(text),
+        [ContentPiece::Text(text)] => Some(text),
         _ => None,
     }
 }

@@ -38,7 +38,7 @@ pub struct Measurements {
     /// The model is about to change.
     pub switch: Option<Switch>,
     /// The provider refused the last request as too large.
-    pub overflow: Option<Refusal>,
+    pub overflow: Option<OverflowReport>,
     /// Compactions that were asked for and not made yet, oldest first.
     pub demands: Vec<Demand>,
 }
@@ -63,7 +63,7 @@ pub struct Switch {
 
 /// What a provider's refusal says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refusal {
+pub struct OverflowReport {
     /// The window, in tokens, if the error names it.
     pub window: Option<u64>,
     /// The request's tokens, if the error names them.

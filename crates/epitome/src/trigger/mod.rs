@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 pub use cause::{Asker, Cause, Demand};
 pub use measurements::{
-    Characters, Measurements, Refusal, ReportedPrompt, RoundCount, Rounds, Switch,
+    Characters, Measurements, OverflowReport, ReportedPrompt, RoundCount, Rounds, Switch,
 };
 pub use when::{Condition, TriggerError, When};
 
@@ -112,9 +112,8 @@ impl Trigger for All {
         let fired = self.0.iter().map(|trigger| Some((trigger, trigger.fires(gauge)?)));
         let fired: Option<Vec<_>> = fired.collect();
         // One that only asks others says nothing of what is done without them.
-        let alone = fired?.into_iter().filter_map(|(trigger, cause)| match cause.is_remote() {
-            true => trigger.fires_alone(gauge),
-            false => Some(cause),
+        let alone = fired?.into_iter().filter_map(|(trigger, cause)| {
+            if cause.is_remote() { trigger.fires_alone(gauge) } else { Some(cause) }
         });
         Cause::all(alone.collect())
     }

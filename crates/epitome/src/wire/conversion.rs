@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::neutral::{
-    Answer, Call, CallOutcome, Choice, Instruction, Lost, Medium, Object, Parameters, Shown, Side,
-    Tool, ToolReader, list,
+    CallOutcome, Instruction, Lost, Medium, Object, Parameters, ShownMedium, Side, Tool,
+    ToolAnswer, ToolCall, ToolChoice, ToolReader, list,
 };
 use super::terms::{Feature, Terms};
 use crate::json::{self, quote};
@@ -83,32 +83,32 @@ pub(crate) trait Conversion: Sync {
     /// A tool's definition.
     fn definition(&self, tool: &Tool) -> String;
     /// The member of the body that holds the definitions of tools.
-    fn tools(&self, list: &str, _choice: Option<&Choice>) -> String {
+    fn tools(&self, list: &str, _choice: Option<&ToolChoice>) -> String {
         format!(r#""tools":[{list}]"#)
     }
     /// Whether it can say, with such a choice, whether several tools may be called at once.
-    fn can_limit_calls(&self, _choice: Option<&Choice>) -> bool {
+    fn can_limit_calls(&self, _choice: Option<&ToolChoice>) -> bool {
         false
     }
     /// Members of the body that say which tool is to be called, and whether several may be.
-    fn choice(&self, _wish: &Wish<'_>) -> Members {
+    fn choice(&self, _wish: &CallDemand<'_>) -> Members {
         Vec::new()
     }
     /// The messages of a reply; `only` is what it says if that is one text.
-    fn reply(&self, reply: Vec<Spoken>, _only: Option<&str>) -> Vec<String> {
-        let text = |(Spoken::Element(text) | Spoken::Call(text))| text;
+    fn reply(&self, reply: Vec<SpokenPiece>, _only: Option<&str>) -> Vec<String> {
+        let text = |(SpokenPiece::Element(text) | SpokenPiece::Call(text))| text;
         let elements: Vec<String> = reply.into_iter().map(text).collect();
         message_of(self.terms(), Side::Model, &elements).into_iter().collect()
     }
     /// A medium as an element; `None` where it can't be shown.
-    fn medium(&self, shown: &Shown<'_>) -> Option<Value>;
+    fn medium(&self, shown: &ShownMedium<'_>) -> Option<Value>;
     /// Whether results of calls that went so may have media.
     fn shows_in_results(&self, _outcome: CallOutcome) -> bool {
         true
     }
-    fn call(&self, call: &Call, seal: Seal) -> String;
+    fn call(&self, call: &ToolCall, seal: Seal) -> String;
     /// A result: a message, an item or an element.
-    fn result(&self, answer: &Answer, content: &[Inside]) -> String;
+    fn result(&self, answer: &ToolAnswer, content: &[Inside]) -> String;
 }
 
 /// What a tool is called with.
@@ -130,7 +130,7 @@ pub(crate) enum Seal {
 }
 
 /// A piece of a reply, as it is written.
-pub(crate) enum Spoken {
+pub(crate) enum SpokenPiece {
     Element(String),
     Call(String),
 }
@@ -166,8 +166,8 @@ pub(crate) fn is_refusal(part: &Part<'_>) -> bool {
 }
 
 /// What is to be called.
-pub(crate) struct Wish<'a> {
-    pub(crate) choice: Option<&'a Choice>,
+pub(crate) struct CallDemand<'a> {
+    pub(crate) choice: Option<&'a ToolChoice>,
     /// Whether several tools may be called at once.
     pub(crate) parallel: Option<bool>,
     pub(crate) tools: &'a [Tool],

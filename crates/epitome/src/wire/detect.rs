@@ -42,7 +42,7 @@ pub(crate) enum Place {
 
 /// How much a member says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Weight {
+pub(crate) enum EvidenceKind {
     /// No other format has it.
     Proof,
     /// Compatibles of other formats have it too.
@@ -53,15 +53,15 @@ pub(crate) enum Weight {
     Never,
 }
 
+use EvidenceKind::{Against, Hint, Never, Proof};
 use Place::{Block, Body, Entry, First, Tool};
-use Weight::{Against, Hint, Never, Proof};
 
 /// More hints than there can be.
 const NEVER: i32 = 1 << 30;
 
 /// What a member says of a format: where it stands, its key, what it says if it must say one of these, and how much that
 /// is. Null says nothing.
-pub(crate) type Sign = (Place, &'static str, &'static [&'static str], Weight);
+pub(crate) type Sign = (Place, &'static str, &'static [&'static str], EvidenceKind);
 
 /// Why the walk over the members ends early.
 enum Stop {
@@ -182,7 +182,7 @@ impl Evidence {
         Ok(())
     }
 
-    fn note(&mut self, format: Format, weight: Weight) -> Result<(), Stop> {
+    fn note(&mut self, format: Format, weight: EvidenceKind) -> Result<(), Stop> {
         let hint = match weight {
             Proof => return Err(Stop::Proven(format)),
             Hint => 1,

@@ -3,7 +3,7 @@
 use super::Feature;
 use super::clean::{Past, begins_reply};
 use super::conversion::{Conversion, message};
-use super::neutral::{Key, Side};
+use super::neutral::{ParameterKey, Side};
 use super::rules::Finding;
 use crate::json::{JsonError, Scanner, quote};
 use crate::request::{Keeper, Request};
@@ -65,7 +65,7 @@ pub(crate) trait Dialect: Conversion {
     }
     /// Tokens of the longest reply that the request allows.
     fn reply_limit(&self, request: &Request) -> Option<u64> {
-        let limits = self.terms().parameters.iter().filter(|(key, _)| *key == Key::Most);
+        let limits = self.terms().parameters.iter().filter(|(key, _)| *key == ParameterKey::Most);
         let path = |path: &str| request.number(&path.split('.').collect::<Vec<_>>());
         limits.into_iter().find_map(|(_, limit)| path(limit))
     }

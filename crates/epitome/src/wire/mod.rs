@@ -47,12 +47,12 @@ pub use detect::{detect, shown_format};
 pub(crate) use dialect::{Dialect, FOREIGN_CALL, Field, MissingResult, ReasoningKept};
 pub(crate) use layout::shared;
 pub use layout::{Laid, Piece, layout};
-pub(crate) use neutral::Key;
+pub(crate) use neutral::ParameterKey;
 pub(crate) use repair::repair_found;
 pub use repair::{Mended, Repaired, repair, repair_except};
 pub(crate) use rules::OWN;
 pub use rules::{RULES, Rule, RuleId};
-pub(crate) use terms::{Demand, Feature, Results, Terms};
+pub(crate) use terms::{Feature, NameLimits, Results, Terms};
 pub use thinking::Thinking;
 
 impl Format {

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::detect::Sign;
-use super::{Field, Key, Opening, ReasoningKept};
+use super::{Field, Opening, ParameterKey, ReasoningKept};
 use crate::transcript::unit::Instructions;
 
 /// A format's row: names of members, limits, and what it can say.
@@ -37,10 +37,10 @@ pub(crate) struct Terms {
     pub(crate) instructions: Instructions,
     /// Which reasoning must come back while a tool loop is open.
     pub(crate) reasoning_kept: ReasoningKept,
-    pub(crate) ids: Demand,
-    pub(crate) tool_names: Demand,
+    pub(crate) ids: NameLimits,
+    pub(crate) tool_names: NameLimits,
     /// Parameters and where they stand; the first place of each is where it is written.
-    pub(crate) parameters: &'static [(Key, &'static str)],
+    pub(crate) parameters: &'static [(ParameterKey, &'static str)],
     pub(crate) temperatures: RangeInclusive<f64>,
     pub(crate) most_stops: usize,
     pub(crate) least_limit: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Terms {
 
 /// What formats demand of names: letters beside the plain ones and digits, and a length.
 #[derive(Clone, Copy)]
-pub(crate) struct Demand {
+pub(crate) struct NameLimits {
     pub(crate) letters: &'static str,
     pub(crate) longest: usize,
 }
@@ -90,8 +90,8 @@ impl Terms {
         opening: Opening::User,
         instructions: Instructions::Anywhere,
         reasoning_kept: ReasoningKept::NewestStep,
-        ids: Demand { letters: "_-", longest: 64 },
-        tool_names: Demand { letters: "_-", longest: 64 },
+        ids: NameLimits { letters: "_-", longest: 64 },
+        tool_names: NameLimits { letters: "_-", longest: 64 },
         parameters: &[],
         temperatures: f64::NEG_INFINITY..=f64::INFINITY,
         most_stops: usize::MAX,

@@ -1,5 +1,6 @@
 //! What the source must not contain.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::source::{code, has_word};
@@ -35,6 +36,28 @@ const LONGEST: usize = 500;
 fn strategies_know_no_wire_format() {
     let found = lines(&core().join("strategy"), |line| has_word(line, "wire"));
     none("`strategy` proposes edits to a transcript and imports nothing of `wire`", &found);
+}
+
+/// Whoever reads a name of the core's public types knows which one is meant.
+#[test]
+fn no_public_type_has_the_name_of_another() {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in files(&core(), ".rs") {
+        let text = code(&read(&path));
+        let names = text.lines().filter_map(|line| {
+            let (kind, rest) = line.strip_prefix("pub ")?.split_once(' ')?;
+            let is_type = ["struct", "enum", "trait", "type"].contains(&kind);
+            let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+            is_type.then(|| rest[..end].to_owned())
+        });
+        for name in names {
+            places.entry(name).or_default().push(short(&path));
+        }
+    }
+    assert!(places.len() > 100, "{} types are found", places.len());
+    let twice = places.iter().filter(|(_, paths)| paths.len() > 1);
+    let found: Vec<String> = twice.map(|(name, paths)| format!("{name}: {paths:?}")).collect();
+    none("public types with one name", &found);
 }
 
 #[test]

@@ -20,8 +20,7 @@ use epitome::strategy::guard::{Guard, GuardOptions, OpenLoop, Preserved};
 use epitome::strategy::{HistoryFacts, Strategy, ladder};
 use epitome::transcript::Origin;
 use epitome::transcript::unit::Units;
-use epitome::wire::Request;
-use epitome::wire::{self, Format};
+use epitome::wire::{self, Format, Request};
 use epitome::{Pin, Task};
 use expect_test::Expect;
 

@@ -3,7 +3,7 @@
 use epitome::archive::{Archive, MemoryArchive};
 use epitome::strategy::{Named, Setting};
 use epitome::transcript::ContentId;
-use epitome::trigger::{Asker, Cause, Demand, Measurements, Refusal};
+use epitome::trigger::{Asker, Cause, Demand, Measurements, OverflowReport};
 use epitome::view::Fate;
 use epitome::{Options, Tail};
 
@@ -89,7 +89,7 @@ fn needs_a_window() {
 
 fn acts_when_asked_or_refused() {
     let preset = preset("docker-agent", 100_000);
-    let overflow = Some(Refusal { window: Some(100_000), tokens: Some(100_500) });
+    let overflow = Some(OverflowReport { window: Some(100_000), tokens: Some(100_500) });
     let refused = Measurements { overflow, ..Measurements::default() };
     assert!(matches!(fires(&preset.trigger, &refused), Some(Cause::Overflow { .. })));
     let mut demand = Demand::new(Asker::Host, "before the release");

@@ -15,8 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome::count::counter;
-use epitome::engine::Stop;
-use epitome::engine::{Outcome, Step};
+use epitome::engine::{Outcome, Step, Stop};
 use epitome::session::{
     Begun, ChainKey, Committed, Handling, Outgoing, Sent, SessionOptions, Sessions,
 };

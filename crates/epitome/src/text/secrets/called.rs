@@ -1,6 +1,6 @@
 //! Values that are called a secret: `password = "…"`, `"api_key": "…"`, `<password>…</password>`, `setx TOKEN …`.
 
-use super::names::{Kind, named};
+use super::names::{NameKind, named};
 use super::{Class, Secret, shaped, values};
 use crate::text::cut;
 
@@ -23,12 +23,12 @@ pub(super) fn called_so(text: &str, at: usize, end: usize) -> Option<Secret> {
     }
     let name = &text[..end];
     if let Some(rest) = reversed(text, at, end) {
-        return secret(text, at, rest, Kind::Key);
+        return secret(text, at, rest, NameKind::Key);
     }
     let kind = named(name)?;
     let gap = gap(text, end, kind)?;
     let found = secret(text, at, gap, kind);
-    if found.is_some() || !matches!(kind, Kind::Pair | Kind::Key) {
+    if found.is_some() || !matches!(kind, NameKind::Pair | NameKind::Key) {
         return found;
     }
     // A user's name stands before a password.
@@ -45,7 +45,7 @@ pub(super) fn called_so(text: &str, at: usize, end: usize) -> Option<Secret> {
             .then(|| self::gap(text, next, kind))
             .flatten()
     });
-    secret(text, at, second?, Kind::Password)
+    secret(text, at, second?, NameKind::Password)
 }
 
 /// Where a value begins.
@@ -62,7 +62,7 @@ fn reversed(text: &str, at: usize, end: usize) -> Option<Gap> {
     if !text[at..end].eq_ignore_ascii_case("value") {
         return None;
     }
-    let gap = gap(text, end, Kind::Key).filter(|gap| gap.quote.is_some())?;
+    let gap = gap(text, end, NameKind::Key).filter(|gap| gap.quote.is_some())?;
     let run = values::run(text, gap.from, gap.quote);
     let behind = cut::head(&text[gap.from + run..], GAP);
     let rest = behind.trim_start_matches(['"', '\'', '\\', ',', ' ', '\n', '\t']);
@@ -74,7 +74,7 @@ fn reversed(text: &str, at: usize, end: usize) -> Option<Gap> {
 }
 
 /// What stands between a name that ends at `end` and its value.
-fn gap(text: &str, end: usize, kind: Kind) -> Option<Gap> {
+fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
     let bytes = &text.as_bytes()[..text.len().min(end + GAP)];
     let (mut at, mut words, mut sign, mut quote) = (end, 0, None, None);
     while let Some(&byte) = bytes.get(at) {
@@ -110,7 +110,7 @@ fn gap(text: &str, end: usize, kind: Kind) -> Option<Gap> {
                     rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
                 let behind = rest.get(word);
                 // A header's scheme, an element that ends.
-                let is_scheme = kind == Kind::Header && words == 0 && behind == Some(&b' ');
+                let is_scheme = kind == NameKind::Header && words == 0 && behind == Some(&b' ');
                 let is_element = bytes[at - 1] == b'/' && behind == Some(&b'>');
                 if word == 0
                     || words >= MOST_BETWEEN
@@ -149,24 +149,24 @@ fn goes_on(text: &str, at: usize, sign: Option<u8>) -> bool {
 }
 
 /// The value behind `gap`, where it is a secret.
-fn secret(text: &str, at: usize, gap: Gap, kind: Kind) -> Option<Secret> {
+fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
     let Gap { from, quote, is_assigned } = gap;
     let (from, to) = match kind {
-        Kind::Header => is_assigned.then(|| values::pieces(text, from))??,
-        Kind::Phrase => (from, from + values::phrase(&text[from..])?),
+        NameKind::Header => is_assigned.then(|| values::pieces(text, from))??,
+        NameKind::Phrase => (from, from + values::phrase(&text[from..])?),
         _ => {
             let run = values::run(text, from, quote);
             let value = &text[from..from + run];
             let is_called = text[from + run..].starts_with(['(', '[', ':']) && quote.is_none();
             let is_one =
-                values::is_drawn(value) || kind == Kind::Password && values::is_typed(value);
+                values::is_drawn(value) || kind == NameKind::Password && values::is_typed(value);
             (!is_called && is_one).then_some(())?;
             (from, from + values::whole(text, from, run))
         }
     };
     // What a backslash says with the value's first letter leaves with it: half an escape is no JSON.
     let escape = text[at..from].bytes().rev().take_while(|byte| *byte == b'\\').count();
-    let name = if kind == Kind::Header { "credentials" } else { "secret" };
+    let name = if kind == NameKind::Header { "credentials" } else { "secret" };
     let name = shaped(&text[from..to]).map_or(name, |secret| secret.name);
     Some(Secret { name, from: from - escape, to })
 }

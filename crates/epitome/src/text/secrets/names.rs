@@ -1,10 +1,11 @@
 //! What secrets are called: the words that tell a value is one, as data.
 
-use super::cut;
+use super::bits;
+use crate::text::cut;
 
 /// How a value with a name is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NameKind {
     /// People may have thought of it.
     Password,
     /// A program drew it.
@@ -20,51 +21,51 @@ pub(super) enum Kind {
 }
 
 /// Names without `_`, `-`, `.` and spaces, in lower case; a word that ends so is a name.
-pub(super) const NAMES: &[(Kind, &str)] = &[
-    (Kind::Password, "password"),
-    (Kind::Password, "passwd"),
-    (Kind::Password, "passwort"),
-    (Kind::Password, "kennwort"),
-    (Kind::Password, "pwd"),
-    (Kind::Password, "pswd"),
-    (Kind::Password, "pw"),
-    (Kind::Password, "pass"),
-    (Kind::Password, "passcode"),
-    (Kind::Password, "passphrase"),
-    (Kind::Password, "identifiedby"),
-    (Kind::Password, "senha"),
-    (Kind::Password, "motdepasse"),
-    (Kind::Password, "requirepass"),
-    (Kind::Password, "adduser"),
-    (Kind::Key, "secret"),
-    (Kind::Key, "secretkeybase"),
-    (Kind::Key, "token"),
-    (Kind::Key, "tokens"),
-    (Kind::Key, "jwt"),
-    (Kind::Key, "salt"),
-    (Kind::Key, "phpsessid"),
-    (Kind::Key, "jsessionid"),
-    (Kind::Key, "gitlabsession"),
-    (Kind::Key, "keydata"),
-    (Kind::Key, "wif"),
-    (Kind::Key, "auth"),
-    (Kind::Key, "hmac"),
-    (Kind::Key, "privatemac"),
-    (Kind::Key, "bearerauth"),
-    (Kind::Key, "credential"),
-    (Kind::Key, "privatekeyid"),
-    (Kind::Key, "pat"),
-    (Kind::Pair, "credentials"),
-    (Kind::Pair, "basicauth"),
-    (Kind::Header, "authorization"),
-    (Kind::Header, "cookie"),
-    (Kind::Parameter, "key"),
-    (Kind::Parameter, "code"),
-    (Kind::Parameter, "sig"),
-    (Kind::Parameter, "signature"),
-    (Kind::Phrase, "mnemonic"),
-    (Kind::Phrase, "phrase"),
-    (Kind::Phrase, "seed"),
+pub(super) const NAMES: &[(NameKind, &str)] = &[
+    (NameKind::Password, "password"),
+    (NameKind::Password, "passwd"),
+    (NameKind::Password, "passwort"),
+    (NameKind::Password, "kennwort"),
+    (NameKind::Password, "pwd"),
+    (NameKind::Password, "pswd"),
+    (NameKind::Password, "pw"),
+    (NameKind::Password, "pass"),
+    (NameKind::Password, "passcode"),
+    (NameKind::Password, "passphrase"),
+    (NameKind::Password, "identifiedby"),
+    (NameKind::Password, "senha"),
+    (NameKind::Password, "motdepasse"),
+    (NameKind::Password, "requirepass"),
+    (NameKind::Password, "adduser"),
+    (NameKind::Key, "secret"),
+    (NameKind::Key, "secretkeybase"),
+    (NameKind::Key, "token"),
+    (NameKind::Key, "tokens"),
+    (NameKind::Key, "jwt"),
+    (NameKind::Key, "salt"),
+    (NameKind::Key, "phpsessid"),
+    (NameKind::Key, "jsessionid"),
+    (NameKind::Key, "gitlabsession"),
+    (NameKind::Key, "keydata"),
+    (NameKind::Key, "wif"),
+    (NameKind::Key, "auth"),
+    (NameKind::Key, "hmac"),
+    (NameKind::Key, "privatemac"),
+    (NameKind::Key, "bearerauth"),
+    (NameKind::Key, "credential"),
+    (NameKind::Key, "privatekeyid"),
+    (NameKind::Key, "pat"),
+    (NameKind::Pair, "credentials"),
+    (NameKind::Pair, "basicauth"),
+    (NameKind::Header, "authorization"),
+    (NameKind::Header, "cookie"),
+    (NameKind::Parameter, "key"),
+    (NameKind::Parameter, "code"),
+    (NameKind::Parameter, "sig"),
+    (NameKind::Parameter, "signature"),
+    (NameKind::Phrase, "mnemonic"),
+    (NameKind::Phrase, "phrase"),
+    (NameKind::Phrase, "seed"),
 ];
 
 /// What a key is for that is a secret.
@@ -120,7 +121,7 @@ const SHORT: usize = 5;
 const LONGEST: usize = 48;
 
 /// What the name is with which `text` ends, as far as it is a secret's.
-pub(super) fn named(text: &str) -> Option<Kind> {
+pub(super) fn named(text: &str) -> Option<NameKind> {
     let seen = cut::tail(text, LONGEST).as_bytes();
     // What is counted is called the same.
     let seen = seen.trim_ascii_end();
@@ -130,25 +131,19 @@ pub(super) fn named(text: &str) -> Option<Kind> {
         [.., last, b'_' | b'-' | b'.' | b' '] | [.., last] => *last,
         [] => return None,
     };
-    let mut ending = BY_LAST[usize::from(last & 31)];
-    let names = std::iter::from_fn(|| {
-        let at = ending.trailing_zeros() as usize;
-        ending &= ending.wrapping_sub(1);
-        NAMES.get(at)
-    });
-    names.into_iter().find_map(|(kind, name)| {
+    bits(BY_LAST[usize::from(last & 31)]).map(|at| &NAMES[at]).find_map(|(kind, name)| {
         let before = without(seen, name)?;
-        if *kind != Kind::Parameter {
+        if *kind != NameKind::Parameter {
             return (name.len() >= SHORT || digits == 0 && is_apart(before, seen)).then_some(*kind);
         }
         let is_parameter = matches!(before, [.., b'?' | b'&'])
             || before.ends_with(b"u0026")
             || before.ends_with(b"X-Amz-");
         if is_parameter {
-            return Some(Kind::Parameter);
+            return Some(NameKind::Parameter);
         }
         let is_secret = *name == "key" && KEYS.iter().any(|key| without(before, key).is_some());
-        is_secret.then_some(Kind::Key)
+        is_secret.then_some(NameKind::Key)
     })
 }
 
@@ -230,15 +225,15 @@ mod tests {
     #[test]
     fn names_are_read_in_every_spelling() {
         for (text, kind) in [
-            ("DB_PASSWORD", Some(Kind::Password)),
-            ("clientSecret", Some(Kind::Key)),
-            ("the API key", Some(Kind::Key)),
-            ("password2", Some(Kind::Password)),
-            ("?key", Some(Kind::Parameter)),
+            ("DB_PASSWORD", Some(NameKind::Password)),
+            ("clientSecret", Some(NameKind::Key)),
+            ("the API key", Some(NameKind::Key)),
+            ("password2", Some(NameKind::Password)),
+            ("?key", Some(NameKind::Parameter)),
             ("a key", None),
             ("primary_key", None),
             ("compass", None),
-            ("bob_pw", Some(Kind::Password)),
+            ("bob_pw", Some(NameKind::Password)),
         ] {
             assert_eq!(named(text), kind, "{text}");
         }

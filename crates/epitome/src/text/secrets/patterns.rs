@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use super::{Class, Secret, rows};
+use super::{Class, Secret, bits, rows};
 
 enum Piece {
     As(&'static str),
@@ -22,6 +22,22 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             .then(|| Pattern { name, pieces: pieces(drawn).expect("a test reads every row") })
     });
     patterns.collect()
+});
+
+/// The patterns with which a text may begin, by its first byte, as bits of their places.
+static BY_FIRST: LazyLock<[u64; 256]> = LazyLock::new(|| {
+    assert!(PATTERNS.len() <= 64, "a bit for each pattern");
+    let mut by_first = [0; 256];
+    for (byte, patterns) in (0..=u8::MAX).zip(&mut by_first) {
+        for (at, pattern) in PATTERNS.iter().enumerate() {
+            let may_begin = match &pattern.pieces[0] {
+                Piece::As(text) => text.as_bytes()[0] == byte,
+                Piece::Of(class, _) => class.has(byte),
+            };
+            *patterns |= u64::from(may_begin) << at;
+        }
+    }
+    by_first
 });
 
 fn pieces(drawn: &'static str) -> Option<Vec<Piece>> {
@@ -44,15 +60,23 @@ fn pieces(drawn: &'static str) -> Option<Vec<Piece>> {
 
 /// What `text` begins with, if a pattern has it whole.
 pub(super) fn patterned(text: &str) -> Option<Secret> {
-    // Most patterns begin with one of few classes: how much of it the text begins with is found once.
-    let mut begun: [Option<usize>; Class::ALL] = [None; Class::ALL];
-    PATTERNS.iter().find_map(|pattern| {
-        if let Some(Piece::Of(class, lengths)) = pattern.pieces.first() {
-            let length = *begun[*class as usize].get_or_insert_with(|| class.beginning(text).len());
-            if !lengths.contains(&length) {
-                return None;
-            }
+    let begun = BY_FIRST[usize::from(*text.as_bytes().first()?)];
+    if begun == 0 {
+        return None;
+    }
+    // What a pattern draws first mostly ends before a sign: how long that is tells most texts.
+    let run = Class::Alphanumeric.beginning(text).len();
+    let fits = |pattern: &&Pattern| match &pattern.pieces[..] {
+        [Piece::Of(_, lengths), Piece::As(next), ..]
+            if !next.as_bytes()[0].is_ascii_alphanumeric() =>
+        {
+            lengths.contains(&run)
         }
+        [Piece::Of(_, lengths), ..] => run >= *lengths.start(),
+        _ => true,
+    };
+    let patterns = bits(begun).map(|at| &PATTERNS[at]);
+    patterns.filter(fits).find_map(|pattern| {
         let mut rest = text;
         for piece in &pattern.pieces {
             rest = match piece {

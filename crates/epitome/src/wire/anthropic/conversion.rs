@@ -6,10 +6,10 @@ use super::{Anthropic, terms::TERMS, unsigned};
 use crate::json::quote;
 use crate::request::Request;
 use crate::wire::Terms;
-use crate::wire::conversion::{Conversion, Inside, Members, Seal, Wish, words};
+use crate::wire::conversion::{CallDemand, Conversion, Inside, Members, Seal, words};
 use crate::wire::neutral::{
-    self, Answer, Call, CallOutcome, Choice, Data, Lost, Medium, Object, Parameters, Shown, Tool,
-    ToolReader, text,
+    self, CallOutcome, Data, Lost, Medium, Object, Parameters, ShownMedium, Tool, ToolAnswer,
+    ToolCall, ToolChoice, ToolReader, text,
 };
 
 impl Conversion for Anthropic {
@@ -48,8 +48,8 @@ impl Conversion for Anthropic {
     fn read_choice(&self, _name: &str, value: &Value, parameters: &mut Parameters) -> Option<()> {
         let only_one = value["disable_parallel_tool_use"].as_bool();
         parameters.parallel = only_one.map(|only_one| !only_one);
-        let named = || Choice::of_name(&value["name"]);
-        parameters.choice = Some(Choice::of_word(&value["type"]).or_else(named)?);
+        let named = || ToolChoice::of_name(&value["name"]);
+        parameters.choice = Some(ToolChoice::of_word(&value["type"]).or_else(named)?);
         Some(())
     }
 
@@ -60,19 +60,19 @@ impl Conversion for Anthropic {
         format!("{{{}}}", members.join(","))
     }
 
-    fn can_limit_calls(&self, choice: Option<&Choice>) -> bool {
-        choice != Some(&Choice::None)
+    fn can_limit_calls(&self, choice: Option<&ToolChoice>) -> bool {
+        choice != Some(&ToolChoice::None)
     }
 
-    fn choice(&self, wish: &Wish<'_>) -> Members {
-        let Some(choice) = wish.choice.or(wish.parallel.map(|_| &Choice::Auto)) else {
+    fn choice(&self, wish: &CallDemand<'_>) -> Members {
+        let Some(choice) = wish.choice.or(wish.parallel.map(|_| &ToolChoice::Auto)) else {
             return Vec::new();
         };
         let mut value = match choice {
-            Choice::Auto => json!({"type": "auto"}),
-            Choice::None => json!({"type": "none"}),
-            Choice::Any => json!({"type": "any"}),
-            Choice::Tool(name) => json!({"type": "tool", "name": name}),
+            ToolChoice::Auto => json!({"type": "auto"}),
+            ToolChoice::None => json!({"type": "none"}),
+            ToolChoice::Any => json!({"type": "any"}),
+            ToolChoice::Tool(name) => json!({"type": "tool", "name": name}),
         };
         if let Some(parallel) = wish.parallel {
             value["disable_parallel_tool_use"] = json!(!parallel);
@@ -80,7 +80,7 @@ impl Conversion for Anthropic {
         vec![("tool_choice", value)]
     }
 
-    fn medium(&self, shown: &Shown<'_>) -> Option<Value> {
+    fn medium(&self, shown: &ShownMedium<'_>) -> Option<Value> {
         let kind = shown.kind;
         let source = match &shown.medium.data {
             Data::Text(text) => json!({"type": "text", "media_type": "text/plain", "data": text}),
@@ -104,12 +104,12 @@ impl Conversion for Anthropic {
         outcome != CallOutcome::Failed
     }
 
-    fn call(&self, call: &Call, _seal: Seal) -> String {
+    fn call(&self, call: &ToolCall, _seal: Seal) -> String {
         let (id, name, input) = (quote(&call.id), quote(&call.name), call.arguments());
         format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{input}}}"#)
     }
 
-    fn result(&self, answer: &Answer, content: &[Inside]) -> String {
+    fn result(&self, answer: &ToolAnswer, content: &[Inside]) -> String {
         let id = quote(&answer.id);
         let content = match content {
             [] => String::new(),

@@ -1,12 +1,12 @@
 //! Anthropic's row: names, limits, what it can say, and what shows that a text is of this format.
 
+use EvidenceKind::{Hint, Never, Proof};
 use Place::{Block, Body, First, Tool};
-use Weight::{Hint, Never, Proof};
 
 use crate::request::Keeper;
 use crate::transcript::unit::Instructions;
-use crate::wire::detect::{Place, Weight};
-use crate::wire::{Demand, Feature, Field, Key, Terms};
+use crate::wire::detect::{EvidenceKind, Place};
+use crate::wire::{Feature, Field, NameLimits, ParameterKey, Terms};
 
 pub(super) static TERMS: Terms = Terms {
     features: &[
@@ -20,7 +20,7 @@ pub(super) static TERMS: Terms = Terms {
         Feature::StringContent,
     ],
     instructions: Instructions::BetweenUserAndReply,
-    tool_names: Demand { letters: "_-", longest: 128 },
+    tool_names: NameLimits { letters: "_-", longest: 128 },
     temperatures: 0.0..=1.0,
     fields: &[
         ("model", Field::Model),
@@ -30,12 +30,12 @@ pub(super) static TERMS: Terms = Terms {
         ("thread", Field::Elsewhere(Keeper::Thread)),
     ],
     parameters: &[
-        (Key::Most, "max_tokens"),
-        (Key::Temperature, "temperature"),
-        (Key::TopP, "top_p"),
-        (Key::TopK, "top_k"),
-        (Key::Stop, "stop_sequences"),
-        (Key::Stream, "stream"),
+        (ParameterKey::Most, "max_tokens"),
+        (ParameterKey::Temperature, "temperature"),
+        (ParameterKey::TopP, "top_p"),
+        (ParameterKey::TopK, "top_k"),
+        (ParameterKey::Stop, "stop_sequences"),
+        (ParameterKey::Stream, "stream"),
     ],
     evidence: &[
         // Bedrock has one too, beside other evidence.

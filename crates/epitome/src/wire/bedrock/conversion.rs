@@ -9,8 +9,8 @@ use crate::transcript::Part;
 use crate::wire::Terms;
 use crate::wire::conversion::{Conversion, Inside, Seal, elements};
 use crate::wire::neutral::{
-    self, Answer, Call, Choice, Data, Loss, Medium, Object, Parameters, Shown, TYPES, Tool,
-    ToolReader, mime, text,
+    self, Data, Loss, Medium, Object, Parameters, ShownMedium, TYPES, Tool, ToolAnswer, ToolCall,
+    ToolChoice, ToolReader, mime, text,
 };
 
 impl Conversion for Bedrock {
@@ -58,9 +58,9 @@ impl Conversion for Bedrock {
         parameters.choice = Some(match &value["toolChoice"] {
             // The configuration holds the tools, too.
             Value::Null => return Some(()),
-            choice if choice["auto"].is_object() => Choice::Auto,
-            choice if choice["any"].is_object() => Choice::Any,
-            choice => Choice::of_name(&choice["tool"]["name"])?,
+            choice if choice["auto"].is_object() => ToolChoice::Auto,
+            choice if choice["any"].is_object() => ToolChoice::Any,
+            choice => ToolChoice::of_name(&choice["tool"]["name"])?,
         });
         Some(())
     }
@@ -71,18 +71,18 @@ impl Conversion for Bedrock {
         format!(r#"{{"toolSpec":{{{}}}}}"#, members.join(","))
     }
 
-    fn tools(&self, list: &str, choice: Option<&Choice>) -> String {
+    fn tools(&self, list: &str, choice: Option<&ToolChoice>) -> String {
         let choice = choice.and_then(|choice| match choice {
-            Choice::Auto => Some(json!({"auto": {}})),
-            Choice::Any => Some(json!({"any": {}})),
-            Choice::Tool(name) => Some(json!({"tool": {"name": name}})),
-            Choice::None => None,
+            ToolChoice::Auto => Some(json!({"auto": {}})),
+            ToolChoice::Any => Some(json!({"any": {}})),
+            ToolChoice::Tool(name) => Some(json!({"tool": {"name": name}})),
+            ToolChoice::None => None,
         });
         let choice = choice.map(|one| format!(r#","toolChoice":{one}"#)).unwrap_or_default();
         format!(r#""toolConfig":{{"tools":[{list}]{choice}}}"#)
     }
 
-    fn medium(&self, shown: &Shown<'_>) -> Option<Value> {
+    fn medium(&self, shown: &ShownMedium<'_>) -> Option<Value> {
         let (kind, format, source) = match &shown.medium.data {
             Data::Base64(data) => {
                 let (format, _) = TYPES.iter().find(|(_, known)| *known == shown.kind)?;
@@ -105,12 +105,12 @@ impl Conversion for Bedrock {
         Some(json!({"document": {"format": format, "name": name, "source": source}}))
     }
 
-    fn call(&self, call: &Call, _seal: Seal) -> String {
+    fn call(&self, call: &ToolCall, _seal: Seal) -> String {
         let (id, name, input) = (quote(&call.id), quote(&call.name), call.arguments());
         format!(r#"{{"toolUse":{{"toolUseId":{id},"name":{name},"input":{input}}}}}"#)
     }
 
-    fn result(&self, answer: &Answer, content: &[Inside]) -> String {
+    fn result(&self, answer: &ToolAnswer, content: &[Inside]) -> String {
         let (id, elements) = (quote(&answer.id), elements(self, content));
         let status = answer.if_failed(r#","status":"error""#);
         format!(r#"{{"toolResult":{{"toolUseId":{id},"content":[{elements}]{status}}}}}"#)

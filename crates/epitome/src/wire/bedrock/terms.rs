@@ -1,10 +1,10 @@
 //! Bedrock's row: names, limits, what it can say, and what shows that a text is of this format.
 
+use EvidenceKind::{Against, Hint, Never, Proof};
 use Place::{Block, Body, First};
-use Weight::{Against, Hint, Never, Proof};
 
-use crate::wire::detect::{Place, Weight};
-use crate::wire::{Feature, Field, Key, Terms};
+use crate::wire::detect::{EvidenceKind, Place};
+use crate::wire::{Feature, Field, ParameterKey, Terms};
 
 pub(super) static TERMS: Terms = Terms {
     features: &[
@@ -25,10 +25,10 @@ pub(super) static TERMS: Terms = Terms {
         ("additionalModelRequestFields", Field::Thinking),
     ],
     parameters: &[
-        (Key::Most, "inferenceConfig.maxTokens"),
-        (Key::Temperature, "inferenceConfig.temperature"),
-        (Key::TopP, "inferenceConfig.topP"),
-        (Key::Stop, "inferenceConfig.stopSequences"),
+        (ParameterKey::Most, "inferenceConfig.maxTokens"),
+        (ParameterKey::Temperature, "inferenceConfig.temperature"),
+        (ParameterKey::TopP, "inferenceConfig.topP"),
+        (ParameterKey::Stop, "inferenceConfig.stopSequences"),
     ],
     evidence: &[
         (Body, "modelId", &[], Hint),

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::{Gemini, terms::TERMS};
 use crate::json::{self, Scanner, Span, quote};
 use crate::transcript::Part;
-use crate::wire::conversion::{Conversion, Inside, Members, Seal, Wish, texts};
+use crate::wire::conversion::{CallDemand, Conversion, Inside, Members, Seal, texts};
 use crate::wire::neutral::{
-    Answer, Call, CallOutcome, Choice, Data, Instruction, Loss, Medium, Object, Parameters, Shown,
-    Tool, ToolReader, by_name, list, text,
+    CallOutcome, Data, Instruction, Loss, Medium, Object, Parameters, ShownMedium, Tool,
+    ToolAnswer, ToolCall, ToolChoice, ToolReader, by_name, list, text,
 };
 use crate::wire::{FOREIGN_CALL, Terms};
 
@@ -53,10 +53,10 @@ impl Conversion for Gemini {
         let names = [&config["allowedFunctionNames"], &config["allowed_function_names"]];
         let names = names.into_iter().find_map(Value::as_array).map_or(&[][..], Vec::as_slice);
         parameters.choice = Some(match (config["mode"].as_str(), names) {
-            (Some("AUTO"), []) => Choice::Auto,
-            (Some("NONE"), []) => Choice::None,
-            (Some("ANY"), []) => Choice::Any,
-            (Some("ANY"), [only]) => Choice::of_name(only)?,
+            (Some("AUTO"), []) => ToolChoice::Auto,
+            (Some("NONE"), []) => ToolChoice::None,
+            (Some("ANY"), []) => ToolChoice::Any,
+            (Some("ANY"), [only]) => ToolChoice::of_name(only)?,
             _ => return None,
         });
         Some(())
@@ -73,22 +73,22 @@ impl Conversion for Gemini {
         format!("{{{}}}", members.join(","))
     }
 
-    fn tools(&self, list: &str, _choice: Option<&Choice>) -> String {
+    fn tools(&self, list: &str, _choice: Option<&ToolChoice>) -> String {
         format!(r#""tools":[{{"functionDeclarations":[{list}]}}]"#)
     }
 
-    fn choice(&self, wish: &Wish<'_>) -> Members {
+    fn choice(&self, wish: &CallDemand<'_>) -> Members {
         let Some(choice) = wish.choice else { return Vec::new() };
         let config = match choice {
-            Choice::Auto => json!({"mode": "AUTO"}),
-            Choice::None => json!({"mode": "NONE"}),
-            Choice::Any => json!({"mode": "ANY"}),
-            Choice::Tool(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
+            ToolChoice::Auto => json!({"mode": "AUTO"}),
+            ToolChoice::None => json!({"mode": "NONE"}),
+            ToolChoice::Any => json!({"mode": "ANY"}),
+            ToolChoice::Tool(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
         };
         vec![("toolConfig", json!({"functionCallingConfig": config}))]
     }
 
-    fn medium(&self, shown: &Shown<'_>) -> Option<Value> {
+    fn medium(&self, shown: &ShownMedium<'_>) -> Option<Value> {
         let kind = shown.kind;
         match &shown.medium.data {
             Data::Base64(data) => Some(json!({"inlineData": {"mimeType": kind, "data": data}})),
@@ -100,7 +100,7 @@ impl Conversion for Gemini {
         }
     }
 
-    fn call(&self, call: &Call, seal: Seal) -> String {
+    fn call(&self, call: &ToolCall, seal: Seal) -> String {
         let (id, name, args) = (quote(&call.id), quote(&call.name), call.arguments());
         let seal = match seal {
             Seal::Foreign => format!(r#","thoughtSignature":{}"#, quote(FOREIGN_CALL)),
@@ -111,7 +111,7 @@ impl Conversion for Gemini {
 
     /// "Use `output` key to specify function output and `error` key to specify error details"; what is an
     /// object already stays one.
-    fn result(&self, answer: &Answer, content: &[Inside]) -> String {
+    fn result(&self, answer: &ToolAnswer, content: &[Inside]) -> String {
         let mut texts: Vec<&str> = Vec::new();
         let mut shown: Vec<&str> = Vec::new();
         for piece in content {

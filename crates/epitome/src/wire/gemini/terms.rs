@@ -1,11 +1,11 @@
 //! Gemini's row: names, limits, what it can say, and what shows that a text is of this format.
 
+use EvidenceKind::{Hint, Proof};
 use Place::{Body, Entry, Tool};
-use Weight::{Hint, Proof};
 
 use crate::request::Keeper;
-use crate::wire::detect::{Place, Weight};
-use crate::wire::{Demand, Feature, Field, Key, ReasoningKept, Results, Terms};
+use crate::wire::detect::{EvidenceKind, Place};
+use crate::wire::{Feature, Field, NameLimits, ParameterKey, ReasoningKept, Results, Terms};
 
 pub(super) static TERMS: Terms = Terms {
     features: &[
@@ -23,8 +23,8 @@ pub(super) static TERMS: Terms = Terms {
     content: "parts",
     model: None,
     reasoning_kept: ReasoningKept::Turn,
-    ids: Demand { letters: "_-.:/|+=", longest: 128 },
-    tool_names: Demand { letters: "_-.:", longest: 64 },
+    ids: NameLimits { letters: "_-.:/|+=", longest: 128 },
+    tool_names: NameLimits { letters: "_-.:", longest: 64 },
     most_stops: 5,
     fields: &[
         ("model", Field::Model),
@@ -38,14 +38,14 @@ pub(super) static TERMS: Terms = Terms {
     model_role: "model",
     results: Results::Together,
     parameters: &[
-        (Key::Most, "generationConfig.maxOutputTokens"),
-        (Key::Temperature, "generationConfig.temperature"),
-        (Key::TopP, "generationConfig.topP"),
-        (Key::TopK, "generationConfig.topK"),
-        (Key::Stop, "generationConfig.stopSequences"),
-        (Key::Seed, "generationConfig.seed"),
-        (Key::Presence, "generationConfig.presencePenalty"),
-        (Key::Frequency, "generationConfig.frequencyPenalty"),
+        (ParameterKey::Most, "generationConfig.maxOutputTokens"),
+        (ParameterKey::Temperature, "generationConfig.temperature"),
+        (ParameterKey::TopP, "generationConfig.topP"),
+        (ParameterKey::TopK, "generationConfig.topK"),
+        (ParameterKey::Stop, "generationConfig.stopSequences"),
+        (ParameterKey::Seed, "generationConfig.seed"),
+        (ParameterKey::Presence, "generationConfig.presencePenalty"),
+        (ParameterKey::Frequency, "generationConfig.frequencyPenalty"),
     ],
     about_elements: &[
         "videoMetadata",

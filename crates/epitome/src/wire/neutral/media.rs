@@ -47,7 +47,7 @@ pub(crate) fn by_name(url: &str) -> &'static str {
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// A medium as a format is to show it.
-pub(crate) struct Shown<'a> {
+pub(crate) struct ShownMedium<'a> {
     pub(crate) medium: &'a Medium,
     /// Its type, by its usual name.
     pub(crate) kind: &'a str,
@@ -55,7 +55,7 @@ pub(crate) struct Shown<'a> {
     number: usize,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownMedium<'a> {
     pub(crate) fn new(medium: &'a Medium, number: usize) -> Self {
         let kind = match medium.kind.as_str() {
             "image/jpg" => "image/jpeg",
@@ -63,7 +63,7 @@ impl<'a> Shown<'a> {
             "audio/wave" | "audio/x-wav" => "audio/wav",
             kind => kind,
         };
-        Shown { medium, kind, number }
+        ShownMedium { medium, kind, number }
     }
 
     /// Whether it is an image that every format shows.

@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use crate::json::quote;
 
 pub use lost::{Extent, Loss, Lost};
-pub(crate) use media::{Shown, TYPES, by_name, mime, text};
-pub(crate) use parameters::{Choice, Key, Parameters};
+pub(crate) use media::{ShownMedium, TYPES, by_name, mime, text};
+pub(crate) use parameters::{ParameterKey, Parameters, ToolChoice};
 pub(crate) use tools::{Object, ToolReader, flat, list};
 pub(crate) use words::{of_blocks, words_of};
 
@@ -87,22 +87,22 @@ pub(crate) enum Side {
 #[derive(Debug)]
 pub(crate) struct Turn {
     pub(crate) side: Side,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<ContentPiece>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Piece {
+pub(crate) enum ContentPiece {
     Text(String),
     /// Words by which the model refuses.
     Refusal(String),
     Instruction(Instruction),
     Media(Medium),
-    Call(Call),
-    Result(Answer),
+    Call(ToolCall),
+    Result(ToolAnswer),
 }
 
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct ToolCall {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) input: Input,
@@ -119,14 +119,14 @@ pub(crate) enum Input {
 
 /// A call's result.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ToolAnswer {
     pub(crate) id: String,
     pub(crate) name: String,
     /// Whether its call has words for input.
     pub(crate) to_words: bool,
     pub(crate) outcome: CallOutcome,
     /// Texts and media.
-    pub(crate) content: Vec<Piece>,
+    pub(crate) content: Vec<ContentPiece>,
 }
 
 /// How a call went.
@@ -171,7 +171,7 @@ impl Instruction {
     }
 }
 
-impl Call {
+impl ToolCall {
     /// What a function is called with.
     pub(crate) fn arguments(&self) -> Cow<'_, str> {
         match &self.input {
@@ -181,7 +181,7 @@ impl Call {
     }
 }
 
-impl Answer {
+impl ToolAnswer {
     /// `word` if the call failed.
     pub(crate) fn if_failed(&self, word: &'static str) -> &'static str {
         if self.outcome == CallOutcome::Failed { word } else { "" }

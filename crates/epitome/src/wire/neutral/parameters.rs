@@ -7,15 +7,15 @@ use crate::wire::Terms;
 /// Parameters, each by its key.
 #[derive(Debug, Default)]
 pub(crate) struct Parameters {
-    pub(crate) values: Vec<(Key, Value)>,
-    pub(crate) choice: Option<Choice>,
+    pub(crate) values: Vec<(ParameterKey, Value)>,
+    pub(crate) choice: Option<ToolChoice>,
     /// Whether several tools may be called at once.
     pub(crate) parallel: Option<bool>,
 }
 
 /// A parameter that several formats have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum ParameterKey {
     /// The most tokens of an answer.
     Most,
     Temperature,
@@ -37,46 +37,48 @@ pub(crate) enum Key {
 
 /// Which tool is to be called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum ToolChoice {
     Auto,
     None,
     Any,
     Tool(String),
 }
 
-impl Choice {
+impl ToolChoice {
     /// Of a word for it.
     pub(crate) fn of_word(value: &Value) -> Option<Self> {
         match value.as_str() {
-            Some("auto") => Some(Choice::Auto),
-            Some("none") => Some(Choice::None),
-            Some("required" | "any") => Some(Choice::Any),
+            Some("auto") => Some(ToolChoice::Auto),
+            Some("none") => Some(ToolChoice::None),
+            Some("required" | "any") => Some(ToolChoice::Any),
             _ => None,
         }
     }
 
     /// Of a tool's name.
     pub(crate) fn of_name(value: &Value) -> Option<Self> {
-        value.as_str().map(|name| Choice::Tool(name.to_owned()))
+        value.as_str().map(|name| ToolChoice::Tool(name.to_owned()))
     }
 }
 
-impl Key {
+impl ParameterKey {
     /// Whether a format takes a value for this parameter that another took.
     pub(crate) fn takes(self, value: &Value, terms: &Terms) -> bool {
         match self {
-            Key::Most => value.as_u64().is_some_and(|most| most >= terms.least_limit),
-            Key::Temperature => {
+            ParameterKey::Most => value.as_u64().is_some_and(|most| most >= terms.least_limit),
+            ParameterKey::Temperature => {
                 value.as_f64().is_some_and(|warmth| terms.temperatures.contains(&warmth))
             }
-            Key::TopP | Key::Presence | Key::Frequency => value.is_number(),
-            Key::TopK | Key::Seed => value.is_i64() || value.is_u64(),
-            Key::Stop => {
+            ParameterKey::TopP | ParameterKey::Presence | ParameterKey::Frequency => {
+                value.is_number()
+            }
+            ParameterKey::TopK | ParameterKey::Seed => value.is_i64() || value.is_u64(),
+            ParameterKey::Stop => {
                 value.as_array().is_some_and(|all| (1..=terms.most_stops).contains(&all.len()))
             }
-            Key::Stream | Key::Store => value.is_boolean(),
-            Key::Effort => value.is_string(),
-            Key::Shared(_) => true,
+            ParameterKey::Stream | ParameterKey::Store => value.is_boolean(),
+            ParameterKey::Effort => value.is_string(),
+            ParameterKey::Shared(_) => true,
         }
     }
 }
@@ -85,7 +87,7 @@ impl Parameters {
     /// The tool that is named, where one must be called.
     pub(crate) fn named_mut(&mut self) -> Option<&mut String> {
         match &mut self.choice {
-            Some(Choice::Tool(name)) => Some(name),
+            Some(ToolChoice::Tool(name)) => Some(name),
             _ => None,
         }
     }
@@ -93,12 +95,12 @@ impl Parameters {
     /// Sets how long an answer may be, where nobody said.
     pub(crate) fn at_most(&mut self, tokens: Option<u64>) {
         if let Some(tokens) = tokens.filter(|_| !self.says_most()) {
-            self.values.push((Key::Most, json!(tokens)));
+            self.values.push((ParameterKey::Most, json!(tokens)));
         }
     }
 
     /// Whether it is said how long an answer may be.
     pub(crate) fn says_most(&self) -> bool {
-        self.values.iter().any(|(key, _)| *key == Key::Most)
+        self.values.iter().any(|(key, _)| *key == ParameterKey::Most)
     }
 }

@@ -7,11 +7,11 @@ use crate::json::{self, Span, quote, unquote};
 use crate::transcript::{Entry, Part, PartKind};
 use crate::wire::Terms;
 use crate::wire::conversion::{
-    CallForm, Conversion, Inside, Members, Seal, Spoken, Wish, is_refusal, words,
+    CallDemand, CallForm, Conversion, Inside, Members, Seal, SpokenPiece, is_refusal, words,
 };
 use crate::wire::neutral::{
-    Answer, Call, CallOutcome, Choice, Data, Input, Medium, Object, Parameters, Shown, Tool,
-    ToolInput, ToolReader, text,
+    CallOutcome, Data, Input, Medium, Object, Parameters, ShownMedium, Tool, ToolAnswer, ToolCall,
+    ToolChoice, ToolInput, ToolReader, text,
 };
 
 /// Sounds that it takes, and what it calls them (the `InputAudio` of its SDKs knows no others).
@@ -76,21 +76,21 @@ impl Conversion for OpenaiChat {
         format!(r#"{{"type":"{kind}","{kind}":{{{}}}}}"#, members.join(","))
     }
 
-    fn can_limit_calls(&self, _choice: Option<&Choice>) -> bool {
+    fn can_limit_calls(&self, _choice: Option<&ToolChoice>) -> bool {
         true
     }
 
-    fn choice(&self, wish: &Wish<'_>) -> Members {
+    fn choice(&self, wish: &CallDemand<'_>) -> Members {
         write_choice(wish, |kind, name| json!({"type": kind, kind: {"name": name}}))
     }
 
     /// Calls stand beside the content.
-    fn reply(&self, reply: Vec<Spoken>, only: Option<&str>) -> Vec<String> {
+    fn reply(&self, reply: Vec<SpokenPiece>, only: Option<&str>) -> Vec<String> {
         let (mut elements, mut calls) = (Vec::new(), Vec::new());
         for piece in reply {
             match piece {
-                Spoken::Element(text) => elements.push(text),
-                Spoken::Call(text) => calls.push(text),
+                SpokenPiece::Element(text) => elements.push(text),
+                SpokenPiece::Call(text) => calls.push(text),
             }
         }
         let content = match (only, elements.as_slice()) {
@@ -106,7 +106,7 @@ impl Conversion for OpenaiChat {
         vec![format!(r#"{{"role":"assistant","content":{content}{calls}}}"#)]
     }
 
-    fn medium(&self, shown: &Shown<'_>) -> Option<Value> {
+    fn medium(&self, shown: &ShownMedium<'_>) -> Option<Value> {
         let kind = shown.kind;
         Some(match &shown.medium.data {
             data if shown.is_image() => {
@@ -132,7 +132,7 @@ impl Conversion for OpenaiChat {
         false
     }
 
-    fn call(&self, call: &Call, _seal: Seal) -> String {
+    fn call(&self, call: &ToolCall, _seal: Seal) -> String {
         let (id, name) = (quote(&call.id), quote(&call.name));
         match &call.input {
             Input::Words(words) => format!(
@@ -146,7 +146,7 @@ impl Conversion for OpenaiChat {
         }
     }
 
-    fn result(&self, answer: &Answer, content: &[Inside]) -> String {
+    fn result(&self, answer: &ToolAnswer, content: &[Inside]) -> String {
         let (id, words) = (quote(&answer.id), words(self, content));
         format!(r#"{{"role":"tool","tool_call_id":{id},"content":{words}}}"#)
     }
@@ -206,7 +206,7 @@ pub(in crate::wire) fn to_url(kind: &str, data: &Data) -> Option<String> {
     }
 }
 
-pub(in crate::wire) fn file_name(shown: &Shown<'_>) -> String {
+pub(in crate::wire) fn file_name(shown: &ShownMedium<'_>) -> String {
     shown.medium.name.clone().unwrap_or_else(|| shown.numbered() + ".pdf")
 }
 
@@ -218,15 +218,15 @@ pub(in crate::wire) fn read_choice(
     let holders = [&value["function"], &value["custom"], value];
     let is_one =
         name == "function_call" || matches!(value["type"].as_str(), Some("function" | "custom"));
-    let named = || holders.into_iter().find_map(|one| Choice::of_name(&one["name"]));
-    let choice = Choice::of_word(value).or_else(|| is_one.then(named).flatten())?;
+    let named = || holders.into_iter().find_map(|one| ToolChoice::of_name(&one["name"]));
+    let choice = ToolChoice::of_word(value).or_else(|| is_one.then(named).flatten())?;
     parameters.choice = Some(choice);
     Some(())
 }
 
 /// The members for it; `named` writes a tool by its kind and name.
 pub(in crate::wire) fn write_choice(
-    wish: &Wish<'_>,
+    wish: &CallDemand<'_>,
     named: impl Fn(&str, &str) -> Value,
 ) -> Members {
     let kind = |name: &str| {
@@ -234,10 +234,10 @@ pub(in crate::wire) fn write_choice(
         if wish.tools.iter().any(takes_words) { "custom" } else { "function" }
     };
     let choice = wish.choice.map(|choice| match choice {
-        Choice::Auto => json!("auto"),
-        Choice::None => json!("none"),
-        Choice::Any => json!("required"),
-        Choice::Tool(name) => named(kind(name), name),
+        ToolChoice::Auto => json!("auto"),
+        ToolChoice::None => json!("none"),
+        ToolChoice::Any => json!("required"),
+        ToolChoice::Tool(name) => named(kind(name), name),
     });
     let choice = choice.map(|value| ("tool_choice", value));
     let parallel = wish.parallel.map(|parallel| ("parallel_tool_calls", json!(parallel)));

@@ -1,10 +1,10 @@
 //! Chat's row: names, limits, what it can say, and what shows that a text is of this format.
 
+use EvidenceKind::{Hint, Proof};
 use Place::{Block, Body, Entry, Tool};
-use Weight::{Hint, Proof};
 
-use crate::wire::detect::{Place, Weight};
-use crate::wire::{Demand, Feature, Key, Opening, ReasoningKept, Results, Terms};
+use crate::wire::detect::{EvidenceKind, Place};
+use crate::wire::{Feature, NameLimits, Opening, ParameterKey, ReasoningKept, Results, Terms};
 
 pub(super) static TERMS: Terms = Terms {
     features: &[
@@ -23,7 +23,7 @@ pub(super) static TERMS: Terms = Terms {
     opening: Opening::Anyone,
     reasoning_kept: ReasoningKept::Loop,
     // "String too long … maximum length 40" on `tool_calls[].id` [BK].
-    ids: Demand { letters: "_-.:/|+=", longest: 40 },
+    ids: NameLimits { letters: "_-.:/|+=", longest: 40 },
     older_tools: Some("functions"),
     most_stops: 4,
     members: &[
@@ -40,23 +40,23 @@ pub(super) static TERMS: Terms = Terms {
     result_members: &["role", "content", "tool_call_id", "name"],
     results: Results::Apart,
     parameters: &[
-        (Key::Most, "max_completion_tokens"),
+        (ParameterKey::Most, "max_completion_tokens"),
         // The older name, which compatibles know.
-        (Key::Most, "max_tokens"),
-        (Key::Temperature, "temperature"),
-        (Key::TopP, "top_p"),
-        (Key::Stop, "stop"),
-        (Key::Seed, "seed"),
-        (Key::Presence, "presence_penalty"),
-        (Key::Frequency, "frequency_penalty"),
-        (Key::Stream, "stream"),
-        (Key::Effort, "reasoning_effort"),
-        (Key::Store, "store"),
-        (Key::Shared("metadata"), "metadata"),
-        (Key::Shared("prompt_cache_key"), "prompt_cache_key"),
-        (Key::Shared("safety_identifier"), "safety_identifier"),
-        (Key::Shared("service_tier"), "service_tier"),
-        (Key::Shared("user"), "user"),
+        (ParameterKey::Most, "max_tokens"),
+        (ParameterKey::Temperature, "temperature"),
+        (ParameterKey::TopP, "top_p"),
+        (ParameterKey::Stop, "stop"),
+        (ParameterKey::Seed, "seed"),
+        (ParameterKey::Presence, "presence_penalty"),
+        (ParameterKey::Frequency, "frequency_penalty"),
+        (ParameterKey::Stream, "stream"),
+        (ParameterKey::Effort, "reasoning_effort"),
+        (ParameterKey::Store, "store"),
+        (ParameterKey::Shared("metadata"), "metadata"),
+        (ParameterKey::Shared("prompt_cache_key"), "prompt_cache_key"),
+        (ParameterKey::Shared("safety_identifier"), "safety_identifier"),
+        (ParameterKey::Shared("service_tier"), "service_tier"),
+        (ParameterKey::Shared("user"), "user"),
     ],
     evidence: &[
         // Gateways take Claude's name in Chat's form.

@@ -7,11 +7,11 @@ use crate::json::{self, quote};
 use crate::transcript::{Entry, Marks, Part, PartKind};
 use crate::wire::Terms;
 use crate::wire::conversion::{
-    CallForm, Conversion, Inside, Members, Seal, Spoken, Wish, message_of, words,
+    CallDemand, CallForm, Conversion, Inside, Members, Seal, SpokenPiece, message_of, words,
 };
 use crate::wire::neutral::{
-    Answer, Call, Choice, Data, Input, Instruction, Loss, Medium, Object, Parameters, Rank, Shown,
-    Side, Tool, ToolInput, ToolReader, flat, list,
+    Data, Input, Instruction, Loss, Medium, Object, Parameters, Rank, ShownMedium, Side, Tool,
+    ToolAnswer, ToolCall, ToolChoice, ToolInput, ToolReader, flat, list,
 };
 use crate::wire::openai_chat::conversion::{
     file_name, read_choice, read_medium, to_url, write_choice,
@@ -99,20 +99,20 @@ impl Conversion for OpenaiResponses {
         format!(r#"{{"type":"{kind}",{}}}"#, members.join(","))
     }
 
-    fn can_limit_calls(&self, _choice: Option<&Choice>) -> bool {
+    fn can_limit_calls(&self, _choice: Option<&ToolChoice>) -> bool {
         true
     }
 
-    fn choice(&self, wish: &Wish<'_>) -> Members {
+    fn choice(&self, wish: &CallDemand<'_>) -> Members {
         write_choice(wish, |kind, name| json!({"type": kind, "name": name}))
     }
 
-    fn reply(&self, reply: Vec<Spoken>, _only: Option<&str>) -> Vec<String> {
+    fn reply(&self, reply: Vec<SpokenPiece>, _only: Option<&str>) -> Vec<String> {
         let (mut items, mut elements) = (Vec::new(), Vec::new());
         for piece in reply {
             match piece {
-                Spoken::Element(text) => elements.push(text),
-                Spoken::Call(item) => {
+                SpokenPiece::Element(text) => elements.push(text),
+                SpokenPiece::Call(item) => {
                     items.extend(message_of(&TERMS, Side::Model, &std::mem::take(&mut elements)));
                     items.push(item);
                 }
@@ -122,7 +122,7 @@ impl Conversion for OpenaiResponses {
         items
     }
 
-    fn medium(&self, shown: &Shown<'_>) -> Option<Value> {
+    fn medium(&self, shown: &ShownMedium<'_>) -> Option<Value> {
         let kind = shown.kind;
         Some(match &shown.medium.data {
             data if shown.is_image() => {
@@ -138,7 +138,7 @@ impl Conversion for OpenaiResponses {
         })
     }
 
-    fn call(&self, call: &Call, _seal: Seal) -> String {
+    fn call(&self, call: &ToolCall, _seal: Seal) -> String {
         let (id, name) = (quote(&call.id), quote(&call.name));
         let (kind, key, input) = match &call.input {
             Input::Words(words) => ("custom_tool_call", "input", words),
@@ -148,7 +148,7 @@ impl Conversion for OpenaiResponses {
         format!(r#"{{"type":"{kind}","call_id":{id},"name":{name},"{key}":{input}}}"#)
     }
 
-    fn result(&self, answer: &Answer, content: &[Inside]) -> String {
+    fn result(&self, answer: &ToolAnswer, content: &[Inside]) -> String {
         let kind = if answer.to_words { "custom_tool_call" } else { "function_call" };
         let (id, words) = (quote(&answer.id), words(self, content));
         format!(r#"{{"type":"{kind}_output","call_id":{id},"output":{words}}}"#)

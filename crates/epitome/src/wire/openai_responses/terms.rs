@@ -1,11 +1,13 @@
 //! Responses' row: names, limits, what it can say, and what shows that a text is of this format.
 
+use EvidenceKind::{Against, Hint, Proof};
 use Place::{Block, Body, Entry, Tool};
-use Weight::{Against, Hint, Proof};
 
 use crate::request::Keeper;
-use crate::wire::detect::{Place, Weight};
-use crate::wire::{Demand, Feature, Field, Key, Opening, ReasoningKept, Results, Terms};
+use crate::wire::detect::{EvidenceKind, Place};
+use crate::wire::{
+    Feature, Field, NameLimits, Opening, ParameterKey, ReasoningKept, Results, Terms,
+};
 
 pub(super) static TERMS: Terms = Terms {
     features: &[
@@ -28,7 +30,7 @@ pub(super) static TERMS: Terms = Terms {
     opening: Opening::Anyone,
     reasoning_kept: ReasoningKept::Loop,
     // "String too long … maximum length 64" on `call_id` [BK].
-    ids: Demand { letters: "_-.:/|+=", longest: 64 },
+    ids: NameLimits { letters: "_-.:/|+=", longest: 64 },
     // "integer_below_min_value … >= 16".
     least_limit: 16,
     fields: &[
@@ -43,17 +45,17 @@ pub(super) static TERMS: Terms = Terms {
     result_members: &[],
     results: Results::Apart,
     parameters: &[
-        (Key::Most, "max_output_tokens"),
-        (Key::Temperature, "temperature"),
-        (Key::TopP, "top_p"),
-        (Key::Stream, "stream"),
-        (Key::Effort, "reasoning.effort"),
-        (Key::Store, "store"),
-        (Key::Shared("metadata"), "metadata"),
-        (Key::Shared("prompt_cache_key"), "prompt_cache_key"),
-        (Key::Shared("safety_identifier"), "safety_identifier"),
-        (Key::Shared("service_tier"), "service_tier"),
-        (Key::Shared("user"), "user"),
+        (ParameterKey::Most, "max_output_tokens"),
+        (ParameterKey::Temperature, "temperature"),
+        (ParameterKey::TopP, "top_p"),
+        (ParameterKey::Stream, "stream"),
+        (ParameterKey::Effort, "reasoning.effort"),
+        (ParameterKey::Store, "store"),
+        (ParameterKey::Shared("metadata"), "metadata"),
+        (ParameterKey::Shared("prompt_cache_key"), "prompt_cache_key"),
+        (ParameterKey::Shared("safety_identifier"), "safety_identifier"),
+        (ParameterKey::Shared("service_tier"), "service_tier"),
+        (ParameterKey::Shared("user"), "user"),
     ],
     evidence: &[
         (Body, "input", &[], Proof),

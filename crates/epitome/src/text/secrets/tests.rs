@@ -1,0 +1,157 @@
+//! Masking as a whole.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::shapes::{SHAPES, Shape};
+use super::*;
+
+/// A rest of the shape's characters, as if drawn.
+fn example(shape: &Shape, seed: usize) -> String {
+    let all: Vec<char> = (33u8..127).filter(|b| shape.rest.has(*b)).map(char::from).collect();
+    let of = |at: usize| all[(seed + 1) * (at * at + 7 * at + 3) % 9973 % all.len()];
+    let body: String = (0..shape.least.max(8) + seed % 9).map(of).collect();
+    // A dot at an end is a sentence's, and a digit has to be there.
+    format!("{}7{}a", shape.prefix, &body[1..].replace('.', "x"))
+}
+
+#[test]
+fn the_table_is_read_and_has_many_shapes() {
+    assert!(SHAPES.len() >= 100, "{}", SHAPES.len());
+    let names: BTreeSet<&str> = SHAPES.iter().map(|shape| shape.name).collect();
+    assert!(names.len() >= 60, "{}", names.len());
+    for (at, shape) in SHAPES.iter().enumerate() {
+        let hidden = SHAPES[..at].iter().find(|before| shape.prefix.starts_with(before.prefix));
+        assert!(hidden.is_none(), "{} is never reached behind {hidden:?}", shape.prefix);
+    }
+}
+
+#[test]
+fn every_shape_is_masked_wherever_it_stands() {
+    for shape in SHAPES.iter() {
+        for seed in 0..20 {
+            let mut secret = example(shape, seed);
+            if shape.rest == Class::Hexadecimal || shape.rest == Class::Capitals {
+                secret.pop();
+                secret.push('7');
+            }
+            for said in [
+                secret.clone(),
+                format!("export KEY={secret}\n"),
+                format!("{{\"key\":\"{secret}\"}}"),
+                format!("{{\\\"key\\\":\\\"{secret}\\\"}}"),
+                format!("first\\n{secret}\\nlast"),
+                format!("(see {secret}, please)"),
+                format!("https://{secret}"),
+            ] {
+                let out = masked(&said);
+                assert!(!out.contains(&secret[shape.prefix.len()..]), "{said} → {out}");
+                assert!(out.contains("[masked: "), "{said} → {out}");
+            }
+        }
+    }
+}
+
+#[test]
+fn secrets_without_a_shape_of_their_own() {
+    for (said, shown) in [
+        ("postgres://app:s3cr3t!pw@db:5432/x", "postgres://app:[masked: password]@db:5432/x"),
+        ("Authorization: Bearer abc123def456ghi789", "Authorization: Bearer [masked: credentials]"),
+        ("DB_PASSWORD=Xk29fjQ0pzLm", "DB_PASSWORD=[masked: secret]"),
+        (r#""client_secret": "aB3dE6gH9jK2""#, r#""client_secret": "[masked: secret]""#),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nrest",
+            "[masked: private-key]\nrest",
+        ),
+        ("-----BEGIN PRIVATE KEY-----\nMIIE cut", "[masked: private-key]"),
+        ("redis://:hunter2hunter2@cache", "redis://:[masked: password]@cache"),
+        (
+            "\u{1b}[1;31mghp_0123456789abcdefghijABCDEFGHIJ012345\u{1b}[0m",
+            "\u{1b}[1;31m[masked: github-token]\u{1b}[0m",
+        ),
+        (
+            r#""\u001b[32mghp_0123456789abcdefghijABCDEFGHIJ012345""#,
+            r#""\u001b[32m[masked: github-token]""#,
+        ),
+    ] {
+        assert_eq!(masked(said), shown);
+    }
+}
+
+#[test]
+fn long_values_are_masked_whole() {
+    let long = "aB3/".repeat(101);
+    assert_eq!(masked(&format!("token=\"{long}=\" x")), "token=\"[masked: secret]\" x");
+}
+
+#[test]
+fn what_only_looks_alike_stays() {
+    for said in [
+        "sk-learn and sk-something-else-that-is-long",
+        "let password = read_password(&prompt_for_it);",
+        "token: string, secret: SecretString",
+        "max_tokens=2000, token_count: 118934, tokens: 12",
+        "password: ${DB_PASSWORD} token=process.env.GITHUB_TOKEN1234",
+        "https://user:$PASSWORD@example.org/ http://localhost:8080/a@b",
+        "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+        "commit 3f2a9c1b7d20e4f5a6b7c8d9e0f1a2b3c4d5e6f7",
+        "npm_config_registry_of_the_whole_company_network",
+        "key-value and hf_hub and glc_ and AKIA",
+    ] {
+        assert_eq!(masked(said), said);
+    }
+}
+
+/// Looked at to its end from each beginning, such a text takes hours.
+#[test]
+fn what_goes_on_and_on_is_looked_at_once() {
+    for beginning in ["token=", "SG.", "AccountKey=", "eyJ.", "glpat-"] {
+        let text = beginning.repeat(2_000_000 / beginning.len());
+        assert_eq!(masked(&text), text);
+    }
+    let long = format!("eyJ{}", "a1".repeat(5000));
+    assert_eq!(masked(&long), "[masked: jwt]");
+    let long = format!("token={}", "aB3".repeat(5000));
+    assert_eq!(masked(&long), "token=[masked: secret]");
+}
+
+proptest! {
+    /// The quick look passes over nothing that the rules look at.
+    #[test]
+    fn ordinary_words_begin_none(word in "[-a-zA-Z0-9_]{1,30}", behind in "[ -~é]{0,30}") {
+        let text = format!("{word}{behind}");
+        let word = starts::word_at(text.as_bytes(), 0);
+        prop_assert_eq!(is_ordinary(&ENDS, text.as_bytes(), word.clone()), begins_none(text.as_bytes(), word));
+    }
+
+    #[test]
+    fn json_stays_json(
+        said in prop::collection::vec(prop_oneof![
+            ".{0,20}",
+            Just("-----BEGIN RSA PRIVATE KEY-----\nMIIE".to_owned()),
+            Just("password: \"Xk29fjQ0pzLm\"".to_owned()),
+            Just("\tMIIEabcdefghijklmnop\nabc=\n-----END RSA PRIVATE KEY-----".to_owned()),
+            Just("curl -u a:\u{1}Xk29fjQ0 -p\tXk29fjQ0pzLm\nmysql -p".to_owned()),
+            Just("Private-Lines: 2\n0123456789abcdef\n".repeat(3)),
+            Just("Cookie: a=Xk29fjQ0pzLm; password:\n".to_owned()),
+            Just("x://u:pa\"ss\\word@h".to_owned()),
+            Just("ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned()),
+            Just("\\".to_owned()),
+            Just("\"".to_owned()),
+        ], 0..8),
+    ) {
+        let text = said.concat();
+        let json = serde_json::json!({ "text": text, "password": text, "list": [text, 1] }).to_string();
+        for json in [masked(&json).into_owned(), masked(&serde_json::Value::from(json).to_string()).into_owned()] {
+            prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
+        }
+    }
+
+    #[test]
+    fn any_text_can_be_masked_and_again(text in ".{0,200}") {
+        let once = masked(&text).into_owned();
+        let twice = masked(&once).into_owned();
+        prop_assert_eq!(&twice, &once);
+    }
+}
