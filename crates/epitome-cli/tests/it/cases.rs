@@ -168,16 +168,22 @@ fn the_newest_step_of_an_open_loop_stays() {
     assert_eq!(call["tool_calls"][0]["id"], result["tool_call_id"]);
 }
 
+/// As many write it: only ASCII.
+fn ascii(json: &str) -> String {
+    let escaped = |c: char| format!("\\u{:04x}", u32::from(c));
+    json.chars().map(|c| if c.is_ascii() { c.to_string() } else { escaped(c) }).collect()
+}
+
 #[test]
-fn white_space_is_not_counted() {
+fn how_the_json_is_written_is_not_counted() {
     let bench = Bench::new();
-    let body = r#"{"model":"gpt-4o","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a b":{"type":"string"}}}}}],"messages":[{"role":"user","content":"Go  on."},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"a b\": 1}"}}]},{"role":"tool","tool_call_id":"a","content":"ok"}]}"#;
+    let body = r#"{"model":"gpt-4o","tools":[{"type":"function","function":{"name":"f","description":"日本語, Größe","parameters":{"type":"object","properties":{"a b":{"type":"string"}}}}}],"messages":[{"role":"user","content":"Go  on."},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"a b\": 1}"}}]},{"role":"tool","tool_call_id":"a","content":"ok"}]}"#;
     let claude = r#"{"model":"claude-opus-5","max_tokens":9,"system":[{"type":"text","text":"x y"}],"tools":[{"name":"f","input_schema":{"type":"object","properties":{"a":{"type":"string"}}}}],"messages":[{"role":"user","content":"Go."},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"a":"x  y","b":[1,2,{"c":null}]}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}]}"#;
     for body in [body, claude] {
         let value: Value = serde_json::from_str(body).expect("JSON");
         let pretty = serde_json::to_string_pretty(&value).expect("JSON");
         let tokens: Vec<String> =
-            [value.to_string(), pretty.clone(), pretty.replace('\n', "\r\n\t ")]
+            [value.to_string(), pretty.clone(), pretty.replace('\n', "\r\n\t "), ascii(&pretty)]
                 .iter()
                 .map(|text| {
                     let ran = bench.pipe("count", text.as_bytes());

@@ -337,3 +337,16 @@ fn what_was_reported_takes_the_place_of_the_estimate() {
     };
     assert!(compactor(2).receipt.cause.is_some() && compactor(4).receipt.cause.is_none());
 }
+
+#[test]
+fn without_other_compactors_what_else_is_asked_for_holds() {
+    let remote = || When::Remote.build().expect("in range").boxed();
+    let above = |tokens| When::Tokens(tokens).build().expect("in range").boxed();
+    let gauge = tokens(50, 1_000);
+    let alone = |trigger: &dyn Trigger| trigger.fires_alone(&gauge).is_some();
+    assert!(alone(&Any::of([remote(), above(50)])) && !alone(&Any::of([remote(), above(51)])));
+    assert!(alone(&All::of([remote(), above(50)])) && !alone(&All::of([remote(), above(51)])));
+    assert!(alone(&When::All(vec![When::Remote, When::Tokens(50)]).build().expect("in range")));
+    // Nothing else is: the usual share of the window.
+    assert!(!alone(&remote()) && remote().fires_alone(&tokens(800, 1_000)).is_some());
+}

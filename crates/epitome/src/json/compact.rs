@@ -1,17 +1,37 @@
-//! JSON without white space between its tokens.
+//! JSON as it says the same in the fewest characters.
 
 use std::borrow::Cow;
 
 use memchr::memchr2;
 
-/// The same JSON without white space outside of strings; as it stands where it has none.
+use super::literal::escape;
+
+/// The same JSON without white space outside of strings, and without escapes that strings can do without; as it stands
+/// where it has none.
 pub(crate) fn compact(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
     let mut text = String::new();
     let (mut from, mut at) = (0, 0);
+    let mut in_string = false;
     while at < bytes.len() {
+        if in_string {
+            let Some(next) = memchr2(b'"', b'\\', &bytes[at..]) else { break };
+            at += next;
+            if bytes[at] == b'"' {
+                (in_string, at) = (false, at + 1);
+                continue;
+            }
+            let (length, said) = escape(&json[at..]);
+            if !matches!(said, '"' | '\\' | char::REPLACEMENT_CHARACTER) && !said.is_control() {
+                text.push_str(&json[from..at]);
+                text.push(said);
+                from = at + length;
+            }
+            at += length;
+            continue;
+        }
         match bytes[at] {
-            b'"' => at = string_end(bytes, at),
+            b'"' => (in_string, at) = (true, at + 1),
             b' ' | b'\n' | b'\r' | b'\t' => {
                 text.push_str(&json[from..at]);
                 while matches!(bytes.get(at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
@@ -29,30 +49,19 @@ pub(crate) fn compact(json: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// One past the string that begins at `at`.
-fn string_end(bytes: &[u8], at: usize) -> usize {
-    let mut at = at + 1;
-    while let Some(found) = memchr2(b'"', b'\\', &bytes[at.min(bytes.len())..]) {
-        at += found;
-        if bytes[at] == b'"' {
-            return at + 1;
-        }
-        at += 2;
-    }
-    bytes.len()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn white_space_goes_but_in_strings() {
+    fn white_space_and_needless_escapes_go() {
         for (text, same) in [
             (
                 "{\n  \"a b\" : [ 1 , \"c \\\" d\" ],\t\"e\\\\\" : {} }\r\n",
                 r#"{"a b":[1,"c \" d"],"e\\":{}}"#,
             ),
+            (r#"["\u65e5\u672c", "\ud83d\ude00", "a\/b"]"#, r#"["日本","😀","a/b"]"#),
+            (r#"["\n\u0007\u0022\ud800 x"]"#, r#"["\n\u0007\u0022\ud800 x"]"#),
             (" 1 ", "1"),
             ("\"a b", "\"a b"),
             ("\"a \\", "\"a \\"),

@@ -251,8 +251,7 @@ fn anthropic(
         let detail = "role \"system\" among the messages".to_owned();
         put(MisfitKind::MidSystem, Sure::Yes, Some(entry.index), detail);
     }
-    let is_unsigned =
-        |part: Part<'_>| part.kind() == PartKind::Reasoning && !part.is(Marks::SIGNED);
+    let is_unsigned = |part: Part<'_>| part.is_unsigned_reasoning();
     let unsigned = request.transcript.entries().find(|entry| entry.parts().any(is_unsigned));
     if let Some(entry) = unsigned {
         let detail = "thinking without a signature".to_owned();

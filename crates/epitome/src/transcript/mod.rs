@@ -432,6 +432,11 @@ impl<'a> Part<'a> {
         self.row.marks.has(mark)
     }
 
+    /// Whether it is reasoning that its provider didn't sign.
+    pub(crate) fn is_unsigned_reasoning(&self) -> bool {
+        self.kind() == PartKind::Reasoning && !self.is(Marks::SIGNED)
+    }
+
     /// Whether a person says it.
     pub fn is_human(&self) -> bool {
         self.row.origin == Origin::Human

@@ -111,7 +111,7 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
                         find(rule, &part.name(), mend);
                     }
                 }
-                PartKind::Reasoning if demands_signatures && !part.is(Marks::SIGNED) => {
+                PartKind::Reasoning if demands_signatures && part.is_unsigned_reasoning() => {
                     let mend = Mend::DropPart(part.slot);
                     find(rules::ANTHROPIC_SIGNATURE, "thinking without a signature", mend);
                 }

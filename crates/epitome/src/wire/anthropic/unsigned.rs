@@ -3,7 +3,7 @@
 
 use crate::json::{Splices, quote};
 use crate::request::{Format, Request};
-use crate::transcript::{Entry, Marks, PartKind, Role};
+use crate::transcript::{Entry, Role};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
 use crate::wire::neutral::{Loss, Lost};
 use crate::wire::{parse, render};
@@ -47,10 +47,8 @@ fn for_model(format: Format, text: String, model: &str) -> String {
 }
 
 fn unsigned(entry: Entry<'_>) -> Vec<PartEdit> {
-    let is_unsigned = entry.role() == Role::Assistant;
-    let parts = entry.parts().filter(move |part| {
-        is_unsigned && part.kind() == PartKind::Reasoning && !part.is(Marks::SIGNED)
-    });
+    let speaks = entry.role() == Role::Assistant;
+    let parts = entry.parts().filter(move |part| speaks && part.is_unsigned_reasoning());
     let gone = |at| PartEdit { at, put: Put::Nothing, reason: Reason::OldReasoning };
     parts.map(|part| gone(part.slot)).collect()
 }
