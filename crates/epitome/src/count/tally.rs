@@ -8,7 +8,7 @@ use super::{Count, TokenCounter, media, sealed};
 use crate::json::{self, Span, unquote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
-use crate::wire::{Feature, Format};
+use crate::wire::{self, Feature, Format};
 
 /// Tokens around the contents: what a message, a call and a reply cost beside their words.
 ///
@@ -48,7 +48,7 @@ enum Reach {
 pub struct FrameTally {
     /// The system prompt beside the transcript.
     pub system: Count,
-    /// The tool definitions.
+    /// The tool definitions, and the form that the answer must have.
     pub tools: Count,
 }
 
@@ -56,7 +56,8 @@ impl FrameTally {
     /// Counts a request's frame.
     pub fn of(request: &Request, counter: &dyn TokenCounter) -> Self {
         let system = request.system().map_or(Count::ZERO, |raw| system_count(raw, counter));
-        let tools = request.tools().map_or(Count::ZERO, |raw| counter.text(&json::compact(raw)));
+        let defined = wire::definitions(request).map(|raw| counter.text(&json::compact(raw)));
+        let tools = defined.fold(Count::ZERO, |sum, count| sum + count);
         FrameTally { system, tools }
     }
 
@@ -323,7 +324,38 @@ mod tests {
     use std::num::NonZeroU32;
 
     use crate::count::CharsPer;
-    use crate::wire;
+
+    #[test]
+    fn all_definitions_are_counted() {
+        let schema = json::quote(&"a long word ".repeat(40));
+        let counter = CharsPer::new(NonZeroU32::new(4).expect("not 0"));
+        let tools = |format, with: &str| {
+            let list = match format {
+                Format::Gemini => "contents",
+                Format::OpenaiResponses => "input",
+                _ => "messages",
+            };
+            let body = format!(r#"{{"{list}":[]{with}}}"#);
+            let request = wire::parse(format, body).expect("a request");
+            FrameTally::of(&request, &counter).tools.tokens
+        };
+        for (format, with) in [
+            (Format::OpenaiChat, r#","functions":[{"name":"f","parameters":SCHEMA}]"#),
+            (Format::OpenaiChat, r#","response_format":{"json_schema":{"schema":SCHEMA}}"#),
+            (Format::Anthropic, r#","output_config":{"format":{"schema":SCHEMA}}"#),
+            (Format::Anthropic, r#","output_format":{"schema":SCHEMA}"#),
+            (Format::Gemini, r#","generationConfig":{"responseSchema":SCHEMA}"#),
+            (Format::Gemini, r#","generationConfig":{"responseJsonSchema":SCHEMA}"#),
+            (Format::OpenaiResponses, r#","text":{"format":{"schema":SCHEMA}}"#),
+            (
+                Format::Bedrock,
+                r#","outputConfig":{"textFormat":{"structure":{"jsonSchema":{"schema":SCHEMA}}}}"#,
+            ),
+        ] {
+            let most = tools(format, &with.replace("SCHEMA", &schema));
+            assert!(most > tools(format, "") + 100, "{with}");
+        }
+    }
 
     fn tokens(source: &str) -> u64 {
         let block = format!(r#"{{"type":"document","source":{source}}}"#);

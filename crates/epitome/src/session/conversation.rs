@@ -15,7 +15,7 @@ use crate::model::Binding;
 use crate::request::Request;
 use crate::transcript::Role;
 use crate::trigger::{Cause, Demand};
-use crate::wire::Thinking;
+use crate::wire::{self, Thinking};
 
 /// What is known of one conversation.
 #[derive(Clone, Debug)]
@@ -310,9 +310,8 @@ impl Line {
         counter: &dyn TokenCounter,
         key: ChainKey,
     ) -> Weight {
-        let (system, tools) = (request.system(), request.tools());
-        let is = Hash::new(key).text(system.unwrap_or_default()).text(tools.unwrap_or_default());
-        let is = is.number();
+        let system = Hash::new(key).text(request.system().unwrap_or_default());
+        let is = wire::definitions(request).fold(system, Hash::text).number();
         let known = self.frame.filter(|(known, _)| *known == is).map(|(_, tokens)| tokens);
         let frame = known.unwrap_or_else(|| FrameTally::of(request, counter).total());
         self.frame = Some((is, frame));

@@ -55,6 +55,14 @@ pub use rules::{RULES, Rule, RuleId};
 pub(crate) use terms::{Feature, NameLimits, Results, Terms};
 pub use thinking::Thinking;
 
+/// The definitions of tools, and the form of the answer: what the model reads beside prompt and transcript, as JSON.
+pub(crate) fn definitions(request: &Request) -> impl Iterator<Item = &str> {
+    let terms = request.format.dialect().terms();
+    let older = terms.older_tools.and_then(|key| request.value(&[key]));
+    let forms = terms.answer_form.iter().filter_map(|path| request.value(path));
+    request.tools().into_iter().chain(older).chain(forms)
+}
+
 impl Format {
     /// Where it lets system text stand in mid-conversation.
     pub fn instructions(self) -> Instructions {

@@ -25,6 +25,8 @@ pub(crate) struct Terms {
     pub(crate) model: Option<&'static str>,
     /// A body member beside the tools that defines more of them.
     pub(crate) older_tools: Option<&'static str>,
+    /// Where a body says what form the answer must have, which the model reads like the definitions of tools.
+    pub(crate) answer_form: &'static [&'static [&'static str]],
     /// What shows that a text is of this format.
     pub(crate) evidence: &'static [Sign],
     /// Ends of its items' types, which show it too.
@@ -84,6 +86,7 @@ impl Terms {
         ],
         model: Some("model"),
         older_tools: None,
+        answer_form: &[],
         evidence: &[],
         item_types: &[],
         models: &[],

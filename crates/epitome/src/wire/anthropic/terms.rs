@@ -29,6 +29,7 @@ pub(super) static TERMS: Terms = Terms {
         ("thinking", Field::Thinking),
         ("thread", Field::Elsewhere(Keeper::Thread)),
     ],
+    answer_form: &[&["output_config", "format"], &["output_format"]],
     parameters: &[
         (ParameterKey::Most, "max_tokens"),
         (ParameterKey::Temperature, "temperature"),

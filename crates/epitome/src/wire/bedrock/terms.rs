@@ -24,6 +24,7 @@ pub(super) static TERMS: Terms = Terms {
         ("toolConfig", Field::Tools),
         ("additionalModelRequestFields", Field::Thinking),
     ],
+    answer_form: &[&["outputConfig", "textFormat", "structure", "jsonSchema"]],
     parameters: &[
         (ParameterKey::Most, "inferenceConfig.maxTokens"),
         (ParameterKey::Temperature, "inferenceConfig.temperature"),

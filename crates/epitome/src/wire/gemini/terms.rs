@@ -37,6 +37,10 @@ pub(super) static TERMS: Terms = Terms {
     members: &["role", "parts"],
     model_role: "model",
     results: Results::Together,
+    answer_form: &[
+        &["generationConfig", "responseSchema"],
+        &["generationConfig", "responseJsonSchema"],
+    ],
     parameters: &[
         (ParameterKey::Most, "generationConfig.maxOutputTokens"),
         (ParameterKey::Temperature, "generationConfig.temperature"),

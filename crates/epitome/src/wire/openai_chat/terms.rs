@@ -39,6 +39,7 @@ pub(super) static TERMS: Terms = Terms {
     ],
     result_members: &["role", "content", "tool_call_id", "name"],
     results: Results::Apart,
+    answer_form: &[&["response_format", "json_schema"]],
     parameters: &[
         (ParameterKey::Most, "max_completion_tokens"),
         // The older name, which compatibles know.

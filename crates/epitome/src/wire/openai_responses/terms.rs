@@ -44,6 +44,7 @@ pub(super) static TERMS: Terms = Terms {
     members: &[],
     result_members: &[],
     results: Results::Apart,
+    answer_form: &[&["text", "format", "schema"]],
     parameters: &[
         (ParameterKey::Most, "max_output_tokens"),
         (ParameterKey::Temperature, "temperature"),
