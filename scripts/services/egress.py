@@ -103,7 +103,7 @@ def compacting_and_the_way_back(folder, words):
     desk.run(line, codes=(0, 3))
     session = json.loads((folder / "receipt.json").read_text())["archived"]["session"]
     assert desk.run("diff s.jsonl out.json", codes=(0, 3))
-    assert json.loads(desk.run("recall regex --archive store --json"))
+    assert json.loads(desk.run("recall regex --archive store --json"))["hits"]
     assert json.loads(desk.run(f"sessions {session} --archive store --json"))["views"]
     desk.run("undo out.json --archive store -o now.json")
     desk.run("redo out.json --archive store -o now.json")

@@ -54,6 +54,9 @@ fn head(out: &mut String, receipt: &Receipt, target: &str) {
             let less = terminal::percent(before - after, before);
             paint(GOOD, format!("−{less}"))
         }
+        (before, after) if before < after => {
+            paint(WARN, format!("+{} by mending", terminal::percent(after - before, before)))
+        }
         _ => paint(FAINT, "unchanged"),
     };
     let tokens = format!("{} → {} tokens", count(before.count.tokens), count(after.count.tokens));

@@ -23,7 +23,7 @@ What was said in it since then is kept in the archive first.";
 pub(super) const RECALL: &str = "\
 Examples:
   epitome recall 'which port' --archive store
-  epitome recall connection refused --archive store --json | jq -r '.[].text'
+  epitome recall connection refused --archive store --json | jq -r '.hits[].text'
   epitome recall 3f2a9c1b7d20 --archive store
 
 An id gives all that was said under it. With --json it prints a list, best first, of hits with `id` and `text`.";

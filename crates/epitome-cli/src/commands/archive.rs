@@ -170,7 +170,7 @@ pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
     let hits = hits(found, &words, stretch, args.tokens, counter.as_ref());
     let left_off = all - hits.len();
     match report {
-        Report::Json => output::json(&hits)?,
+        Report::Json => output::json(&json!({ "version": 1, "hits": hits }))?,
         Report::Words => output::words(&shown(&hits))?,
     }
     if hits.is_empty() {

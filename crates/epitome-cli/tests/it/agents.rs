@@ -317,7 +317,7 @@ fn before_a_compaction_all_is_archived_and_the_users_rules_are_said() {
     }
     assert!(ran.out.len() < 6000, "{}", ran.out.len());
     let hits = bench.run("recall regex --json");
-    let hits: Vec<Value> = serde_json::from_str(&hits.out).expect("a list");
+    let hits: Vec<Value> = serde_json::from_value(hits.hits()).expect("a list");
     assert!(!hits.is_empty(), "nothing has to be hidden to be found");
     let session = hits[0]["session"].as_str().expect("a session").to_owned();
     assert!(bench.run(&format!("restore {session}")).out == bench.read("s.jsonl"));
@@ -357,7 +357,7 @@ fn after_a_compaction_pins_and_ids_are_said_again() {
     let ids = ran.out.split("by ids:\n").nth(1).expect("ids are named");
     let id = ids.strip_prefix("- ").and_then(|line| line.split(' ').next()).expect("an id");
     let found = bench.run(&format!("recall {id} --json"));
-    let hits: Vec<Value> = serde_json::from_str(&found.out).expect("a list");
+    let hits: Vec<Value> = serde_json::from_value(found.hits()).expect("a list");
     assert_eq!(hits.len(), 1, "{id}: {}", found.out);
     assert_eq!(hits[0]["origin"], "human");
     // A session that merely starts has lost nothing.

@@ -234,6 +234,13 @@ impl Ran {
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
     }
+
+    /// What `recall --json` found.
+    pub(crate) fn hits(&self) -> serde_json::Value {
+        let report = self.json();
+        assert_eq!(report["version"], 1, "{report}");
+        report["hits"].clone()
+    }
 }
 
 /// The path of a shipped session.

@@ -168,6 +168,19 @@ fn the_newest_step_of_an_open_loop_stays() {
     assert_eq!(call["tool_calls"][0]["id"], result["tool_call_id"]);
 }
 
+#[test]
+fn what_grows_by_mending_says_so() {
+    let bench = Bench::new();
+    let call = r#"{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}"#;
+    let ask = r#"{"role":"user","content":"Go on."}"#;
+    let body = format!(
+        r#"{{"model":"gpt-4o","messages":[{ask},{{"role":"assistant","content":null,"tool_calls":[{call}]}},{ask}]}}"#
+    );
+    bench.write("in", body);
+    let ran = bench.run("compact in --target 100000 -o out.json").ends(0);
+    assert!(ran.err.contains("by mending") && !ran.err.contains("unchanged"), "{}", ran.shown());
+}
+
 /// As many write it: only ASCII.
 fn ascii(json: &str) -> String {
     let escaped = |c: char| format!("\\u{:04x}", u32::from(c));

@@ -52,7 +52,7 @@ fn a_session_compacted_in_place_again_and_again_is_one() {
         // None of the tool's own checkpoints is found as if somebody had said it.
         let hits = bench
             .run("recall reference earlier work request --archive store --json --limit 50")
-            .json();
+            .hits();
         for hit in hits.as_array().expect("a list") {
             assert_ne!(hit["origin"], "checkpoint", "{hit}");
             let text = hit["text"].as_str().expect("words");
@@ -115,7 +115,7 @@ fn an_agents_own_compactions_are_of_the_session() {
     assert_eq!(bench.run("count s.jsonl --json").json()["entries"], 2, "the agent compacted it");
     assert_eq!(hook(&bench, "s.jsonl").code, 0);
     assert_eq!(sessions(&bench), (1, name.clone()), "{}", listed(&bench));
-    let hits = bench.run("recall zebra --archive store --json").json();
+    let hits = bench.run("recall zebra --archive store --json").hits();
     assert_eq!(hits[0]["time"], "2026-11-22T05:29:39.871Z", "{hits}");
     assert_eq!(hits[0]["role"], "user");
     let ran = bench.run("compact s.jsonl --target 10% --archive store -o out.json");
@@ -168,8 +168,8 @@ fn what_a_recall_gave_isnt_kept_again() {
     let bench = Bench::new();
     bench.copy(SESSION, "in");
     bench.run("compact in --target 10% --archive store -o out.json");
-    let given = bench.run("recall regex --archive store --json --limit 2").out;
-    let hits: Value = serde_json::from_str(&given).expect("JSON");
+    let found = bench.run("recall regex --archive store --json --limit 2");
+    let (hits, given) = (found.hits(), found.out);
     assert!(
         hits[0]["recalled"].as_str().is_some_and(|mark| mark.starts_with("[recalled ")),
         "{hits}"
@@ -205,7 +205,7 @@ fn what_a_recall_gave_isnt_kept_again() {
     let ran =
         bench.run("compact agent.json --target 10% --task fold --archive other -o smaller.json");
     assert!(matches!(ran.code, 0 | 3), "{}", ran.err);
-    let found = |words: &str| bench.run(&format!("recall {words} --archive other --json")).json();
+    let found = |words: &str| bench.run(&format!("recall {words} --archive other --json")).hits();
     assert_eq!(found("quaggaword"), json!([]));
     assert!(!found("okapiword").as_array().expect("a list").is_empty());
     assert_eq!(found("zebraword").as_array().map(Vec::len), Some(1));
@@ -370,7 +370,7 @@ fn sub_agents_are_sessions_of_their_own() {
     let own = bench.run(&format!("sessions {id} --archive store --json")).json();
     assert_eq!(own["sub_agents"].as_array().map(Vec::len), Some(3), "{own}");
     // What they said is found, and is theirs.
-    let hits = |line: &str| bench.run(&format!("recall {line} --archive store --json")).json();
+    let hits = |line: &str| bench.run(&format!("recall {line} --archive store --json")).hits();
     let quagga = hits("quaggaword");
     assert_eq!(quagga.as_array().map(Vec::len), Some(2), "{quagga}");
     assert_ne!(quagga[0]["session"], *id);

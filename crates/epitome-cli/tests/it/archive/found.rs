@@ -9,12 +9,12 @@ use crate::bench::{Bench, SESSION, SHORT};
 fn what_was_removed_is_found() {
     let bench = kept(SESSION);
     let ran = bench.run("recall regex --archive store --json --limit 3").ends(0);
-    let hits: Vec<Value> = serde_json::from_str(&ran.out).expect("a list");
+    let hits: Vec<Value> = serde_json::from_value(ran.hits()).expect("a list");
     assert_eq!(hits.len(), 3);
     for hit in &hits {
         let (id, text) = (hit["id"].as_str().expect("an id"), hit["text"].as_str().expect("words"));
         assert!(text.to_lowercase().contains("regex"), "{text}");
-        let one = bench.run(&format!("recall {id} --archive store --json --tokens 100000")).json();
+        let one = bench.run(&format!("recall {id} --archive store --json --tokens 100000")).hits();
         let whole = one[0]["text"].as_str().expect("words");
         assert_eq!(one[0]["id"], hit["id"]);
         assert!(whole.contains(text.trim_matches('…')), "{text} is of {whole}");
@@ -26,11 +26,12 @@ fn what_was_removed_is_found() {
     for most in [10, 100, 500] {
         let ran =
             bench.run(&format!("recall the test file --archive store --json --tokens {most}"));
-        let found = ran.json();
+        let found = ran.hits();
         assert!(!found.as_array().expect("a list").is_empty() && tokens(&found) <= most, "{most}");
     }
     let none = bench.run("recall zzzzqqqq --archive store --json");
-    assert_eq!((none.code, none.out.trim()), (0, "[]"));
+    assert_eq!(none.hits(), serde_json::json!([]));
+    assert_eq!(none.code, 0);
     // Nobody asks for nothing.
     assert_eq!(bench.run("recall regex --archive store --limit 0").code, 2);
     let words = bench.run("recall regex --archive store --limit 1");
@@ -47,16 +48,16 @@ fn a_number_is_a_word_and_an_id_is_of_its_session() {
     bench.run("compact other --target 20% --archive store -o other.json --receipt other.receipt");
     let other = bench.json("other.receipt");
     let other = other["archived"]["session"].as_str().expect("a name");
-    let hits = bench.run(&format!("recall the --archive store --json --session {session}")).json();
+    let hits = bench.run(&format!("recall the --archive store --json --session {session}")).hits();
     for hit in hits.as_array().expect("a list") {
         let id = hit["id"].as_str().expect("an id");
         let of = |session: &str| {
-            bench.run(&format!("recall {id} --archive store --json --session {session}")).json()
+            bench.run(&format!("recall {id} --archive store --json --session {session}")).hits()
         };
         assert_eq!(of(&session)[0]["id"], *id);
         let others = of(other);
         assert!(others.as_array().expect("a list").iter().all(|hit| hit["id"] != *id));
-        let ran = bench.run(&format!("recall {} --archive store --json", &id[..9])).json();
+        let ran = bench.run(&format!("recall {} --archive store --json", &id[..9])).hits();
         assert_eq!(ran[0]["id"], *id);
     }
     bench.run(&format!("restore {session}.x --archive store")).ends(2);
