@@ -143,6 +143,16 @@ Examples:
     #[command(after_help = looks::REPORT)]
     Report(ReportArgs),
 
+    #[cfg(feature = "view")]
+    /// Walk through a session on the terminal: its turns and their weight, what each compaction hid.
+    ///
+    /// Turns open to their messages; beside them stands all that a message says, with secrets masked. `c` goes to the next
+    /// compaction, `/` finds words, `y` copies the id by which `epitome recall` gives a message back.
+    #[command(after_help = "\
+Example:
+  epitome view session.jsonl")]
+    View(ViewArgs),
+
     /// Feed a session request by request through the machine that decides, and show each decision.
     ///
     /// Each call of the model in the recording becomes a request with all that was said before it. When
@@ -445,6 +455,17 @@ pub(crate) struct StatsArgs {
     /// Write the picture alone.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) svg: Option<PathBuf>,
+}
+
+#[cfg(feature = "view")]
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) counting: CountingArgs,
+    #[command(flatten)]
+    pub(crate) counter: CounterArg,
 }
 
 #[derive(Debug, Args)]

@@ -25,6 +25,8 @@ mod sidecar;
 mod simulate;
 mod stats;
 mod stored;
+#[cfg(feature = "view")]
+mod view;
 
 use anyhow::Result;
 
@@ -67,5 +69,7 @@ pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
         Command::Sessions(args) => sessions::run(&args, report),
         Command::Undo(args) => archive::undo(&args, report),
         Command::Stats(args) => stats::run(&args, report),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::run(&args, report),
     }
 }

@@ -25,9 +25,10 @@ use crate::reader::{Need, Reader};
 use crate::survey::{Found, Moment, Slice, Survey, Tool};
 use crate::terminal::{self, line, unmasked_line};
 
-use became::Compaction;
 use cost::{Prices, Spent};
-use history::Epoch;
+
+pub(super) use became::Compaction;
+pub(super) use history::{Epoch, Lived};
 
 /// A report; `--json` prints it as it is.
 #[derive(Debug, Serialize)]
@@ -87,7 +88,7 @@ struct Big {
 
 /// How much of what is quoted is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quoting {
+pub(super) enum Quoting {
     /// Secrets are masked.
     Masked,
     /// All of it.
@@ -148,15 +149,9 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
     let counter = reader.counter.as_ref();
     let mut progress = Progress::new(report);
 
-    let mut told = history::epochs(&bytes, &now, &args.input.reading, || progress.tick("reading"));
-    let mut compactions = Vec::new();
-    for (at, number) in (1..).zip(&told.numbers) {
-        progress.tick("comparing");
-        let (before, after) = told.read.split_at_mut(at);
-        let (before, after) = (&before[at - 1], &mut after[0]);
-        compactions.push(became::compaction(*number, before, after, counter, quoting));
-    }
-    let epochs: Vec<Epoch> = told.read.into_iter().map(|epoch| epoch.weighed(counter)).collect();
+    let reading = &args.input.reading;
+    let Lived { epochs, compactions, not_shown, too_old, earlier } =
+        Lived::read(&bytes, &now, reading, counter, quoting, &mut progress);
     let newest = epochs.last().expect("there is one at least");
     let found = Found::in_request(&newest.request, &[]);
     let shown = Survey::new(&newest.request, now.source.clone(), &newest.tally, counter, found);
@@ -197,10 +192,10 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
         said: ever.entries,
         human_messages: ever.human_messages,
         compactions,
-        not_shown: told.not_shown,
+        not_shown,
         tools: tools.collect(),
-        too_old: told.too_old,
-        cost: cost::spent(&epochs, &told.earlier, prices),
+        too_old,
+        cost: cost::spent(&epochs, &earlier, prices),
         biggest: Vec::new(),
         basis: crate::receipt::basis(shown.total, reader.counter.name()),
         epochs: Vec::new(),
