@@ -37,6 +37,8 @@ pub(super) const NAMES: &[(NameKind, &str)] = &[
     (NameKind::Password, "motdepasse"),
     (NameKind::Password, "requirepass"),
     (NameKind::Password, "adduser"),
+    (NameKind::Password, "psk"),
+    (NameKind::Password, "redisauth"),
     (NameKind::Key, "secret"),
     (NameKind::Key, "secretkeybase"),
     (NameKind::Key, "token"),
@@ -112,6 +114,7 @@ const KEYS: &[&str] = &[
     "stripe",
     "openai",
     "accesskeyid",
+    "unseal",
 ];
 
 /// Names with fewer letters are looked for at the beginning of a word only.
