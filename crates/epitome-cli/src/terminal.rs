@@ -162,6 +162,13 @@ pub(crate) fn size(bytes: usize) -> String {
     epitome::text::figure::size(bytes)
 }
 
+/// How long ago, in the unit that tells it.
+pub(crate) fn ago(seconds: u64) -> String {
+    let units = [(86_400 * 7, "w"), (86_400, "d"), (3600, "h"), (60, "min"), (1, "s")];
+    let unit = units.iter().find(|(size, _)| seconds >= 2 * size).unwrap_or(&(1, "s"));
+    format!("{} {}", seconds / unit.0, unit.1)
+}
+
 /// A share in percent with one digit behind the point.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {

@@ -11,6 +11,7 @@ use crate::blob::{self, Blobs, packed_text, pieces, unpacked_text};
 use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
 use crate::list::Viewed;
+use crate::search::Scope;
 use crate::store::{Store, now};
 use crate::terms::Terms;
 use crate::{index, schema};
@@ -305,7 +306,7 @@ impl Archive for Session {
     }
 
     fn search(&self, words: &str, limit: usize) -> Result<Vec<FoundOriginal>, ArchiveError> {
-        let found = self.store.search_in(Some(self.row), words, limit);
+        let found = self.store.search_in(Scope::Session(self.row), words, limit);
         let found = found.map_err(StoreError::reading)?;
         Ok(found.into_iter().map(|(_, found)| found).collect())
     }

@@ -9,12 +9,11 @@ use epitome_store::{Access, Listed, Store, StoreError, Stored, Viewed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::sessions::ago;
 use crate::archive::located;
 use crate::args::ArchiveArg;
 use crate::failure::Exit;
 use crate::output::{self, Report};
-use crate::terminal::{FAINT, STRONG, count, line, paint, put, right, size};
+use crate::terminal::{FAINT, STRONG, ago, count, line, paint, put, right, size};
 
 /// A session, and what is shown of it now.
 #[derive(Debug, Serialize)]
