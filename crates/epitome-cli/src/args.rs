@@ -175,8 +175,10 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
 
     /// List the recordings on this machine, or what is in an archive.
     ///
-    /// Claude Code's, Codex's, Gemini CLI's and pi's, the newest first: what the next request would hold in tokens (as the
-    /// provider reported, with `~` an estimate) and how often it was compacted. CLAUDE_CONFIG_DIR, CODEX_HOME
+    /// Claude Code's, Codex's, Gemini CLI's and pi's, the newest first: the first words that a person said, the model, what
+    /// the next request would hold in tokens (as the provider reported, with `~` an estimate), the share of the model's
+    /// window that this is, and what the session cost so far. Every command takes the id, or its beginning, for a file.
+    /// CLAUDE_CONFIG_DIR, CODEX_HOME
     /// and PI_CODING_AGENT_DIR say where they are, if not in the home folder. Behind them stands what is in the usual archive.
     /// With SESSION, a session of an archive, its views: what each was made from, what it came to, which is in force.
     Sessions(SessionsArgs),
@@ -260,13 +262,7 @@ the keys that --json shows.")]
 
     /// Check the program's surroundings: settings, models, summarizers and their keys, counters, terminal,
     /// agents (hooks, MCP server), archive, recordings.
-    #[command(after_help = "\
-Examples:
-  epitome doctor
-  epitome doctor --fix --dry-run
-  epitome doctor --fix
-
-Nothing is sent anywhere without --online, and nothing is changed without --fix. Exits with 3 if something is wrong.")]
+    #[command(after_help = program::DOCTOR)]
     Doctor(DoctorArgs),
 
     /// Print a completion script for a shell.

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use epitome_store::{Access, Store};
 
 use crate::agents::{File, Place, places};
+use crate::folders::usual_archive;
 use crate::quoting::name;
 use crate::terminal::ago;
 
-/// Ids that are shorter than this mean anything.
+/// Beginnings of ids that are shorter than this mean anything.
 const LEAST_PREFIX: usize = 4;
 
 /// Candidates that an error names.
@@ -33,16 +35,15 @@ pub(crate) fn transcript() -> impl TypedValueParser<Value = PathBuf> {
 /// # Errors
 /// There are several.
 pub(crate) fn found(said: &Path) -> Result<Option<PathBuf>, AmbiguousSession> {
-    let Some(prefix) = said.to_str().filter(|said| said.len() >= LEAST_PREFIX) else {
-        return Ok(None);
-    };
+    let Some(prefix) = said.to_str() else { return Ok(None) };
     if said.components().count() != 1 || said.symlink_metadata().is_ok() {
         return Ok(None);
     }
     let mut found = recordings();
     found.retain(|file| {
         let stem = stem(&file.path);
-        id(&stem).starts_with(prefix) || stem.starts_with(prefix)
+        let is_begun = id(&stem).starts_with(prefix) || stem.starts_with(prefix);
+        id(&stem) == prefix || prefix.len() >= LEAST_PREFIX && is_begun
     });
     if let Some(exact) = found.iter().position(|file| id(&stem(&file.path)) == prefix) {
         let is_only = found.iter().filter(|file| id(&stem(&file.path)) == prefix).count() == 1;
@@ -55,6 +56,13 @@ pub(crate) fn found(said: &Path) -> Result<Option<PathBuf>, AmbiguousSession> {
         1 => Ok(found.pop().map(|file| file.path)),
         _ => Err(AmbiguousSession(found)),
     }
+}
+
+/// Whether a session of the usual archive is called like that.
+pub(crate) fn is_archived(said: &Path) -> bool {
+    let store = usual_archive().map(Path::new).filter(|store| store.exists());
+    let store = store.and_then(|store| Store::open(store, Access::Read).ok());
+    store.zip(said.to_str()).is_some_and(|(store, name)| store.session(name).is_ok())
 }
 
 /// All recordings where agents keep theirs, the newest first, but for those of sub-agents that have files of their own:

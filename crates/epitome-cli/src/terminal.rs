@@ -200,6 +200,9 @@ pub(crate) fn width() -> usize {
         .map_or(100, |(width, _)| usize::from(width.0).clamp(LEAST_WIDTH, 140))
 }
 
+/// The least columns in which an item of a list has one line.
+pub(crate) const WIDE: usize = 100;
+
 /// Columns that are drawn for where there are fewer.
 const LEAST_WIDTH: usize = 32;
 

@@ -39,6 +39,14 @@ impl FilesArgs {
     }
 }
 
+pub(super) const DOCTOR: &str = "\
+Examples:
+  epitome doctor
+  epitome doctor --fix --dry-run
+  epitome doctor --fix
+
+Nothing is sent anywhere without --online, and nothing is changed without --fix. Exits with 3 if something is wrong.";
+
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// Mend what can be mended: rights of the archive, and what `install` put in and is gone.

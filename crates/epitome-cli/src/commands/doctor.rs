@@ -67,7 +67,9 @@ pub(crate) fn run(args: &DoctorArgs, report: Report) -> Result<Exit> {
     let mut checks = looked_at(args);
     let mut mended = Vec::new();
     if args.fix {
-        let repairs: Vec<Repair> = checks.iter().filter_map(|check| check.repair.clone()).collect();
+        let mut repairs: Vec<Repair> =
+            checks.iter().filter_map(|check| check.repair.clone()).collect();
+        repairs.dedup();
         mended = repairs.iter().map(|repair| repair.mended(args.dry_run)).collect();
         if !args.dry_run {
             checks = looked_at(args);

@@ -25,7 +25,9 @@ use crate::glance::Glance;
 use crate::lookup::{id_of, recordings, shortened};
 use crate::output::{self, Report};
 use crate::reader::registry;
-use crate::terminal::{self, FAINT, STRONG, ago, count, left, line, paint, percent, put, right};
+use crate::terminal::{
+    self, FAINT, STRONG, WIDE, ago, count, left, line, paint, percent, put, right,
+};
 
 /// Files are read side by side; most of the time goes into counting.
 const READERS: usize = 4;
@@ -55,6 +57,13 @@ struct Recorded {
 enum Content {
     Read(Box<Glance>),
     Unreadable { error: String },
+}
+
+impl Recorded {
+    /// Whether only its beginning and its end were read.
+    fn is_of_ends(&self) -> bool {
+        matches!(&self.content, Content::Read(glance) if glance.entries.is_none())
+    }
 }
 
 /// Lists the newest recordings, or what is in an archive.
@@ -120,6 +129,11 @@ fn recorded(limit: usize, report: Report) -> Result<Exit> {
             let older = files.len() - looked;
             if older > 0 {
                 output::tell(&format!("{} older, not shown (--limit)", counted(older, "file")));
+            }
+            if sessions.iter().any(|session| session.is_of_ends()) {
+                output::tell(
+                    "?: a long recording is read at its ends only; `epitome report ID` adds up its cost",
+                );
             }
             if let Some(first) = sessions.first() {
                 let id = line(&first.id, 80);
@@ -231,7 +245,11 @@ impl Listed {
             }
             None => format!("{tokens}        "),
         };
-        let cost = glance.cost.map(|cost| format!("${:.2}", cost.dollars()));
+        let cost = match glance.cost {
+            Some(cost) => format!("${:.2}", cost.dollars()),
+            None if session.is_of_ends() => "?".to_owned(),
+            None => String::new(),
+        };
         let title = glance.title.as_deref().unwrap_or("(nobody said anything)");
         Listed {
             age,
@@ -239,7 +257,7 @@ impl Listed {
             agent,
             model: line(glance.model.as_deref().unwrap_or_default(), 20),
             context,
-            cost: cost.unwrap_or_default(),
+            cost,
             title: title.to_owned(),
         }
     }
@@ -260,9 +278,6 @@ impl Listed {
         put!(out, "  {}", paint(FAINT, said.join(" · ")));
     }
 }
-
-/// The least columns in which a session has a line of its own.
-const WIDE: usize = 100;
 
 fn table(sessions: &[Recorded], short: &BTreeMap<String, String>) -> String {
     let listed: Vec<Listed> = sessions.iter().map(|session| Listed::of(session, short)).collect();

@@ -116,6 +116,15 @@ impl Entry {
         }
     }
 
+    /// Whether what stands in its place runs this program, wherever that lies.
+    pub(crate) fn is_ours(&self, text: &str) -> bool {
+        match self {
+            Entry::Element { path, value } => json::has_like(text, path, value),
+            Entry::Member { path, value } => json::is_like(text, path, value),
+            Entry::Table { path, .. } => toml::has(text, path),
+        }
+    }
+
     /// The MCP server that it registers, if it does.
     fn server(&self) -> Option<McpServer> {
         match self {

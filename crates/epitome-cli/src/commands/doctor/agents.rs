@@ -44,9 +44,10 @@ fn of(agent: Agent) -> Vec<Check> {
             }
         };
         server = server.or_else(|| entries.iter().find_map(|entry| entry.registered(&text)));
+        let ours = entries.iter().filter(|entry| entry.is_ours(&text));
+        there.extend(ours.map(|entry| entry.path().join(".")));
         match integration::put_all(&file, &text, entries) {
             Ok(put) => {
-                there.extend(put.taken);
                 let gone = put.entries.iter().map(|entry| entry.path().join("."));
                 missing.extend(gone.map(|what| format!("{what} in {}", name(&file))));
             }

@@ -11,7 +11,7 @@ use crate::integration::Agent;
 use crate::quoting::name;
 
 /// Something that can be mended without asking what is meant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
     /// Nobody else is let into an archive.
     Close(PathBuf),
