@@ -6,7 +6,7 @@ use std::path::Path;
 
 use epitome::Request;
 use epitome::count::{Basis, Count, Tally};
-use epitome::model::{Model, Money, Registry};
+use epitome::model::{Model, Money, Registry, Tokenizer};
 use epitome::transcript::Entry;
 use epitome_recordings::{self as recordings, Input, Options, Reach, Recording, Reported};
 use serde::Serialize;
@@ -111,7 +111,7 @@ impl Glance {
         let request = &recording.request;
         let model = request.model();
         let known = model.as_deref().and_then(|model| registry.get(model));
-        let counter = known.and_then(|model| registry.tokenizer(&model.id)).map(|it| it.counter());
+        let counter = known.and_then(|model| registry.tokenizer(&model.id)).map(Tokenizer::counter);
         let counter = epitome::count::counter(counter.unwrap_or(of_format(request.format))).ok()?;
         let tokens = match newest(recording) {
             // What the provider counted, and what came after that.

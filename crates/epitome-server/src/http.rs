@@ -85,13 +85,10 @@ pub fn http(
         loop {
             let place = Arc::clone(&room).acquire_owned().await;
             let place = place.expect("the semaphore is never closed");
-            let stream = match listener.accept().await {
-                Ok((stream, _)) => stream,
+            let Ok((stream, _)) = listener.accept().await else {
                 // The client is gone already, or files are short for a while.
-                Err(_) => {
-                    sleep(PAUSE).await;
-                    continue;
-                }
+                sleep(PAUSE).await;
+                continue;
             };
             let router = router.clone();
             tokio::spawn(async move {

@@ -112,10 +112,11 @@ fn owned(path: &Path, meta: &fs::Metadata) -> Result<(), StoreError> {
 fn private(path: &Path, meta: &fs::Metadata) -> Result<(), StoreError> {
     owned(path, meta)?;
     let mode = std::os::unix::fs::MetadataExt::mode(meta) & 0o777;
-    if mode & 0o077 == 0 {
-        return Ok(());
+    let others = mode & 0o077;
+    if others != 0 {
+        return Err(StoreError::Exposed { path: path.to_owned(), mode });
     }
-    Err(StoreError::Exposed { path: path.to_owned(), mode })
+    Ok(())
 }
 
 #[cfg(not(unix))]

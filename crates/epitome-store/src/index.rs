@@ -84,6 +84,17 @@ fn numbers(words: impl IntoIterator<Item = Word>) -> String {
     text
 }
 
+/// What of a tenant's is searched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scope<'a> {
+    /// All of it.
+    All,
+    /// One session, by its row.
+    Session(i64),
+    /// Sessions that are about this folder.
+    Project(&'a str),
+}
+
 /// Where entries are looked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Within<'a> {

@@ -9,7 +9,7 @@ use epitome::transcript::ContentId;
 use crate::blob;
 use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
-use crate::index::{self, Within};
+use crate::index::{self, Scope, Within};
 use crate::session::{Session, about_of, id_of};
 use crate::store::Store;
 use crate::terms::{self, Counts, Word};
@@ -255,17 +255,6 @@ const LEAST_PREFIX: usize = 4;
 fn bytes_of(hex: &str) -> Vec<u8> {
     let digit = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16);
     (0..hex.len()).step_by(2).map(|at| digit(at).expect("only such digits come here")).collect()
-}
-
-/// What of a tenant's is searched.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Scope<'a> {
-    /// All of it.
-    All,
-    /// One session, by its row.
-    Session(i64),
-    /// Sessions that are about this folder.
-    Project(&'a str),
 }
 
 /// Where is looked, and among what.

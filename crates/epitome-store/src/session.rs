@@ -10,11 +10,11 @@ use epitome::{Format, Request, View, wire};
 use crate::blob::{self, Blobs, packed_text, pieces, unpacked_text};
 use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
+use crate::index::{self, Scope};
 use crate::list::Viewed;
-use crate::search::Scope;
+use crate::schema;
 use crate::store::{Store, now};
 use crate::terms::Terms;
-use crate::{index, schema};
 
 /// One conversation in a store.
 #[derive(Clone, Debug)]

@@ -30,7 +30,7 @@ pub(crate) struct McpArgs {
     pub(crate) archive: Option<PathBuf>,
 
     /// The folder of the project whose conversations `recall_search` keeps to, unless it is asked for all [default: this one].
-    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, requires = "archive")]
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, conflicts_with = "file")]
     pub(crate) project: Option<PathBuf>,
 
     /// Serve over streamable HTTP here instead, at `/mcp`: an address of this machine, since nobody is asked who

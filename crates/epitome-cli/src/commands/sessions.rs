@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,10 +19,10 @@ use crate::archive::named_or_usual;
 use crate::args::{ArchiveArg, HowArgs, SessionsArgs};
 use crate::commands::stored;
 use crate::config::Settings;
-use crate::failure::Exit;
+use crate::failure::{Exit, Failure};
 use crate::folders::usual_archive;
 use crate::glance::Glance;
-use crate::lookup::{id_of, recordings, shortened};
+use crate::lookup::{found, id_of, recordings, shortened};
 use crate::output::{self, Report};
 use crate::reader::registry;
 use crate::terminal::{
@@ -69,10 +69,7 @@ impl Recorded {
 /// Lists the newest recordings, or what is in an archive.
 pub(crate) fn run(args: &SessionsArgs, report: Report) -> Result<Exit> {
     match (&args.session, &args.archive) {
-        (Some(session), store) => {
-            let store = named_or_usual(store.as_deref())?;
-            stored::views(session, &ArchiveArg { store }, report)
-        }
+        (Some(session), store) => one(session, store.as_deref(), report),
         (None, Some(store)) => {
             let archive = ArchiveArg { store: store.clone() };
             let list = stored::List::of(&archive, args.limit)?;
@@ -82,7 +79,28 @@ pub(crate) fn run(args: &SessionsArgs, report: Report) -> Result<Exit> {
             }
             Ok(Exit::Ok)
         }
-        (None, None) => recorded(args.limit, report),
+        (None, None) => recorded(&recordings(), args.limit, usual(args.limit), report),
+    }
+}
+
+/// The views of a session of an archive; of one that no archive is known to have, what its recording says.
+fn one(session: &Path, named: Option<&Path>, report: Report) -> Result<Exit> {
+    let is_there = named.is_some() || usual_archive().is_some_and(|it| Path::new(it).exists());
+    let viewed = if is_there {
+        let store = named_or_usual(named)?;
+        stored::views(session, &ArchiveArg { store }, report)
+    } else {
+        let what = format!("there is no session {:?}", line(&session.to_string_lossy(), 80));
+        Err(Failure::usage(what).hint("epitome sessions").into())
+    };
+    let Err(error) = viewed else { return viewed };
+    match found(session).map_err(|error| Failure::usage(error.to_string()))? {
+        Some(file) if named.is_none() => {
+            let mut only = recordings();
+            only.retain(|it| it.path == file);
+            recorded(&only, 1, None, report)
+        }
+        _ => Err(error),
     }
 }
 
@@ -105,10 +123,13 @@ fn known() -> Cow<'static, Registry> {
     })
 }
 
-fn recorded(limit: usize, report: Report) -> Result<Exit> {
-    let files = recordings();
-    let (sessions, looked) = newest(&files, limit, &known());
-    let own = usual(limit);
+fn recorded(
+    files: &[File],
+    limit: usize,
+    own: Option<stored::List>,
+    report: Report,
+) -> Result<Exit> {
+    let (sessions, looked) = newest(files, limit, &known());
     match report {
         Report::Json => {
             let own = own.map(|list| list.json());
@@ -130,7 +151,7 @@ fn recorded(limit: usize, report: Report) -> Result<Exit> {
             if older > 0 {
                 output::tell(&format!("{} older, not shown (--limit)", counted(older, "file")));
             }
-            if sessions.iter().any(|session| session.is_of_ends()) {
+            if sessions.iter().any(Recorded::is_of_ends) {
                 output::tell(
                     "?: a long recording is read at its ends only; `epitome report ID` adds up its cost",
                 );
@@ -284,7 +305,9 @@ fn table(sessions: &[Recorded], short: &BTreeMap<String, String>) -> String {
     let width = terminal::width();
     let mut out = String::new();
     if width < WIDE {
-        listed.iter().for_each(|session| session.narrow(&mut out, width));
+        for session in &listed {
+            session.narrow(&mut out, width);
+        }
         return out;
     }
     let widest = |of: fn(&Listed) -> &str, least: usize| {

@@ -118,6 +118,10 @@ fn a_command_takes_an_id_where_it_takes_a_file() {
         bench.run(line).ends(0);
     }
     assert_eq!(asked(&bench, "mcp 3fe1b6bc", &[]).len(), 0);
+    // No archive has it: what is known of the recording.
+    bench.run("sessions 3fe1b6bc").ends(0).says(&["Fix the parser."]);
+    bench.run("sessions nonsense").ends(2).complains(&["there is no session \"nonsense\""]);
+    bench.run("mcp 3fe1b6bc --project .").ends(2);
     // Several begin so, and which is meant isn't guessed; a whole id is no beginning.
     bench.write(&format!("{FOLDER}/{SECOND}.jsonl"), rows("Write the docs."));
     let ran = bench.run("stats 3fe1b6bc").ends(2);
@@ -147,15 +151,15 @@ fn a_long_recording_is_read_at_its_ends() {
             "message": { "role": "user", "content": "x".repeat(1 << 20) } });
         format!("{row}\n")
     };
-    let filled = |first: &str| (0..20).map(|at| filler(at, first)).collect::<String>();
+    let middle = |first: &str| (0..20).map(|at| filler(at, first)).collect::<String>();
     let file = format!("{FOLDER}/{FIRST}.jsonl");
-    bench.write(&file, format!("{first}\n{}{last}", filled("u")));
+    bench.write(&file, format!("{first}\n{}{last}", middle("u")));
     let session = bench.run("sessions --json").json()["sessions"][0].clone();
     assert_eq!(session["title"], "Fix the parser.");
     assert_eq!((&session["tokens"], &session["window"]), (&json!(150_050), &json!(200_000)));
     assert_eq!((&session["cost"], &session["entries"]), (&Value::Null, &Value::Null));
     // Where the end reports nothing, all of it is read.
-    bench.write(&file, format!("{first}\n{last}{}", filled("a")));
+    bench.write(&file, format!("{first}\n{last}{}", middle("a")));
     let session = bench.run("sessions --json").json()["sessions"][0].clone();
     assert_eq!(session["title"], "Fix the parser.");
     assert!(session["tokens"].as_u64() > Some(150_050) && session["cost"].is_number(), "{session}");

@@ -11,7 +11,7 @@ use crate::recalls;
 
 const SHORT: Duration = Duration::from_millis(200);
 /// What no limit of these tests lasts; a server that never ends a connection fails there.
-const LONG: Duration = Duration::from_secs(120);
+const LONG: Duration = Duration::from_mins(2);
 
 /// A server with these limits, until the tests end.
 fn serving(limits: ConnectionLimits) -> SocketAddr {

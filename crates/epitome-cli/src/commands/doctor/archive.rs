@@ -35,15 +35,15 @@ pub(super) fn checks(archive: &ArchiveArg) -> Vec<Check> {
         Err(error) => return vec![wrong(SUBJECT, &archive.failed()(error))],
     };
     let taken = taken(folder);
-    let mut found = format!(
-        "{}: {}, {}",
+    let found = format!(
+        "{}: {}, {} (version {})",
         name(folder),
         counted(usize::try_from(stored.sessions).unwrap_or(usize::MAX), "session"),
         shown(taken.unwrap_or(stored.packed)),
+        store.version(),
     );
-    found.push_str(&format!(" (version {})", store.version()));
     let Some((taken, free)) = taken.zip(free(folder)) else { return vec![good(SUBJECT, found)] };
-    found.push_str(&format!(", {} free there", shown(free)));
+    let found = format!("{found}, {} free there", shown(free));
     // Forgetting writes the database anew beside the old one.
     vec![if free < taken {
         let remedy = format!(
