@@ -8,6 +8,7 @@ use epitome::strategy::guard::Unheld;
 use epitome::summarize::{Choice, PriceQuote, Shape, Spent, SummaryReceipt};
 use epitome::text::figure::counted;
 
+use crate::failure::Exit;
 use crate::terminal::{
     self, FAINT, GOOD, STRONG, WARN, count, left, line, paint, put, right, size,
 };
@@ -26,6 +27,44 @@ pub(crate) enum Tense {
     Planned,
 }
 
+/// A target, as it was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SaidTarget {
+    pub(crate) words: String,
+    /// Nobody asked for it.
+    pub(crate) is_default: bool,
+}
+
+impl SaidTarget {
+    /// One that somebody asked for.
+    pub(crate) fn asked(words: String) -> Self {
+        SaidTarget { words, is_default: false }
+    }
+
+    /// One that holds where nobody asks for any.
+    pub(crate) fn default(words: String) -> Self {
+        SaidTarget { words, is_default: true }
+    }
+
+    /// Whether nothing could leave and nobody asked for less: a small request is as it should be.
+    pub(crate) fn is_settled(&self, receipt: &Receipt) -> bool {
+        let (before, after) = (&receipt.before, &receipt.after);
+        self.is_default
+            && before.bytes == after.bytes
+            && before.count.tokens == after.count.tokens
+            && before.entries == after.entries
+    }
+
+    /// 3 where it isn't reached.
+    pub(crate) fn exit(&self, receipt: &Receipt) -> Exit {
+        match receipt.reached {
+            Reached::Unreachable { .. } | Reached::Short if self.is_settled(receipt) => Exit::Ok,
+            Reached::Unreachable { .. } | Reached::Short | Reached::Declined => Exit::Found,
+            Reached::NotTriggered | Reached::NothingToDo | Reached::Target => Exit::Ok,
+        }
+    }
+}
+
 /// How sure a count is, in words.
 pub(crate) fn basis(of: Count, counter: &str) -> String {
     match of.basis {
@@ -37,13 +76,17 @@ pub(crate) fn basis(of: Count, counter: &str) -> String {
     }
 }
 
-/// The receipt in words, `target` being how the target was said.
-pub(crate) fn words(receipt: &Receipt, target: &str, tense: Tense) -> String {
+/// The receipt in words.
+pub(crate) fn words(receipt: &Receipt, target: &SaidTarget, tense: Tense) -> String {
     let mut out = String::new();
-    head(&mut out, receipt, target);
+    head(&mut out, receipt, &target.words);
     steps(&mut out, receipt);
     details(&mut out, receipt, tense);
-    floor(&mut out, receipt, tense);
+    if receipt.reached.is_compacted() && target.is_settled(receipt) {
+        put(&mut out, "nothing to do:", "all of it must stay");
+    } else {
+        floor(&mut out, receipt, tense);
+    }
     out
 }
 

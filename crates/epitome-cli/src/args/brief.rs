@@ -6,8 +6,9 @@ use clap::{Arg, Command, CommandFactory as _};
 use super::Cli;
 
 /// Options that `-h` shows; the others are used by few.
-const USUAL: [&str; 19] = [
+const USUAL: [&str; 20] = [
     "archive",
+    "fix",
     "from",
     "html",
     "json",

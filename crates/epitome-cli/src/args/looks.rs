@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use crate::lookup::transcript;
+
 use super::{CounterArg, CountingArgs, HowArgs, InputArgs, OutputArg, ReadingArgs};
 
 #[derive(Debug, Args)]
@@ -16,12 +18,12 @@ pub(crate) struct PlanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The transcript; `-` reads stdin.
-    #[arg(value_name = "A|-", value_hint = ValueHint::FilePath)]
+    /// The transcript, or a session's id; `-` reads stdin.
+    #[arg(value_name = "A|-", value_hint = ValueHint::FilePath, value_parser = transcript())]
     pub(crate) file: Option<PathBuf>,
 
     /// What became of it; without it, A is compacted in memory.
-    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "B", value_hint = ValueHint::FilePath, value_parser = transcript())]
     pub(crate) compacted: Option<PathBuf>,
 
     #[command(flatten)]

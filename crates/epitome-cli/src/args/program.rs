@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueHint};
 
 use crate::values::Spec;
 
-use super::{CountingArgs, HowArgs};
+use super::{ArchiveArg, CountingArgs, HowArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
@@ -39,8 +39,27 @@ impl FilesArgs {
     }
 }
 
+pub(super) const DOCTOR: &str = "\
+Examples:
+  epitome doctor
+  epitome doctor --fix --dry-run
+  epitome doctor --fix
+
+Nothing is sent anywhere without --online, and nothing is changed without --fix. Exits with 3 if something is wrong.";
+
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
+    /// Mend what can be mended: rights of the archive, and what `install` put in and is gone.
+    #[arg(long)]
+    pub(crate) fix: bool,
+
+    /// With --fix, say what would be mended, and change nothing.
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) archive: ArchiveArg,
+
     #[command(flatten)]
     pub(crate) files: FilesArgs,
 

@@ -55,7 +55,8 @@ pub(super) fn land(
         let next = convert(shape.attempt(opened, None, report)?, &to, wanted)?;
         if next.carried.as_ref().map_or(0, Carried::over) < over {
             best = next;
-            best.done.target = format!("{said}, less what {} adds", best.written.format);
+            best.done.target.words =
+                format!("{}, less what {} adds", said.words, best.written.format);
         }
     }
     if report == Report::Words {

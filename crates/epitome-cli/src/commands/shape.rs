@@ -19,7 +19,7 @@ use crate::input::{Opened, Prompt};
 use crate::output::{self, Report};
 use crate::progress::Progress;
 use crate::reader::{Need, Reader};
-use crate::receipt;
+use crate::receipt::{self, SaidTarget};
 use crate::summarizers::Helpers;
 use crate::terminal::{self, count};
 
@@ -51,8 +51,8 @@ pub(super) struct Shape {
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) outcome: Outcome,
-    /// How the target was said.
-    pub(super) target: String,
+    /// The target, as it was said.
+    pub(super) target: SaidTarget,
     /// What counted, and for whom.
     pub(super) reader: Reader,
 }
@@ -268,27 +268,33 @@ impl Shape {
         opened: &Opened,
         reader: &Reader,
         progress: &mut Progress,
-    ) -> (Target, String) {
+    ) -> (Target, SaidTarget) {
         let preset = self.settings.preset(reader.window);
         if let (Some(preset), None) = (&preset, self.settings.target) {
-            return (preset.options.target, format!("of the preset {}", preset.name));
+            return (
+                preset.options.target,
+                SaidTarget::asked(format!("of the preset {}", preset.name)),
+            );
         }
         match (self.settings.target, reader.window) {
-            (Some(target @ Target::Percent(_)), _) => (target, format!("{target} of the input")),
-            (Some(target), _) => (target, "as asked".to_owned()),
+            (Some(target @ Target::Percent(_)), _) => {
+                (target, SaidTarget::asked(format!("{target} of the input")))
+            }
+            (Some(target), _) => (target, SaidTarget::asked("as asked".to_owned())),
             (None, Some(window)) if surely_allows(window, &opened.request) => {
-                (Target::DEFAULT, default_words())
+                (Target::DEFAULT, by_default())
             }
             (None, Some(window)) => {
                 let allowed = config::window_allows(window);
                 let total = progress.count(&opened.request, reader.counter.as_ref()).total().tokens;
                 if Target::DEFAULT.resolve(total) <= allowed {
-                    (Target::DEFAULT, default_words())
+                    (Target::DEFAULT, by_default())
                 } else {
-                    (Target::Tokens(allowed), format!("half of the window of {}", count(window)))
+                    let words = format!("half of the window of {}", count(window));
+                    (Target::Tokens(allowed), SaidTarget::default(words))
                 }
             }
-            (None, None) => (Target::DEFAULT, default_words()),
+            (None, None) => (Target::DEFAULT, by_default()),
         }
     }
 }
@@ -347,6 +353,6 @@ fn surely_allows(window: u64, request: &Request) -> bool {
     Target::DEFAULT.resolve(request.source().len() as u64) <= config::window_allows(window)
 }
 
-fn default_words() -> String {
-    format!("{} of the input, the default", Target::DEFAULT)
+fn by_default() -> SaidTarget {
+    SaidTarget::default(format!("{} of the input, the default", Target::DEFAULT))
 }

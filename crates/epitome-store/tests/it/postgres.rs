@@ -87,7 +87,7 @@ fn an_older_store_on_a_server_is_brought_up_to_date() {
         let name = take_in(&place.open(), &talk("one", 3)).name().to_owned();
         run(
             &url,
-            "ALTER TABLE epitome.session DROP COLUMN part_of; UPDATE epitome.version SET n = 1;",
+            "ALTER TABLE epitome.session DROP COLUMN part_of, DROP COLUMN project; UPDATE epitome.version SET n = 1;",
         );
         std::thread::scope(|scope| {
             for _ in 0..4 {
