@@ -285,6 +285,11 @@ pub fn converted(request: &Request, to: Format) -> Result<(Converted, Request), 
     let text = &converted.text;
     let written = wire::parse(to, text.clone()).map_err(|error| format!("{error}: {text}"))?;
     let found = wire::check(&written);
+    if written.transcript.is_empty() {
+        // Nothing in it can be said there, which is found.
+        let is_told = found.len() == 1 && converted.left == found;
+        return is_told.then_some((converted, written)).ok_or_else(|| format!("{found:?}"));
+    }
     if !found.is_empty() || !converted.left.is_empty() {
         return Err(format!("{found:?} {:?}\n{text}", converted.left));
     }

@@ -36,7 +36,6 @@ features! {
     Body "whole body",
     Array "bare array",
     Lines "JSON lines",
-    NoMessages "empty message list",
     Batch "tool call",
     ParallelBatch "parallel batch",
     AssistantRun "assistant entries in a row",

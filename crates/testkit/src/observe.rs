@@ -26,9 +26,6 @@ pub(crate) fn observe(draft: &Draft) -> Features {
         Envelope::Array => Feature::Array,
         Envelope::Lines => Feature::Lines,
     });
-    if draft.messages.is_empty() {
-        found.insert(Feature::NoMessages);
-    }
     if draft.thinking == Thinking::Manual {
         found.insert(match draft.format {
             Format::Gemini => Feature::DemandedSignatures,

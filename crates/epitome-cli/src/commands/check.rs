@@ -1,6 +1,7 @@
 //! `check`: what a provider would refuse, and mending it.
 
 use anyhow::{Result, bail};
+use epitome::model;
 use epitome::text::figure::counted;
 use epitome::wire::{self, Finding, Format, Mend, Mended, RULES, Rule, RuleId};
 use serde::Serialize;
@@ -128,7 +129,11 @@ fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
     }
     for finding in findings {
         let rule = rule(finding.rule);
-        let at = paint(STRONG, format!("messages[{}]", finding.entry));
+        let at = match request.transcript.len() {
+            0 => "messages".to_owned(),
+            _ => format!("messages[{}]", finding.entry),
+        };
+        let at = paint(STRONG, at);
         let repair = match finding.mend {
             Mend::Nothing => "only its author can mend it",
             _ => rule.repair,
@@ -162,7 +167,8 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     let opened = input::open(&args.input, report)?;
     in_place::spare_recording(&place, args.input.file.as_deref(), &opened.source)?;
-    let repaired = wire::repair_except(&opened.request, &args.except);
+    let request = &opened.request;
+    let repaired = model::repair(request, model::Binding::of(request), &args.except);
     output::deliver(&[Parcel { place: &place, text: repaired.request.source().as_bytes() }])?;
     if place.is_screen() {
         output::note("");

@@ -6,6 +6,7 @@ use epitome::Request;
 use epitome::count::{Tally, TokenCounter};
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Marks, PartKind};
+use epitome::wire;
 use epitome::wire::json::{self, Span, unquote};
 use serde::Serialize;
 
@@ -97,15 +98,17 @@ fn define(
     counter: &dyn TokenCounter,
     tools: &mut BTreeMap<String, Tool>,
 ) -> Definitions {
-    let Some(raw) = request.tools() else { return Definitions::default() };
-    let elements = json::elements(raw, Span::new(0..raw.len())).unwrap_or_default();
-    let mut definitions = Definitions {
-        tools: elements.len(),
-        tokens: tally.frame.tools.tokens,
-        bytes: raw.len(),
-        ..Definitions::default()
-    };
-    for element in elements {
+    let mut definitions =
+        Definitions { tokens: tally.frame.tools.tokens, ..Definitions::default() };
+    let mut defined = Vec::new();
+    for raw in wire::definitions(request) {
+        definitions.bytes += raw.len();
+        // The form of the answer is an object, and no tool.
+        let elements = json::elements(raw, Span::new(0..raw.len())).unwrap_or_default();
+        defined.extend(elements.into_iter().map(|element| (raw, element)));
+    }
+    definitions.tools = defined.len();
+    for (raw, element) in defined {
         // OpenAI's stand a level deeper.
         let inner = json::member(raw, element, "function").unwrap_or(element);
         let name = json::member(raw, inner, "name").map(|name| unquote(name.of(raw)).into_owned());

@@ -47,7 +47,10 @@ pub(super) const FORMATS: &[Foreign] = &[
         what: "a list of the Vercel AI SDK's UI messages",
         instead: "log what convertToModelMessages and the provider make of it: the request body that is sent",
         place: Message,
-        marks: &[&[Has("role", '"'), Among("parts", &[Has("type", '"')])]],
+        marks: &[
+            &[Has("role", '"'), Among("parts", &[Has("type", '"')])],
+            &[Has("role", '"'), Among("toolInvocations", &[Has("toolCallId", '"')])],
+        ],
     },
     Foreign {
         what: "a list of the Vercel AI SDK's model messages",
@@ -67,6 +70,7 @@ pub(super) const FORMATS: &[Foreign] = &[
                 Has("additional_kwargs", '{'),
             ],
             &[Any("lc"), Has("kwargs", '{')],
+            &[Is("type", &["human", "ai"]), Any("content"), Lacks("role")],
         ],
     },
     Foreign {
@@ -196,6 +200,8 @@ pub(super) const FORMATS: &[Foreign] = &[
             ],
             &[Has("composerId", '"'), Any("conversation")],
             &[Has("bubbleId", '"'), Any("type")],
+            &[Has("composerId", '"'), Has("allComposers", '[')],
+            &[Among("bubbles", &[Any("bubbleId")])],
         ],
     },
     Foreign {
@@ -332,6 +338,12 @@ pub(super) const FORMATS: &[Foreign] = &[
             &[Begins("object", &["chat.completion"]), Has("choices", '[')],
             &[Is("object", &["response"]), Has("output", '[')],
             &[Has("candidates", '['), Lacks("contents")],
+            &[
+                Is("type", &["message"]),
+                Is("role", &["assistant"]),
+                Has("content", '['),
+                Any("stop_reason"),
+            ],
         ],
     },
     Foreign {
@@ -363,6 +375,12 @@ pub(super) const FORMATS: &[Foreign] = &[
         instead: CHAT,
         place: Row,
         marks: &[&[Among("conversations", &[Has("from", '"')])]],
+    },
+    Foreign {
+        what: "a ShareGPT conversation",
+        instead: CHAT,
+        place: Message,
+        marks: &[&[Has("from", '"'), Has("value", '"'), Lacks("role"), Lacks("type")]],
     },
     Foreign {
         what: "an export of ChatGPT",

@@ -196,6 +196,19 @@ mod tests {
             ),
             (r#"[{"uuid":"u","chat_messages":[{"text":"x"}]}]"#, "an export of claude.ai"),
             (r#"[{"type":"human","data":{"content":"x"}}]"#, "a dump of LangChain's messages"),
+            (r#"[{"type":"human","content":"x"}]"#, "a dump of LangChain's messages"),
+            (
+                r#"[{"from":"human","value":"x"},{"from":"gpt","value":"y"}]"#,
+                "a ShareGPT conversation",
+            ),
+            (
+                r#"{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"","toolInvocations":[{"state":"result","toolCallId":"c","toolName":"f","args":{},"result":"y"}]}]}"#,
+                "a list of the Vercel AI SDK's UI messages",
+            ),
+            (
+                r#"{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"text","text":"x"}],"stop_reason":"end_turn"}"#,
+                "a provider's reply",
+            ),
             (
                 r#"{"info": {}, "messages": [{"role": "system", "content": "x"}]}"#,
                 "a trajectory around plain messages, as mini-swe-agent writes it",

@@ -9,7 +9,7 @@ use crate::budget::{Budget, Stop};
 use crate::checkpoint::{least_tokens, look_alikes};
 use crate::count::Tally;
 use crate::guard::{Guard, GuardOptions};
-use crate::model::Binding;
+use crate::model::{self, Binding};
 use crate::plan::{Means, Plan, PlanInput, Reached};
 use crate::receipt::RequestSize;
 use crate::request::Request;
@@ -114,7 +114,9 @@ impl Sizing {
 
 impl Mending {
     pub(super) fn next(self, run: &Run) -> State {
-        let wire::Repaired { mut request, mended, left, came_from } = wire::repair(&self.request);
+        let binding = run.compactor.binding(&self.request);
+        let repaired = model::repair(&self.request, binding, &[]);
+        let wire::Repaired { mut request, mended, left, came_from } = repaired;
         if !mended.is_empty() {
             mark_origins(&mut request);
         }

@@ -23,6 +23,7 @@ mod name;
 pub mod overflow;
 mod reasoning;
 mod registry;
+mod unbound;
 
 pub use cost::{COST_VERSION, Cost, Prompt, Rewrite};
 pub use entry::{
@@ -33,3 +34,5 @@ pub use learn::{Learnt, Window};
 pub use money::{Money, Rate};
 pub use reasoning::Binding;
 pub use registry::{FactSource, Family, Registry, RegistryError, SCHEMA, UnknownModel};
+pub use unbound::repair;
+pub(crate) use unbound::unbind;

@@ -14,7 +14,7 @@ use crate::budget::Target;
 use crate::count::Count;
 use crate::engine::kept_task;
 use crate::guard::Pin;
-use crate::model::Binding;
+use crate::model::{Binding, unbind};
 use crate::receipt::{RequestSize, Stats};
 use crate::request::Request;
 use crate::summarize::AgentPrompt;
@@ -94,7 +94,9 @@ impl Sessions {
         let seen = self.recent.seen(tenant, request);
         let is_whole = seen.as_ref().is_some_and(|seen| seen.is_whole);
         let found = if is_whole { Vec::new() } else { self.recent.check(tenant, request) };
-        let repaired = (!found.is_empty()).then(|| wire::repair_found(request, found));
+        let mend =
+            |found| unbind(request, wire::repair_found(request, found), Binding::of(request));
+        let repaired = (!found.is_empty()).then(|| mend(found));
         let is_whole = repaired.as_ref().is_none_or(|repaired| repaired.mended.is_empty());
         let base = repaired.map_or_else(|| request.clone(), |repaired| repaired.request);
         // Of what was mended the bytes aren't those that were read.

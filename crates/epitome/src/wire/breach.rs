@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::clean::Past;
+use super::repair::leaves_nothing;
 use super::rules::RuleId;
 use crate::json::Span;
 use crate::request::Request;
@@ -112,6 +113,18 @@ pub(super) fn stranger(entry: Entry<'_>) -> Mend {
     if speaks { Mend::Nothing } else { Mend::DropEntry }
 }
 
+/// The breach of a request in which nobody says anything.
+pub(super) fn nothing_said(request: &Request, rule: RuleId) -> Option<Finding> {
+    let finding = || Finding {
+        rule,
+        entry: 0,
+        slot: None,
+        detail: format!("`{}` is empty", request.format.dialect().terms().list),
+        mend: Mend::Nothing,
+    };
+    request.transcript.is_empty().then(finding)
+}
+
 /// All breaches of the format's rules, in entry order.
 pub fn check(request: &Request) -> Vec<Finding> {
     check_except(request, &[])
@@ -121,8 +134,22 @@ pub fn check(request: &Request) -> Vec<Finding> {
 pub fn check_except(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
     let mut findings = request.format.dialect().check(request, &Past::default());
     findings.retain(|finding| !waived.contains(&finding.rule));
+    spare_last(request, &mut findings);
     findings.sort_by_key(|finding| (finding.entry, finding.slot));
     findings
+}
+
+/// Where all that was said would leave, nothing does: what is left would be no request.
+fn spare_last(request: &Request, findings: &mut [Finding]) {
+    let drops =
+        |finding: &&mut Finding| matches!(finding.mend, Mend::DropEntry | Mend::DropPart(_));
+    let dropping = findings.iter_mut().filter(drops).count();
+    if dropping < request.transcript.len() || !leaves_nothing(request, findings) {
+        return;
+    }
+    for finding in findings.iter_mut().filter(drops) {
+        finding.mend = Mend::Nothing;
+    }
 }
 
 /// Ids in use, each with the number to try next behind it.

@@ -48,15 +48,15 @@ pub(crate) use dialect::{Dialect, FOREIGN_CALL, Field, MissingResult, ReasoningK
 pub(crate) use layout::shared;
 pub use layout::{Laid, Piece, layout};
 pub(crate) use neutral::ParameterKey;
-pub(crate) use repair::repair_found;
 pub use repair::{Mended, Repaired, repair, repair_except};
+pub(crate) use repair::{keep_origins, repair_found};
 pub(crate) use rules::OWN;
 pub use rules::{RULES, Rule, RuleId};
 pub(crate) use terms::{Feature, NameLimits, Results, Terms};
 pub use thinking::Thinking;
 
 /// The definitions of tools, and the form of the answer: what the model reads beside prompt and transcript, as JSON.
-pub(crate) fn definitions(request: &Request) -> impl Iterator<Item = &str> {
+pub fn definitions(request: &Request) -> impl Iterator<Item = &str> {
     let terms = request.format.dialect().terms();
     let older = terms.older_tools.and_then(|key| request.value(&[key]));
     let forms = terms.answer_form.iter().filter_map(|path| request.value(path));

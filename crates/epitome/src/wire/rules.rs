@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::Format;
-pub(super) use super::breach::{Finding, Mend, Taken, fresh_id, stranger};
+pub(super) use super::breach::{Finding, Mend, Taken, fresh_id, nothing_said, stranger};
 
 pub(super) use crate::text::NO_RESULT;
 
@@ -80,6 +80,10 @@ rules! {
         repair "what isn't an object is dropped; a role that isn't known may be known to the provider, so the message stays",
         error "Invalid value: '…'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
         source "OpenAI SDK types; text [BK]";
+    CHAT_NONE = OpenaiChat "chat/no-messages": "the list of messages is not empty",
+        repair "",
+        error "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+        source "PROVIDERS.md B.3; text [BK]";
     CHAT_ANSWERED = OpenaiChat "chat/answered": "every tool call is answered by a tool message before anything else is said (an open batch at the end is normal)",
         repair "a result that says that there is none is added",
         error "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: …",
@@ -113,7 +117,7 @@ rules! {
         error "Invalid 'messages[…].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
         source "OpenAI SDK types; text [BK]";
     CHAT_EMPTY = OpenaiChat "chat/empty": "an assistant message has content or calls; other messages have content",
-        repair "the message is dropped; a tool message gets an empty text",
+        repair "the message is dropped, unless nothing else is said; a tool message gets an empty text",
         error "Invalid value for 'content': expected a string, got null.",
         source "PROVIDERS.md B.3 (content required unless tool_calls)";
     CHAT_NAME = OpenaiChat "chat/name": "a called tool's name has one or more letters, digits, `_` and `-`, unless the request defines that name itself",
@@ -124,6 +128,10 @@ rules! {
         repair "the item is dropped",
         error "Invalid value: '…'. Supported values are: 'assistant', 'system', 'developer', and 'user'.",
         source "OpenAI SDK types; text [BK]";
+    RESPONSES_NONE = OpenaiResponses "responses/no-items": "the list of items is not empty, unless history or a prompt is elsewhere",
+        repair "",
+        error "One of 'input', 'previous_response_id', 'prompt', or 'conversation' must be provided.",
+        source "PROVIDERS.md B.2.1; text [BK]";
     RESPONSES_ANSWERED = OpenaiResponses "responses/answered": "every call of a client's tool has an output with its call_id, wherever it stands (an open call at the end is normal, one that runs asynchronously too)",
         repair "an output that says that there is none is added; a computer's call is dropped, since a screenshot can't be made up",
         error "No tool output found for function call ….",
@@ -204,6 +212,10 @@ rules! {
         repair "what isn't an object is dropped; a role that isn't known may be known to the provider, so the message stays",
         error "messages.….role: Input should be 'user' or 'assistant'",
         source "Anthropic SDK types; text [BK]";
+    ANTHROPIC_NONE = Anthropic "anthropic/no-messages": "the list of messages is not empty",
+        repair "",
+        error "messages: at least one message is required",
+        source "PROVIDERS.md B.1.2 (4)";
     ANTHROPIC_CONTENT = Anthropic "anthropic/content": "content is a string or a list of blocks, each an object with a type",
         repair "what is neither is dropped",
         error "messages.….content.…: Input should be a valid dictionary or object to extract fields from",
@@ -344,6 +356,10 @@ rules! {
         repair "what isn't an object is dropped, instructions are said in the user's role, any other role stays",
         error "Please use a valid role: user, model.",
         source "PROVIDERS.md B.4; SDK types";
+    GEMINI_NONE = Gemini "gemini/no-contents": "the list of contents is not empty",
+        repair "",
+        error "* GenerateContentRequest.contents: contents is not specified",
+        source "PROVIDERS.md B.4; text [BK]";
     GEMINI_EMPTY = Gemini "gemini/empty": "a content has parts",
         repair "the content is dropped",
         error "* GenerateContentRequest.contents[…].parts: contents.parts must not be empty.",
@@ -420,6 +436,10 @@ rules! {
         repair "what isn't an object is dropped; a role that isn't known may be known to the provider, so the message stays",
         error "Value '…' at 'messages.….member.role' failed to satisfy constraint: Member must satisfy enum value set: [user, assistant]",
         source "AWS SDK service model; text [BK]";
+    BEDROCK_NONE = Bedrock "bedrock/no-messages": "the list of messages is not empty",
+        repair "",
+        error "A conversation must start with a user message. Try again with a conversation that starts with a user message.",
+        source "PROVIDERS.md B.4b; text [BK]";
     BEDROCK_FIRST = Bedrock "bedrock/first-role": "the first message is the user's",
         repair "a bracketed note is put first",
         error "A conversation must start with a user message. Try again with a conversation that starts with a user message.",

@@ -30,6 +30,10 @@ const YIELD: &str =
 pub fn failing(rule: &str) -> String {
     match rule {
         "chat/shape" => format!("[{USER},7]"),
+        "chat/no-messages" | "anthropic/no-messages" | "bedrock/no-messages" => {
+            r#"{"messages":[]}"#.to_owned()
+        }
+        "gemini/no-contents" => r#"{"contents":[]}"#.to_owned(),
         "chat/answered" => format!("[{USER},{CALL},{USER}]"),
         "chat/orphan" => format!("[{USER},{ANSWER}]"),
         "chat/duplicate-result" => format!("[{USER},{CALL},{ANSWER},{ANSWER}]"),

@@ -10,6 +10,7 @@ pub(super) fn failing(rule: &str) -> String {
     let message = |members: &str| format!(r#"[{USER},{{"type":"message",{members}}}]"#);
     match rule {
         "responses/shape" => format!("[{USER},7]"),
+        "responses/no-items" => r#"{"input":[]}"#.to_owned(),
         "responses/answered" => format!("[{USER},{CALL},{USER}]"),
         "responses/orphan" => format!("[{USER},{OUTPUT}]"),
         "responses/duplicate-output" => format!("[{USER},{CALL},{OUTPUT},{OUTPUT}]"),

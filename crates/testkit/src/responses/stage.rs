@@ -19,6 +19,10 @@ pub(crate) fn play(script: &Script) -> Vec<Message> {
         return vec![Message { role: "user", blocks, shape: Shape::String }];
     }
     stage.play();
+    if stage.items.is_empty() {
+        let blocks = vec![Block::Text("Begin.".to_owned())];
+        stage.items.push(Message { role: "user", blocks, shape: Shape::String });
+    }
     stage.items
 }
 

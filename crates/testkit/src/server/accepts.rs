@@ -18,8 +18,7 @@ const BETAS: [&str; 5] = [
 
 /// Whether the provider of a wire format, by its name, would take `body`: a request, or a bare list of entries.
 ///
-/// A transcript may be taken at any moment. So calls at the very end may be open, nothing need have been said yet, the
-/// model's words may be the last, and it may be of any length. Blocks, members and signatures that nobody here knows
+/// A transcript may be taken at any moment. So calls at the very end may be open, the model's words may be the last, and it may be of any length. Blocks, members and signatures that nobody here knows
 /// are let through ([`Strangers::Welcome`]), and what the provider keeps is taken to be there.
 ///
 /// # Errors
@@ -37,6 +36,12 @@ pub fn accepts(format: &str, body: &Value) -> Result<(), String> {
     if !(body.is_array() || body[key].is_array() || api == Api::Responses && body[key].is_string())
     {
         return Err(format!("{key}: Field required"));
+    }
+    let entries = if body.is_array() { body } else { &body[key] };
+    let goes_on = ["previous_response_id", "conversation", "prompt"];
+    let is_elsewhere = api == Api::Responses && goes_on.iter().any(|key| !body[key].is_null());
+    if entries.as_array().is_some_and(Vec::is_empty) && !is_elsewhere {
+        return Err(format!("{key}: List should have at least 1 item"));
     }
     let model = model(api, body);
     let mut dressed = dressed(api, &at_rest(api, key, body), &model.name);
@@ -163,7 +168,6 @@ mod tests {
         let result =
             json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]});
         for whole in [
-            json!([]),
             json!([go]),
             json!([go, calls(&["a", "b"])]),
             json!([go, {"role": "assistant", "content": "Well."}]),
@@ -175,6 +179,9 @@ mod tests {
         assert!(!takes("anthropic", &json!([go, calls(&["a", "b"]), result])));
         assert!(!takes("anthropic", &json!([go, calls(&["a"]), go])));
         assert!(!takes("anthropic", &json!({"input": []})));
+        for nothing in [json!([]), json!({"messages": []})] {
+            assert!(!takes("anthropic", &nothing), "{nothing}");
+        }
         assert!(takes("openai-responses", &json!({"input": "Go."})));
         // A compaction is asked for when the calls are answered.
         let now = json!({"compaction": {"type": "summarize"}, "messages": [go, calls(&["a"])]});

@@ -164,7 +164,7 @@ fn holds(subject: &PlanInput<'_>, plan: &Plan) {
     let shown = wire::render(subject.request, &plan.draft.view(&subject.request.transcript));
     let shown = wire::parse(subject.request.format, shown).expect("spliced JSON");
     // Where a checkpoint is to lead, the plan alone needn't begin as its provider demands.
-    if !plan.draft.folds() {
+    if !plan.draft.folds() && !shown.transcript.is_empty() {
         assert_eq!(wire::check(&shown), [], "{} {}", is("sound"), shown.source());
     }
 }

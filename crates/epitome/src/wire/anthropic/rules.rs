@@ -18,7 +18,7 @@ use crate::wire::turns::{pairs, runs, thinking_first};
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
-    let mut findings = Vec::new();
+    let mut findings = Vec::from_iter(rules::nothing_said(request, rules::ANTHROPIC_NONE));
     for entry in past.rest(transcript) {
         let place = if entry.index + 1 == transcript.len() { Place::Last } else { Place::Before };
         shape(entry, place, &mut findings);

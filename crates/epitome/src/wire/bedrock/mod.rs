@@ -40,8 +40,8 @@ impl Dialect for Bedrock {
             && request.value(&["toolConfig", "toolChoice"]).is_some()
     }
 
-    fn demands_form(&self, _request: &Request) -> bool {
-        false
+    fn demands_form(&self, request: &Request) -> bool {
+        request.value(&["outputConfig", "textFormat"]).is_some()
     }
 
     fn is_cache_marker(&self, part: &Part<'_>) -> bool {

@@ -17,7 +17,7 @@ use crate::wire::{members, tool_names};
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
-    let mut findings = Vec::new();
+    let mut findings = Vec::from_iter(rules::nothing_said(request, rules::GEMINI_NONE));
     for entry in past.rest(transcript) {
         members::of_entry(
             request.source(),

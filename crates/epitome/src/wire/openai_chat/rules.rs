@@ -18,7 +18,7 @@ static TOOL_CALLS: Sought = LazyLock::new(|| Finder::new("tool_calls"));
 static CONTENT: Sought = LazyLock::new(|| Finder::new("\"content\""));
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = Vec::from_iter(rules::nothing_said(request, rules::CHAT_NONE));
     let rules = PairRules {
         answered: rules::CHAT_ANSWERED,
         orphan: rules::CHAT_ORPHAN,

@@ -25,7 +25,10 @@ const LONGEST_NAME: usize = 128;
 const LEAST_THRESHOLD: u64 = 1_000;
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
-    let mut checks = Checks { request, past, findings: Vec::new(), slim: OnceCell::new() };
+    let is_elsewhere = request.keeper().is_some() || request.value(&["prompt"]).is_some();
+    let none = rules::nothing_said(request, rules::RESPONSES_NONE).filter(|_| !is_elsewhere);
+    let findings = Vec::from_iter(none);
+    let mut checks = Checks { request, past, findings, slim: OnceCell::new() };
     let items = request.transcript.len().saturating_sub(past.entries);
     let mut pairs = Pairs::behind(past, items / 2);
     // A table that grows is there twice meanwhile.

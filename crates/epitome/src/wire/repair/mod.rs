@@ -94,8 +94,15 @@ fn mend(request: &Request, waived: &[RuleId], mut findings: Vec<Finding>) -> Rep
     Repaired { request: current, mended, left: findings, came_from }
 }
 
+/// Whether nothing would be left of a request from which all leaves that the findings let leave.
+pub(super) fn leaves_nothing(request: &Request, findings: &[Finding]) -> bool {
+    let (len, patch) = (request.transcript.len(), Patch::of(request, findings));
+    let is_made_up = || patch.apply(request).1.iter().all(Option::is_none);
+    len > 0 && patch.dropped().len() == len && is_made_up()
+}
+
 /// Entries whose speaker a recording knew keep their speaker.
-fn keep_origins(from: &Request, to: &mut Request, came_from: &[Option<usize>]) {
+pub(crate) fn keep_origins(from: &Request, to: &mut Request, came_from: &[Option<usize>]) {
     for (index, origin) in came_from.iter().enumerate() {
         let Some(old) = origin.map(|at| from.transcript.entry(at)) else { continue };
         let speaks = |p: &Part<'_>| {
@@ -176,6 +183,23 @@ mod tests {
             assert_eq!(repaired.came_from, [Some(0), Some(1), None, Some(3), Some(4)]);
             assert!(repaired.left.is_empty(), "{:?}", repaired.left);
         }
+    }
+
+    #[test]
+    fn what_would_leave_nothing_is_not_promised() {
+        let empty = r#"{"role":"user","content":""}"#;
+        for format in [Format::OpenaiChat, Format::Anthropic] {
+            let alone = read(format, "messages", &[r#"{"role":"user","content":null}"#]);
+            let found = check_except(&alone, &[]);
+            assert!(found.iter().all(|found| found.mend == Mend::Nothing), "{found:?}");
+            assert!(!found.is_empty());
+            let repaired = repair(&alone);
+            assert_eq!((repaired.mended.len(), repaired.left), (0, found));
+            let nothing = check_except(&read(format, "messages", &[]), &[]);
+            assert!(nothing[0].rule.0.ends_with("/no-messages"), "{nothing:?}");
+        }
+        let beside = check_except(&read(Format::Anthropic, "messages", &[empty, USER]), &[]);
+        assert!(beside.iter().any(|found| found.mend != Mend::Nothing), "{beside:?}");
     }
 
     #[test]

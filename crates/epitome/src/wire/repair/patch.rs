@@ -56,6 +56,11 @@ impl Patch {
         patch
     }
 
+    /// The entries that leave.
+    pub(super) fn dropped(&self) -> &BTreeSet<usize> {
+        &self.dropped
+    }
+
     fn leave(&mut self, request: &Request, finding: &Finding) {
         match &finding.mend {
             Mend::DropEntry => {

@@ -1,0 +1,154 @@
+//! Reasoning that a mend unbinds: it was signed over what stood before it (PROVIDERS.md B.1.4, B.2.5).
+
+use std::collections::BTreeMap;
+
+use super::Binding;
+use crate::request::Request;
+use crate::transcript::reasoning_links::ties;
+use crate::transcript::{PartKind, Role, Slot};
+use crate::view::{Fate, PartEdit, Put, Reason, View};
+use crate::wire::{self, Mended, Repaired, RuleId};
+
+/// Mends a request as [`wire::repair_except`] does, and takes out reasoning that was bound to what was mended before it.
+///
+/// With thinking enabled by hand, the reasoning of an open turn stays: the turn must begin with it.
+pub fn repair(request: &Request, binding: Binding, waived: &[RuleId]) -> Repaired {
+    unbind(request, wire::repair_except(request, waived), binding)
+}
+
+/// Takes out of a mended request the reasoning that was bound to what was mended before it.
+pub(crate) fn unbind(came: &Request, mut repaired: Repaired, binding: Binding) -> Repaired {
+    let Some(rule) = repaired.mended.first().map(|mended| mended.rule) else { return repaired };
+    if binding == Binding::Free {
+        return repaired;
+    }
+    let request = &repaired.request;
+    let transcript = &request.transcript;
+    let first = changed(came, request);
+    let end = match binding {
+        Binding::PrefixManual => open_turn(request),
+        _ => transcript.len(),
+    };
+    let mut gone: BTreeMap<usize, Vec<Slot>> = BTreeMap::new();
+    let slots = (first..transcript.part_count()).map(|slot| Slot(slot as u32));
+    for slot in slots.filter(|slot| transcript.part(*slot).kind() == PartKind::Reasoning) {
+        let at = transcript.entry_of(slot);
+        let Some(links) = ties(transcript, at).filter(|_| at < end) else { continue };
+        gone.entry(at).or_default().push(slot);
+        for link in links {
+            gone.entry(transcript.entry_of(link)).or_default().push(link);
+        }
+    }
+    if gone.is_empty() {
+        return repaired;
+    }
+    let mut view = View::whole(0);
+    let mut came_from = Vec::new();
+    for entry in transcript.entries() {
+        let mut slots = gone.remove(&entry.index).unwrap_or_default();
+        slots.sort_unstable();
+        slots.dedup();
+        let stays = |slot: &Slot| !slots.contains(slot);
+        let mut said = entry.parts().filter(|part| part.kind() != PartKind::Link);
+        let is_emptied = !slots.is_empty() && !said.any(|part| stays(&part.slot));
+        let edit = |at| PartEdit { at, put: Put::Nothing, reason: Reason::BoundReasoning };
+        if slots.iter().any(|slot| transcript.part(*slot).kind() == PartKind::Reasoning) {
+            repaired.mended.push(Mended {
+                rule,
+                entry: repaired.came_from[entry.index],
+                detail: "reasoning that is bound to what was mended before it".to_owned(),
+                mend: "dropped the reasoning".into(),
+            });
+        }
+        view.push(match slots.is_empty() {
+            true => Fate::Keep,
+            false if is_emptied => Fate::Drop(Reason::BoundReasoning),
+            false => Fate::Edit(slots.into_iter().map(edit).collect()),
+        });
+        if !is_emptied {
+            came_from.push(repaired.came_from[entry.index]);
+        }
+    }
+    let Ok(mut request) = wire::shown(request, &view) else { return repaired };
+    // What has to stand before such a reply is judged anew.
+    let again = wire::repair(&request);
+    if !again.mended.is_empty() {
+        let origin = |at: &Option<usize>| at.and_then(|at| came_from[at]);
+        repaired.mended.extend(
+            again.mended.into_iter().map(|mended| Mended {
+                entry: mended.entry.and_then(|at| came_from[at]),
+                ..mended
+            }),
+        );
+        came_from = again.came_from.iter().map(origin).collect();
+        request = again.request;
+    }
+    wire::keep_origins(came, &mut request, &came_from);
+    repaired.request = request;
+    repaired.came_from = came_from;
+    repaired
+}
+
+/// The first part that isn't as it came, but for cache markers, of which no signature knows.
+fn changed(came: &Request, now: &Request) -> usize {
+    if (came.tools(), came.system()) != (now.tools(), now.system()) {
+        return 0;
+    }
+    let said = |request: &Request, slot: usize| {
+        let (slot, transcript) = (Slot(slot as u32), &request.transcript);
+        let (part, role) =
+            (transcript.part(slot), transcript.entry(transcript.entry_of(slot)).role());
+        let (id, name) = (part.id().into_owned(), part.name().into_owned());
+        (role, part.kind(), id, name, part.raw_body().to_owned())
+    };
+    let both = came.transcript.part_count().min(now.transcript.part_count());
+    (0..both).find(|slot| said(came, *slot) != said(now, *slot)).unwrap_or(both)
+}
+
+/// Where the turn in progress begins: behind the newest words that aren't the model's or a tool's.
+fn open_turn(request: &Request) -> usize {
+    let entries = request.transcript.entries();
+    let asks = entries.rev().find(|entry| entry.role() == Role::User && !entry.has_results());
+    asks.map_or(0, |entry| entry.index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Format, parse};
+
+    fn thinks(text: &str) -> String {
+        format!(
+            r#"{{"role":"assistant","content":[{{"type":"thinking","thinking":"{text}","signature":"c2ln"}},{{"type":"text","text":"Said {text}."}}]}}"#
+        )
+    }
+
+    fn mended(head: &str, messages: &[&str]) -> (Vec<String>, String) {
+        let body = format!(r#"{{{head}"messages":[{}]}}"#, messages.join(","));
+        let request = parse(Format::Anthropic, body).expect("messages");
+        let repaired = repair(&request, Binding::of(&request), &[]);
+        assert_eq!(repaired.came_from.len(), repaired.request.transcript.len());
+        let source = repaired.request.source().to_string();
+        (repaired.mended.iter().map(|mended| mended.mend.to_string()).collect(), source)
+    }
+
+    #[test]
+    fn reasoning_behind_what_was_mended_leaves_where_it_is_bound() {
+        const GO: &str = r#"{"role":"user","content":"Go."}"#;
+        let orphan =
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"x"}]}"#;
+        let (one, two) = (thinks("one"), thinks("two"));
+        let messages = [GO, &one, orphan, GO, &two, GO];
+        let (done, text) = mended(r#""model":"claude-opus-5-5","#, &messages);
+        assert_eq!(done, ["dropped the part", "dropped the reasoning"]);
+        assert!(text.contains(r#""thinking":"one""#) && !text.contains(r#""thinking":"two""#));
+        assert!(text.contains("Said two."));
+        let (done, text) = mended(r#""model":"claude-opus-4-5","#, &messages);
+        assert_eq!(done, ["dropped the part"]);
+        assert!(text.contains(r#""thinking":"two""#));
+        // What is mended behind it doesn't unbind it.
+        let (done, text) = mended(r#""model":"claude-opus-5-5","#, &[GO, &one, GO, orphan]);
+        assert_eq!(done, ["dropped the part"]);
+        assert!(text.contains(r#""thinking":"one""#));
+    }
+}
