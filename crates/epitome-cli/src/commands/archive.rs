@@ -125,8 +125,11 @@ fn is_text(file: &Path) -> Result<bool> {
     Ok(std::str::from_utf8(&input::bytes(Some(file))?).is_ok())
 }
 
-/// The file that is meant, where a session of an agent is named by its id.
-fn recording(what: &Path) -> Result<PathBuf> {
+/// The file that is meant, where a session of an agent is named by its id, and none of the archive.
+fn recording(what: &Path, store: &Store) -> Result<PathBuf> {
+    if store.session(&what.to_string_lossy()).is_ok() {
+        return Ok(what.to_owned());
+    }
     let found = lookup::found(what).map_err(|error| Failure::usage(error.to_string()))?;
     Ok(found.unwrap_or_else(|| what.to_owned()))
 }
@@ -299,7 +302,7 @@ fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     place.spare_archive("-o", &args.archive.store)?;
     let store = args.archive.open(Access::Existing)?;
-    let file = recording(&args.what)?;
+    let file = recording(&args.what, &store)?;
     if file.is_file() && is_applied(&file)? {
         let what = format!("{} is an agent's recording, no request", name(&file));
         let file = operand(&file);

@@ -129,6 +129,16 @@ fn a_command_takes_an_id_where_it_takes_a_file() {
     bench.run(&format!("stats {FIRST}")).ends(0);
     let ran = bench.run("undo 3fe1b6bc --archive store").ends(2);
     ran.complains(&["2 sessions begin like that", FIRST, SECOND]);
+    // A session of the archive goes before.
+    bench.copy(SESSION, "in.jsonl");
+    bench
+        .run("compact in.jsonl --target 10% --archive store -o out.json --receipt receipt")
+        .ends(0);
+    let name = bench.json("receipt")["archived"]["session"].as_str().expect("a name").to_owned();
+    for other in ["1111-4320-b980-4f147befa187", "2222-4320-b980-4f147befa187"] {
+        bench.write(&format!("{FOLDER}/{name}-{other}.jsonl"), rows("Another."));
+    }
+    bench.run(&format!("undo {name} --archive store -o now.json")).ends(0);
     // The list says what is enough.
     let listed = bench.run("").out;
     assert!(listed.contains(" 3fe1b6bc-d ") && listed.contains(" 3fe1b6bc-1 "), "{listed}");
