@@ -83,7 +83,7 @@ fn reversed(text: &str, at: usize, end: usize) -> Option<Gap> {
 /// What stands between a name that ends at `end` and its value.
 fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
     let bytes = &text.as_bytes()[..text.len().min(end + GAP)];
-    let (mut at, mut words, mut sign, mut quote) = (end, 0, None, None);
+    let (mut at, mut words, mut sign, mut quote) = (end + attributes(text, end), 0, None, None);
     while let Some(&byte) = bytes.get(at) {
         let rest = &bytes[at..];
         let mut next = None;
@@ -106,6 +106,7 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
                 1
             }
             [b'<', b'/', ..] | [b'<', b't', b'd', ..] => 1 + usize::from(rest[1] == b'/'),
+            [b'<', ..] if sign == Some(b'>') && is_between(text, at + 1) => 1,
             [b'-', ..] if sign.is_some() || words > 0 || is_between(text, at) => 1,
             // `Key 1: …`
             [b'0'..=b'9', b':', ..] if sign.is_none() && words == 0 && bytes[at - 1] == b' ' => 1,
@@ -142,6 +143,19 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
     Some(Gap { from: at, quote, is_assigned: sign.is_some() })
 }
 
+/// The attributes of an element whose name ends at `end`.
+fn attributes(text: &str, end: usize) -> usize {
+    let name =
+        text[..end].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == ':' || c == '_');
+    let rest = cut::head(&text[end..], GAP);
+    match rest.find(['>', '<', '\n']) {
+        Some(to) if name.ends_with('<') && rest.starts_with(' ') && rest[to..].starts_with('>') => {
+            to
+        }
+        _ => 0,
+    }
+}
+
 /// Whether one of the words that stand before values begins at `at`, maybe as a flag.
 fn is_between(text: &str, at: usize) -> bool {
     let rest = cut::head(&text[at..], 16).trim_start_matches('-');
@@ -174,7 +188,9 @@ fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
                 || kind == NameKind::Password
                     && literal.is_some_and(|literal| values::is_written(value, literal));
             (!is_called && is_one).then_some(())?;
-            (from, from + values::whole(text, from, run))
+            let to = from + values::whole(text, from, run);
+            // It may be the sentence's, but also the value's last.
+            (from, to + text[to..].bytes().take_while(|byte| *byte == b'!').count())
         }
     };
     // What a backslash says with the value's first letter leaves with it: half an escape is no JSON.
@@ -203,6 +219,7 @@ fn literal(text: &str, from: usize, run: usize, quote: Option<u8>) -> Option<Lit
             (ends_line || behind.starts_with([' ', '"', '\'', '\\'])).then_some(Literal::Plain)
         }
         [.., b':', b' '] if ends_line => Some(Literal::Line),
+        [.., b':', b' '] if behind.starts_with([',', '}']) => Some(Literal::Setting),
         [.., b'=', b' '] if ends_line => Some(Literal::Setting),
         _ => None,
     }

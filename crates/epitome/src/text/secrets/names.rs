@@ -63,6 +63,7 @@ pub(super) const NAMES: &[(NameKind, &str)] = &[
     (NameKind::Header, "cookie"),
     (NameKind::Parameter, "key"),
     (NameKind::Parameter, "code"),
+    (NameKind::Parameter, "appid"),
     (NameKind::Parameter, "sig"),
     (NameKind::Parameter, "signature"),
     (NameKind::Phrase, "mnemonic"),

@@ -39,6 +39,8 @@ pub(super) fn cells(text: &str, at: usize, end: usize) -> Vec<Secret> {
             break;
         }
         if !is_ruler && let Some(cell) = line.split('|').nth(column) {
+            // In JSON a text ends before its line does.
+            let cell = &cell[..cell.find(['"', '\\']).unwrap_or(cell.len())];
             let value = cell.trim();
             let start = from + (cell.as_ptr() as usize - line.as_ptr() as usize);
             let start = start + (cell.len() - cell.trim_start().len());
@@ -75,6 +77,14 @@ mod tests {
                 assert_eq!(masked(&text), shown);
             }
         }
+    }
+
+    #[test]
+    fn a_table_at_the_end_of_a_string_leaves_json() {
+        let table = "id | api_token\n---+---\n 1 | aB3dE6gH9jK2";
+        let json = serde_json::json!([{ "text": table }, { "text": "more" }]).to_string();
+        let shown = json.replace("aB3dE6gH9jK2", "[masked: secret]");
+        assert_eq!(masked(&json), shown);
     }
 
     #[test]

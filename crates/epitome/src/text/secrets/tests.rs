@@ -76,6 +76,20 @@ fn secrets_without_a_shape_of_their_own() {
             "define('AUTH_KEY', 'k|8Tz+q#Vd0Lw@r:5M%n-J^e7Xo?Yb2Gs!Hc4');",
             "define('AUTH_KEY', '[masked: secret]');",
         ),
+        (
+            "<wsse:Password Type=\"PasswordText\">Soap3nv3lope</wsse:Password>",
+            "<wsse:Password Type=\"PasswordText\">[masked: secret]</wsse:Password>",
+        ),
+        (
+            "<key>apiSecret</key>\n<string>3ej8S3NAq7Tz</string>",
+            "<key>apiSecret</key>\n<string>[masked: secret]</string>",
+        ),
+        (
+            "sw: {user: admin, ansible_password: cisco$Lab3}",
+            "sw: {user: admin, ansible_password: [masked: secret]}",
+        ),
+        ("PGPASSWORD=Xk29fjQ0pzLm!", "PGPASSWORD=[masked: secret]"),
+        ("password = \"marmelade_12\"", "password = \"[masked: secret]\""),
         ("redis://:hunter2hunter2@cache", "redis://:[masked: password]@cache"),
         (
             "\u{1b}[1;31mghp_0123456789abcdefghijABCDEFGHIJ012345\u{1b}[0m",

@@ -105,7 +105,10 @@ pub(super) fn is_written(value: &str, literal: Literal) -> bool {
     let is_key = match literal {
         Literal::Plain => false,
         Literal::Line => is_dotted(value),
-        Literal::Quoted => is_dotted(value) || value.contains('_') && !has(u8::is_ascii_uppercase),
+        Literal::Quoted => {
+            let says_so = EXAMPLES.iter().any(|it| value.contains(it));
+            is_dotted(value) || value.contains('_') && says_so
+        }
         Literal::Setting => value.bytes().all(|byte| Class::Dotted.has(byte)),
     };
     letters >= 3 && (has(u8::is_ascii_digit) || is_words(value)) && !is_key
