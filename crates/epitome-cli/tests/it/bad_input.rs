@@ -194,8 +194,10 @@ fn a_file_that_is_not_there_is_a_failure() {
 fn what_says_nothing_is_told_in_words_that_fit() {
     let bench = Bench::new();
     let ran = bench.pipe("compact --target 1", b"[]");
-    assert_eq!((ran.code, ran.out.as_str()), (0, "[]"));
+    // No provider takes it.
+    assert_eq!((ran.code, ran.out.as_str()), (3, "[]"));
     assert!(ran.err.contains("nothing to do: there are no messages"), "{}", ran.err);
+    assert!(bench.pipe("check", b"[]").ends(3).out.contains("chat/no-messages"));
 
     let orphan = |id: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"alone"}}"#);
     let orphans = format!("[{},{}]", orphan("a"), orphan("b"));
