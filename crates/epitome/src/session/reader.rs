@@ -183,12 +183,12 @@ mod tests {
     fn a_conversation_and_its_forks_are_in_one_part() {
         let reader = Reader::new(1 << 20, KEY);
         let part = |tenant: &str, words: &[&str], system: &str| {
-            let messages: Vec<String> = words
-                .iter()
-                .map(|word| format!(r#"{{"role":"user","content":"{word}"}}"#))
-                .collect();
-            let system = format!(r#"{{"role":"system","content":"{system}"}}"#);
-            let body = format!(r#"{{"messages":[{system},{}]}}"#, messages.join(","));
+            let message =
+                |role: &str, says: &str| format!(r#"{{"role":"{role}","content":"{says}"}}"#);
+            let said = words.iter().map(|word| message("user", word));
+            let messages: Vec<String> =
+                std::iter::once(message("system", system)).chain(said).collect();
+            let body = format!(r#"{{"messages":[{}]}}"#, messages.join(","));
             let request = reader.read(tenant, Some(Format::OpenaiChat), body).expect("messages");
             reader.arrive(tenant, &request).part(64)
         };
