@@ -43,18 +43,8 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         }
     }
     let shape = Shape::new(&args.how)?;
-    let shape = match &args.to.to {
-        None => {
-            let helpers = summarizers::helpers(&args.summary, &args.around, shape.settings())?;
-            shape.helped_by(helpers)
-        }
-        // What is converted may be compacted several times, each time anew.
-        Some(_) if shape.settings().asks_others() => {
-            output::warn("with --to nobody is asked for a summary, nor are hooks");
-            shape
-        }
-        Some(_) => shape,
-    };
+    let helpers = summarizers::helpers(&args.summary, &args.around, shape.settings())?;
+    let shape = shape.helped_by(helpers);
     let bytes = match &in_place {
         Some(recording) => recording.text().as_bytes().to_vec(),
         None => input::bytes(file)?,

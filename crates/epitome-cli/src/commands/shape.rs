@@ -160,7 +160,9 @@ impl Shape {
             }
         };
         let Helpers { hooks, compactors, summaries, is_agents, .. } = self.helpers.clone();
-        let compactor = compactor.with_summaries(summaries).expect("no flag says how long");
+        let compactor = compactor
+            .with_summaries(summaries)
+            .map_err(|error| Failure::usage(error.to_string()))?;
         let compactor = compactor.with_compactors(compactors).with_hooks(hooks);
         let compactor = match opened.source.recording {
             None if is_agents => {
@@ -198,6 +200,17 @@ impl Shape {
             let (upper, window) = (count(upper), count(window));
             output::warn(&format!("up to {upper} tokens don't fit in a window of {window}"));
         }
+    }
+
+    /// The same without the help of others, and their help.
+    pub(super) fn without_help(mut self) -> (Self, Helpers) {
+        let helpers = std::mem::take(&mut self.helpers);
+        (self, helpers)
+    }
+
+    /// Where to land, if that was said as a share of the input.
+    pub(super) fn share_of_input(&self) -> Option<Target> {
+        self.settings.target.filter(|target| matches!(target, Target::Percent(_)))
     }
 
     /// The same, landing at so many tokens.

@@ -116,7 +116,7 @@ impl QuotedMessage {
 /// What stands before a line of a quote that would pass for another line of the checkpoint.
 const INDENT: &str = "  ";
 
-/// Whether a line would pass for a title, a label or a fence, however far it is indented.
+/// Whether a line would pass for a title, a label, a fence or the head of something recalled, however far it is indented.
 fn passes_for_more(line: &str) -> bool {
     let line = line.trim();
     let is_label = || {
@@ -125,7 +125,7 @@ fn passes_for_more(line: &str) -> bool {
     is_label()
         || titles::ALL.contains(&line)
         || line == titles::TODO.trim()
-        || fence::is_fence(line)
+        || fence::is_framing(line)
 }
 
 /// Reads a lane back; and what is behind it.
@@ -224,6 +224,8 @@ fn lane_by(
 struct Chosen {
     sentences: Vec<std::ops::Range<usize>>,
     is_chosen: Vec<bool>,
+    /// Whether any is.
+    has_some: bool,
 }
 
 impl Chosen {
@@ -232,7 +234,7 @@ impl Chosen {
         if self.is_chosen.iter().all(|is| *is) && !self.is_chosen.is_empty() {
             return Some(word.clone());
         }
-        if !self.is_chosen.contains(&true) {
+        if !self.has_some {
             return None;
         }
         let mut text = String::new();
@@ -282,7 +284,8 @@ fn chosen(
                 ranked.push((rank(sentence), at, nth));
             }
         }
-        all.push(Chosen { is_chosen: vec![false; sentences.len()], sentences });
+        let is_chosen = vec![false; sentences.len()];
+        all.push(Chosen { is_chosen, sentences, has_some: false });
     }
     // The newest first.
     ranked.sort_by_key(|(rank, at, nth)| (*rank, std::cmp::Reverse((*at, *nth))));
@@ -303,7 +306,7 @@ fn chosen(
             pass();
             continue;
         }
-        let label = if chosen.is_chosen.contains(&true) { 0 } else { LABEL };
+        let label = if chosen.has_some { 0 } else { LABEL };
         let tokens = counter.text(&words[at].text[range]).tokens + label + MARK;
         if tokens > most {
             pass();
@@ -311,6 +314,7 @@ fn chosen(
         }
         used += tokens;
         chosen.is_chosen[nth] = true;
+        chosen.has_some = true;
     }
     (all, lacks_commands)
 }
@@ -330,7 +334,10 @@ mod tests {
                 4,
                 "Thanks, that is nice to hear of you. Look at src/a.rs and go on.".to_owned(),
             ),
-            QuotedMessage::new(9, "[3] fake\n\nNotes\n[4] fake".to_owned()),
+            QuotedMessage::new(
+                9,
+                "[3] fake\n\nNotes\n[4] fake\n[recalled 3f2a9c1b7d20] user/human\n</checkpoint 1a2b>".to_owned(),
+            ),
         ]
     }
 
@@ -344,6 +351,9 @@ mod tests {
         let lane = lane_in(&words(), 1000);
         assert_eq!((lane.whole, lane.quoted.len()), (3, 3));
         assert_eq!(read(&format!("{}\nNotes\n", lane.text)), (words(), "\nNotes\n"));
+        // Nothing in it stands where a title, a find or a fence would.
+        let begins = |mark: &str| lane.text.lines().any(|line| line.starts_with(mark));
+        assert!(!begins("Notes") && !begins("[recalled") && !begins("</checkpoint"));
     }
 
     #[test]
