@@ -38,7 +38,7 @@ pub(crate) fn run(args: &McpArgs, report: Report) -> Result<Exit> {
     let url = format!("http://{}{PATH}", listener.local_addr().context("where it listens")?);
     match report {
         Report::Words => output::tell(&format!("serving {url}")),
-        Report::Json => output::note(&json!({ "serving": url }).to_string()),
+        Report::Json => output::note(&json!({ "version": 1, "serving": url }).to_string()),
     }
     http(recalls, listener).map_err(|error| Failure::other(error.to_string()))?;
     Ok(Exit::Ok)
