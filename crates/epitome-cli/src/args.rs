@@ -40,10 +40,12 @@ pub(crate) use around::AroundArgs;
 pub(crate) use bench::{BenchCommand, ForesightArgs, RoundsArgs};
 pub(crate) use brief::command;
 pub(crate) use compact::{CompactArgs, ConvertArgs};
-pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs};
+#[cfg(feature = "view")]
+pub(crate) use looks::ViewArgs;
+pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs, StatsArgs};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
-pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs};
+pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, SchemaArgs};
 #[cfg(feature = "grpc")]
 pub(crate) use sidecar::SidecarArgs;
 pub(crate) use summary::SummaryArgs;
@@ -275,6 +277,10 @@ the keys that --json shows.")]
     #[command(after_help = program::DOCTOR)]
     Doctor(DoctorArgs),
 
+    /// Print the JSON Schema of a report, or which reports there are.
+    #[command(after_help = program::SCHEMA)]
+    Schema(SchemaArgs),
+
     /// Print a completion script for a shell.
     #[command(after_help = "\
 Examples:
@@ -438,35 +444,6 @@ impl HowArgs {
         let counter = CounterArg { counter: counter.cloned() };
         HowArgs { shape: ShapeArgs::default(), counting: counting.clone(), counter }
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StatsArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
-
-    /// Write a page with the picture: one file that needs nothing else.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub(crate) html: Option<PathBuf>,
-
-    /// Write the picture alone.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub(crate) svg: Option<PathBuf>,
-}
-
-#[cfg(feature = "view")]
-#[derive(Debug, Args)]
-pub(crate) struct ViewArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
 }
 
 #[derive(Debug, Args)]

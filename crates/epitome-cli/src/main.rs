@@ -28,6 +28,7 @@ mod quoting;
 mod reader;
 mod receipt;
 mod said;
+mod schemas;
 mod signals;
 mod suited;
 mod summarizers;

@@ -36,7 +36,7 @@ const LINE: usize = 60;
 const WORDS: usize = 12;
 
 /// Commands that `epitome -h` doesn't show.
-const SELDOM: [&str; 10] = [
+const SELDOM: [&str; 11] = [
     "bench",
     "completions",
     "config",
@@ -45,6 +45,7 @@ const SELDOM: [&str; 10] = [
     "man",
     "models",
     "redo",
+    "schema",
     "sidecar",
     "uninstall",
 ];

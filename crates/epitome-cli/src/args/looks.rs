@@ -1,4 +1,4 @@
-//! What can be asked about a compaction that isn't written.
+//! What can be asked about a transcript that stays as it is.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,35 @@ use clap::{Args, ValueHint};
 use crate::lookup::transcript;
 
 use super::{CounterArg, CountingArgs, HowArgs, InputArgs, OutputArg, ReadingArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) counting: CountingArgs,
+    #[command(flatten)]
+    pub(crate) counter: CounterArg,
+
+    /// Write a page with the picture: one file that needs nothing else.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write the picture alone.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+#[cfg(feature = "view")]
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) counting: CountingArgs,
+    #[command(flatten)]
+    pub(crate) counter: CounterArg,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};
 
+use crate::schemas::SCHEMAS;
 use crate::values::Spec;
 
 use super::{ArchiveArg, CountingArgs, HowArgs};
@@ -75,6 +77,22 @@ pub(crate) struct DoctorArgs {
     /// the key, and nothing of any transcript.
     #[arg(long, help_heading = "Summary")]
     pub(crate) online: bool,
+}
+
+pub(super) const SCHEMA: &str = "\
+Examples:
+  epitome schema
+  epitome schema compact > receipt.schema.json
+  epitome schema compact | jq '.\"$defs\".receipt.properties | map_values(.description)'
+
+A schema is of draft 2020-12, names every member, and refers to nothing outside.";
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The report; without it, all of them: what each is, and which command prints it.
+    #[arg(value_parser = PossibleValuesParser::new(SCHEMAS.iter().map(|schema| schema.name)))]
+    #[arg(hide_possible_values = true)]
+    pub(crate) report: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

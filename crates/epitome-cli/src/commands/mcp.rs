@@ -42,7 +42,7 @@ pub(crate) fn run(args: &McpArgs, report: Report) -> Result<Exit> {
     let url = format!("http://{}{PATH}", listener.local_addr().context("where it listens")?);
     match report {
         Report::Words => output::tell(&format!("serving {url}")),
-        Report::Json => output::note(&json!({ "serving": url }).to_string()),
+        Report::Json => output::note(&json!({ "version": 1, "serving": url }).to_string()),
     }
     let limits = ConnectionLimits::default();
     http(recalls, listener, limits).map_err(|error| Failure::other(error.to_string()))?;
