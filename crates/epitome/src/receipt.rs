@@ -224,7 +224,7 @@ pub struct Receipt {
     #[serde(default)]
     pub mending_took: u64,
     /// Tokens that came with what was mended: notes of what is missing.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub mending_added: u64,
     /// Breaches that only the author can mend.
     pub left: Vec<Finding>,
@@ -237,11 +237,6 @@ pub struct Receipt {
     pub fallbacks: Vec<String>,
     /// Who holds what the view hides.
     pub originals: Originals,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Receipt {

@@ -218,18 +218,18 @@ fn what_makes_no_sense_is_refused() {
 #[test]
 fn what_is_converted_is_summed_up_once_and_lands_by_its_own_count() {
     let bench = bench(&format!("echo asked >> log\n{}", good()));
-    let ran = compact(&bench, &["--to", "gemini", "--target", "30%"]).ends(0);
+    let ran = compact(&bench, &["--to", "gemini"]).ends(0);
     assert_eq!(bench.read("log").lines().count(), 1);
     assert!(bench.read("out").contains(r"\n\nSummary\n"), "{}", ran.err);
-    assert!(ran.err.contains("30% of the input as gemini"), "{}", ran.err);
+    assert!(ran.err.contains("10% of the input as gemini"), "{}", ran.err);
     let told = receipt(&bench);
     assert_eq!(told["summary"]["by"], "sh script");
     bench.run("convert in.jsonl --to gemini -o whole").ends(0);
     let count = |file: &str| {
         let counted = bench.run(&format!("count {file} --counter gemini --json")).json();
-        counted["tokens"].as_u64().or(counted["count"]["tokens"].as_u64()).expect("a count")
+        counted["tokens"].as_u64().expect("a count")
     };
-    assert!(count("out") <= count("whole") * 30 / 100, "{} {}", count("out"), count("whole"));
+    assert!(count("out") <= count("whole") / 10, "{} {}", count("out"), count("whole"));
 }
 
 #[test]
