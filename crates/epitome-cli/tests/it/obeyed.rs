@@ -1,6 +1,7 @@
 //! Whatever a run of these tests prints as JSON obeys the schema of its command.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -58,7 +59,8 @@ pub(crate) fn faults<'n>(
         let mut errors = judge.iter_errors(report).peekable();
         errors.peek()?;
         for error in errors {
-            all += &format!("\n  `epitome schema {name}`: {}: {error}", error.instance_path());
+            let at = error.instance_path();
+            write!(all, "\n  `epitome schema {name}`: {at}: {error}").expect("a string takes all");
         }
     }
     Some(all)
