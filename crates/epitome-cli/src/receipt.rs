@@ -7,6 +7,7 @@ use epitome::model::Cost;
 use epitome::strategy::guard::Unheld;
 use epitome::summarize::{Choice, PriceQuote, Shape, Spent, SummaryReceipt};
 use epitome::text::figure::counted;
+use epitome::trigger::Cause;
 
 use crate::failure::Exit;
 use crate::terminal::{
@@ -114,7 +115,9 @@ fn head(out: &mut String, receipt: &Receipt, target: &str) {
         count(before.entries),
         count(after.entries)
     );
-    if receipt.cause.is_some() && receipt.triggered {
+    // Who asks for a compaction knows that.
+    let is_told = receipt.cause.as_ref().is_some_and(|cause| !matches!(cause, Cause::Asked(_)));
+    if is_told && receipt.triggered {
         put(out, "because", &line(&receipt.reason, 120));
     }
     row!(out, "target", "{} ({target}), floor {}", count(receipt.target), count(receipt.floor));
