@@ -122,13 +122,13 @@ fn is_linear() -> Result<bool, Failed> {
         };
         Ok((count(SIZES[0])?, count(SIZES[1])?))
     };
-    let grown = std::thread::scope(|scope| {
+    let sums = std::thread::scope(|scope| {
         let running: Vec<_> = HOSTILE.iter().map(|case| scope.spawn(move || grows(case))).collect();
         let done = running.into_iter().map(|one| one.join().expect("it doesn't panic"));
         done.collect::<Result<Vec<_>, String>>()
     })?;
     let mut is_linear = true;
-    for ((name, place), (one, four)) in HOSTILE.iter().zip(grown) {
+    for ((name, place), (one, four)) in HOSTILE.iter().zip(sums) {
         println!(
             "{name} in {}\t{:.1} times of {one}",
             hostile::PLACES[*place],

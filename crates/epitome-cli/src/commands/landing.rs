@@ -42,9 +42,9 @@ pub(super) fn land(
     let is_converted = opened.request.format != to.format;
     let to = to.bound()?;
     let shape = if is_converted { shape.read_by(to.reader.clone()) } else { shape };
-    let share = shape.share_of_input().filter(|_| is_converted);
-    let share = share.map(|percent| percent_of(&shape, percent, &to, opened)).transpose()?;
-    let (shape, words) = match share {
+    let part = shape.share_of_input().filter(|_| is_converted);
+    let part = part.map(|percent| percent_of(&shape, percent, &to, opened)).transpose()?;
+    let (shape, words) = match part {
         Some((tokens, words)) => (shape.landing_at(tokens), Some(words)),
         None => (shape, None),
     };

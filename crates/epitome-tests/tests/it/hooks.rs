@@ -290,9 +290,9 @@ fn summaries_that_are_not_used_are_booked() {
     let (rejected, admitted) = (CallResult::Rejected, CallResult::Admitted);
     let calls = vec![call("first", rejected, 7), call("second", admitted, 50)];
     assert_eq!(booked(&two), (57, calls));
-    let vetoed = run(&compactor().with_hooks(by(vec![gives("first", 7), vetoes])));
+    let forbidden = run(&compactor().with_hooks(by(vec![gives("first", 7), vetoes])));
     let calls = vec![call("first", rejected, 7), call("careful", rejected, 70)];
-    assert_eq!(booked(&vetoed), (77, calls));
+    assert_eq!(booked(&forbidden), (77, calls));
     // Nothing is folded: there is no checkpoint for it.
     let keep = compactor().with_strategies(Vec::new()).with_hooks(by(vec![gives("first", 7)]));
     let outcome = wait(Drive::new(keep.begin(&session()))).expect("all of it");

@@ -223,7 +223,7 @@ fn lane_by(
 /// The sentences of one message, and which are chosen.
 struct Chosen {
     sentences: Vec<std::ops::Range<usize>>,
-    is_chosen: Vec<bool>,
+    picked: Vec<bool>,
     /// Whether any is.
     has_some: bool,
 }
@@ -231,7 +231,7 @@ struct Chosen {
 impl Chosen {
     /// The quote of the chosen sentences; `None` without any.
     fn quote(&self, word: &QuotedMessage) -> Option<QuotedMessage> {
-        if self.is_chosen.iter().all(|is| *is) && !self.is_chosen.is_empty() {
+        if self.picked.iter().all(|is| *is) && !self.picked.is_empty() {
             return Some(word.clone());
         }
         if !self.has_some {
@@ -239,7 +239,7 @@ impl Chosen {
         }
         let mut text = String::new();
         let mut from = None;
-        for (index, (range, is_chosen)) in self.sentences.iter().zip(&self.is_chosen).enumerate() {
+        for (index, (range, is_chosen)) in self.sentences.iter().zip(&self.picked).enumerate() {
             match (is_chosen, from) {
                 (true, None) => from = Some(range.start),
                 (false, Some(start)) => {
@@ -284,8 +284,8 @@ fn chosen(
                 ranked.push((rank(sentence), at, nth));
             }
         }
-        let is_chosen = vec![false; sentences.len()];
-        all.push(Chosen { is_chosen, sentences, has_some: false });
+        let picked = vec![false; sentences.len()];
+        all.push(Chosen { picked, sentences, has_some: false });
     }
     // The newest first.
     ranked.sort_by_key(|(rank, at, nth)| (*rank, std::cmp::Reverse((*at, *nth))));
@@ -313,7 +313,7 @@ fn chosen(
             continue;
         }
         used += tokens;
-        chosen.is_chosen[nth] = true;
+        chosen.picked[nth] = true;
         chosen.has_some = true;
     }
     (all, lacks_commands)

@@ -226,27 +226,30 @@ impl Work {
                 }
                 self.give_up_for(&error.to_string(), Some(error.kind));
             }
-            Ok(summary) => match {
+            Ok(summary) => {
                 self.metadata.push((call.by.clone(), summary.metadata));
-                self.admitted(&summary.text)
-            } {
-                Ok(text) => {
-                    self.receipt.calls.push(call);
-                    let job = self.jobs.iter_mut().find(|job| job.id == id).expect("it is wanted");
-                    job.text = Some(text);
-                    if self.jobs.iter().all(|job| job.text.is_some()) {
-                        self.round_is_over();
+                match self.admitted(&summary.text) {
+                    Ok(text) => {
+                        self.receipt.calls.push(call);
+                        let job =
+                            self.jobs.iter_mut().find(|job| job.id == id).expect("it is wanted");
+                        job.text = Some(text);
+                        if self.jobs.iter().all(|job| job.text.is_some()) {
+                            self.round_is_over();
+                        }
+                    }
+                    Err(fault) => {
+                        call.result = CallResult::Rejected;
+                        call.why = Some(fault.to_string());
+                        self.said.push(SummaryEvent::Rejected {
+                            by: call.by.clone(),
+                            fault: fault.clone(),
+                        });
+                        self.receipt.calls.push(call);
+                        self.rejected(id, &fault);
                     }
                 }
-                Err(fault) => {
-                    call.result = CallResult::Rejected;
-                    call.why = Some(fault.to_string());
-                    self.said
-                        .push(SummaryEvent::Rejected { by: call.by.clone(), fault: fault.clone() });
-                    self.receipt.calls.push(call);
-                    self.rejected(id, &fault);
-                }
-            },
+            }
         }
     }
 
@@ -315,10 +318,10 @@ impl Work {
             Some(space) => {
                 let counter = self.counter.as_ref();
                 let lines = self.source.carried().split_inclusive('\n');
-                let mut parts = match self.is_carried_apart {
-                    true => runs(lines, space, counter),
-                    false => Vec::new(),
-                };
+                let mut parts = Vec::new();
+                if self.is_carried_apart {
+                    parts = runs(lines, space, counter);
+                }
                 parts.extend(self.source.runs(space, counter));
                 Some(parts)
             }

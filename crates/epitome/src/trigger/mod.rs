@@ -103,7 +103,7 @@ impl Trigger for Any {
     }
 
     fn decides_alone(&self) -> bool {
-        self.0.iter().any(|trigger| trigger.decides_alone())
+        self.0.iter().any(Trigger::decides_alone)
     }
 }
 
@@ -141,6 +141,6 @@ impl Trigger for All {
     }
 
     fn decides_alone(&self) -> bool {
-        self.0.iter().any(|trigger| trigger.decides_alone())
+        self.0.iter().any(Trigger::decides_alone)
     }
 }

@@ -408,7 +408,7 @@ fn what_a_compactor_took_is_booked_whatever_became_of_it() {
         let summary = Some(Summary { spent, ..Summary::new("It goes on.") });
         ProposedView { fates: folding(job, 21), summary, ..ProposedView::default() }
     });
-    let hooks = Hooks { chain: vec![hook], ..Hooks::default() };
+    let hooks = Hooks { chain: vec![hook] };
     let compactor = compactor(Vec::new()).with_compactors(by(vec![both])).with_hooks(hooks);
     let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
     let told = outcome.receipt.summary.expect("there is one");
