@@ -35,14 +35,14 @@ impl Stage<'_> {
             let open = if index + 1 == beats.len() { self.script.open } else { 0 };
             self.beat(beat, usize::from(open));
         }
-        if self.messages.is_empty() {
-            self.messages.push(Message::new("user", vec![Block::Text("Begin.".to_owned())]));
-        }
         match self.script.format {
             Format::Anthropic => self.set_anthropic_order(),
             Format::Gemini => self.set_gemini_order(),
             Format::Bedrock => self.set_bedrock_order(),
             _ => {}
+        }
+        if self.messages.is_empty() {
+            self.messages.push(Message::new("user", vec![Block::Text("Begin.".to_owned())]));
         }
         self.messages
     }
