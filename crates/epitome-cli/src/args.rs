@@ -41,7 +41,7 @@ pub(crate) use bench::{BenchCommand, ForesightArgs, RoundsArgs};
 pub(crate) use brief::command;
 pub(crate) use compact::{CompactArgs, ConvertArgs};
 #[cfg(feature = "view")]
-pub(crate) use looks::ViewArgs;
+pub(crate) use looks::LookArgs;
 pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs, StatsArgs};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
@@ -154,7 +154,7 @@ Examples:
     #[command(after_help = "\
 Example:
   epitome view session.jsonl")]
-    View(ViewArgs),
+    View(LookArgs),
 
     /// Feed a session request by request through the machine that decides, and show each decision.
     ///
@@ -187,11 +187,11 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
 
     /// List the recordings on this machine, or what is in an archive.
     ///
-    /// Claude Code's, Codex's, Gemini CLI's and pi's, the newest first: the first words that a person said, the model, what
-    /// the next request would hold in tokens (as the provider reported, with `~` an estimate), the share of the model's
-    /// window that this is, and what the session cost so far. Every command takes the id, or its beginning, for a file.
-    /// CLAUDE_CONFIG_DIR, CODEX_HOME
-    /// and PI_CODING_AGENT_DIR say where they are, if not in the home folder. Behind them stands what is in the usual archive.
+    /// Claude Code's, Codex's, Gemini CLI's and pi's, the newest first. Each has the first words that a person said, the
+    /// model, and what the session cost so far. Tokens are those of the next request (as the provider reported, with `~`
+    /// an estimate), with their share of the window. Every command takes the id, or its beginning, for a file.
+    /// CLAUDE_CONFIG_DIR, CODEX_HOME and PI_CODING_AGENT_DIR say where they are, if not in the home folder. Behind them
+    /// stands what is in the usual archive.
     /// With SESSION, a session of an archive, its views: what each was made from, what it came to, which is in force.
     Sessions(SessionsArgs),
 

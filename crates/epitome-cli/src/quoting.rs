@@ -26,6 +26,11 @@ pub(crate) fn operand(file: impl AsRef<OsStr>) -> String {
     if is_option { format!("./{quoted}") } else { quoted }
 }
 
+/// A file in a command that is proposed; `FILE` stands for what came from stdin.
+pub(crate) fn proposed(file: Option<&Path>) -> String {
+    file.filter(|file| *file != "-").map_or_else(|| "FILE".to_owned(), operand)
+}
+
 /// A file's name for a reader: as it is, or quoted where that would show something else.
 pub(crate) fn name(file: &Path) -> String {
     match file.to_str() {

@@ -19,7 +19,7 @@ use epitome::wire::{self, Format};
 use epitome::{Compactor, Options, Request};
 use epitome_tower::{CompactionLayer, Prompt};
 use http::Response;
-use testkit::bulk::{Size, generate};
+use testkit::bulk::{Size, beginning, generate};
 use tower::{Layer as _, Service as _, ServiceExt as _, service_fn};
 
 /// Calls in a session, the first one apart.
@@ -107,13 +107,4 @@ async fn measure(all: &Request, entries: usize) -> Result<Measured, Box<dyn std:
     times.remove(0);
     let first = held.remove(0);
     Ok(Measured { times, held, first, bytes })
-}
-
-/// The request with its first entries alone.
-fn beginning(all: &Request, entries: usize) -> String {
-    let list = all.frame.list.range();
-    let first: Vec<&str> =
-        all.transcript.entries().take(entries).map(|entry| entry.raw()).collect();
-    let source = all.source();
-    format!("{}[{}]{}", &source[..list.start], first.join(","), &source[list.end..])
 }

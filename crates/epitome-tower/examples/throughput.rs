@@ -1,9 +1,9 @@
 //! How many calls a second go through one layer when many sessions are under way at the same time.
 //!
 //! `cargo run --release -p epitome-tower --example throughput` runs the same sessions one at a time, eight at a time and all
-//! at a time, on two threads, with a client that answers at once; once through one layer, and once with a layer for each
-//! session, which share nothing. Of the figures the ratios count: what two threads make of one, and how much of that a
-//! shared layer leaves.
+//! at a time. There are two threads, and a client that answers at once. All is done twice: through one layer, and with a
+//! layer for each session, which share nothing. Of the figures the ratios count: what two threads make of one, and how much
+//! of that a shared layer leaves.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use epitome::count::counter;
 use epitome::session::{ChainKey, Recipient, SessionOptions};
 use epitome::trigger::When;
 use epitome::wire::{self, Format};
-use epitome::{Compactor, Options, Request};
+use epitome::{Compactor, Options};
 use epitome_tower::{CompactionLayer, Prompt};
 use http::Response;
-use testkit::bulk::{Size, generate};
+use testkit::bulk::{Size, beginning, generate};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tower::{Layer as _, Service as _, ServiceExt as _, service_fn};
@@ -102,13 +102,4 @@ async fn run(
         done??;
     }
     Ok(begun.elapsed())
-}
-
-/// The request with its first entries alone.
-fn beginning(all: &Request, entries: usize) -> String {
-    let list = all.frame.list.range();
-    let first: Vec<&str> =
-        all.transcript.entries().take(entries).map(|entry| entry.raw()).collect();
-    let source = all.source();
-    format!("{}[{}]{}", &source[..list.start], first.join(","), &source[list.end..])
 }

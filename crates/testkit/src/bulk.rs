@@ -1,6 +1,7 @@
 //! Long transcripts of a coding agent's kind, fast and from a seed: for time and memory, not for
 //! odd cases.
 
+use epitome::Request;
 use epitome::wire::{Envelope, Format};
 
 use crate::draft::{Block, Draft, Message, Shape, is_flat};
@@ -31,6 +32,15 @@ impl Size {
 /// A request body of this size: the same for the same seed.
 pub fn generate(seed: u64, size: Size) -> String {
     draft(seed, size).write(0).0
+}
+
+/// The body of a request with its first entries alone.
+pub fn beginning(all: &Request, entries: usize) -> String {
+    let list = all.frame.list.range();
+    let first: Vec<&str> =
+        all.transcript.entries().take(entries).map(|entry| entry.raw()).collect();
+    let source = all.source();
+    format!("{}[{}]{}", &source[..list.start], first.join(","), &source[list.end..])
 }
 
 fn draft(seed: u64, size: Size) -> Draft {

@@ -103,7 +103,8 @@ pub(crate) enum Channel {
 /// What is on this machine.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SessionsArgs {
-    /// List the views of this session of the archive: its name, what `compact` wrote, or a receipt.
+    /// List the views of this session of the archive: its name, what `compact` wrote, a receipt, or
+    /// a recording that was compacted in place.
     #[arg(value_name = "SESSION", value_hint = ValueHint::FilePath)]
     pub(crate) session: Option<PathBuf>,
 

@@ -8,14 +8,21 @@ use crate::lookup::transcript;
 
 use super::{CounterArg, CountingArgs, HowArgs, InputArgs, OutputArg, ReadingArgs};
 
+/// What is looked at, and what counts it.
 #[derive(Debug, Args)]
-pub(crate) struct StatsArgs {
+pub(crate) struct LookArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) counting: CountingArgs,
     #[command(flatten)]
     pub(crate) counter: CounterArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
 
     /// Write a page with the picture: one file that needs nothing else.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
@@ -24,17 +31,6 @@ pub(crate) struct StatsArgs {
     /// Write the picture alone.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) svg: Option<PathBuf>,
-}
-
-#[cfg(feature = "view")]
-#[derive(Debug, Args)]
-pub(crate) struct ViewArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
 }
 
 #[derive(Debug, Args)]
@@ -72,11 +68,7 @@ The page is one file that needs nothing else: no script, no network. Secrets in 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
+    pub(crate) look: LookArgs,
 
     /// Write a page: context over time, what each compaction did, tools, cost.
     #[arg(long, help_heading = "Output")]

@@ -175,6 +175,11 @@ fn is_word(text: &str) -> bool {
     text.len() < 8 && !(has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic))
 }
 
+/// Whether it can hardly be anything but an id.
+fn is_id(text: &str) -> bool {
+    text.len() >= ContentId::SHORT && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Prints what was removed and answers, or is meant.
 pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
     let failed = args.archive.failed();
@@ -204,6 +209,9 @@ pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
     }
     if found.is_empty() {
         (found, stretch) = (by_words()?, STRETCH);
+        if !found.is_empty() && is_id(&words) {
+            output::tell("no message has this id; these say it:");
+        }
     }
     if found.is_empty() {
         (found, stretch) = (by_id()?, usize::MAX);

@@ -1,5 +1,8 @@
-//! What `doctor` says of summarizers: who would be asked, with which key, and whether he answers.
+//! What `doctor` says of summarizers (who would be asked, with which key, and whether he answers) and of agents' settings.
 
+use std::fs;
+
+use crate::agents::{SETTINGS, claude};
 use crate::asked::{KEY, Served, canned, page};
 use crate::bench::{Bench, Ran};
 
@@ -111,4 +114,46 @@ fn doctor_asks_servers_for_their_models_if_it_is_told_to() {
         );
         assert!(ran.code == 3 && ran.out.contains(words), "{words}: {}", ran.out);
     }
+}
+
+#[test]
+fn doctor_says_what_agents_are_told_and_mends_it() {
+    let bench = Bench::new();
+    let without = doctor(&bench, "", &[]).ends(0);
+    assert!(!without.out.contains("ok   agents"), "no agent is here: {}", without.out);
+    let bench = claude();
+    let doctor = |words: &str| doctor(&bench, words, &[]);
+    doctor("").ends(0).says(&["claude-code: not told of epitome (epitome install claude-code)"]);
+    bench.run("install claude-code --archive kept").ends(0);
+    let told = "claude-code: hooks.PreCompact, hooks.SessionStart, statusLine, mcpServers.epitome";
+    doctor("").ends(0).says(&[told]);
+    // Somebody took the hooks out.
+    let installed = bench.read(".claude/settings.json");
+    bench.write(".claude/settings.json", SETTINGS);
+    let ran = doctor("").ends(3);
+    ran.says(&["bad  agents", "what was installed is gone: hooks.PreCompact in ", "doctor --fix"]);
+    doctor("--fix --dry-run").ends(3).says(&["fix  claude-code would be installed anew"]);
+    assert_eq!(bench.read(".claude/settings.json"), SETTINGS, "nothing was changed");
+    doctor("--fix").ends(0).says(&["fix  claude-code installed anew", told]);
+    assert_eq!(bench.read(".claude/settings.json"), installed, "and with the same archive");
+    // The program is where it was no more.
+    let servers = bench.read(".claude.json");
+    let program = env!("CARGO_BIN_EXE_epitome");
+    bench.write(".claude.json", servers.replace(program, "/nowhere/epitome"));
+    doctor("").ends(3).says(&["its MCP server is /nowhere/epitome, and there is no such program"]);
+    bench.write(".claude.json", &servers);
+    fs::remove_dir_all(bench.path("kept")).expect("there");
+    doctor("").ends(3).says(&["its MCP server searches ", "kept, which isn't there"]);
+    // As the user registered it, without hooks.
+    bench.run("uninstall claude-code").ends(0);
+    let server = r#"{"mcpServers":{"epitome":{"command":"epitome-9","args":["mcp"]}}}"#;
+    bench.write(".claude.json", server);
+    doctor("").ends(3).says(&["its MCP server is epitome-9, and there is no such program"]);
+    bench.write(".claude.json", server.replace("epitome-9", program));
+    doctor("").ends(0).says(&["claude-code: mcpServers.epitome"]);
+    bench.write(".claude.json", "{");
+    doctor("").ends(3).says(&["it isn't JSON"]);
+    let json = doctor("--json").json();
+    let bad = json["checks"].as_array().expect("a list").iter().filter(|it| it["state"] == "bad");
+    assert_eq!(bad.map(|it| it["subject"].clone()).collect::<Vec<_>>(), ["agents"]);
 }

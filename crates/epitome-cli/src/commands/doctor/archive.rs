@@ -17,7 +17,7 @@ const SUBJECT: &str = "archive";
 pub(super) fn checks(archive: &ArchiveArg) -> Vec<Check> {
     let folder = &archive.store;
     if !is_on_server(folder) && !folder.exists() {
-        let none = "none yet: compact --archive STORE, compact --apply and install make one";
+        let none = "none yet: `compact --apply` and `install` make it";
         return vec![good(SUBJECT, format!("{}: {none}", name(folder)))];
     }
     if let (false, Err(error @ StoreError::Exposed { .. })) =

@@ -142,22 +142,22 @@ const BIGGEST: usize = 6;
 
 /// Reports on the input.
 pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
-    let how = HowArgs::counting(&args.counting, args.counter.counter.as_ref());
+    let how = HowArgs::counting(&args.look.counting, args.look.counter.counter.as_ref());
     let settings = Settings::resolve(&how)?;
     let place = Place::output(args.output.output.as_deref())?;
-    let file = args.input.file.as_deref();
+    let file = args.look.input.file.as_deref();
     place.spare("-o", "the input", file)?;
     let quoting = if args.unmasked { Quoting::Verbatim } else { Quoting::Masked };
     let bytes = input::bytes(file)?;
-    let whole = ReadingArgs { whole: true, ..args.input.reading.clone() };
-    let now = input::understood(bytes.clone(), file, &args.input.reading, report)?;
+    let whole = ReadingArgs { whole: true, ..args.look.input.reading.clone() };
+    let now = input::understood(bytes.clone(), file, &args.look.input.reading, report)?;
     // What is wrong with it was said.
     let all = input::understood(bytes.clone(), file, &whole, Report::Json)?;
     let reader = Reader::new(&settings, &now.request, Need::Counter)?.remembering();
     let counter = reader.counter.as_ref();
     let mut progress = Progress::new(report);
 
-    let reading = &args.input.reading;
+    let reading = &args.look.input.reading;
     let Lived { epochs, compactions, not_shown, too_old, earlier } =
         Lived::read(&bytes, &now, reading, counter, quoting, &mut progress);
     let newest = epochs.last().expect("there is one at least");
@@ -230,8 +230,8 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
         })
         .collect();
     history.epochs = epochs;
-    let operand = file.map_or_else(|| "FILE".to_owned(), quoting::operand);
-    history.advice = advice::advice(&history, &shown.definitions, &operand);
+    let proposed = quoting::proposed(file);
+    history.advice = advice::advice(&history, &shown.definitions, &proposed);
 
     let text = match report {
         _ if args.html => page::page(&history),

@@ -117,7 +117,7 @@ fn at_risk(history: &History) -> Markup {
     html! {
         @if !all.is_empty() {
             h2 { "Rules at risk" }
-            p.faint { "What people told it to do or not to do, and no pin protects from a compaction." }
+            p.faint { "What people told it to do or not to do, or what reads like that, and no pin protects from a compaction." }
             @if first > 0 { p.faint { "The newest " (RULES) " of " (count(all.len())) "." } }
             ul {
                 @for rule in &all[first..] {

@@ -53,6 +53,8 @@ pub(super) fn how(history: &History) -> String {
     }
 }
 
+/// Kinds of content that have a line of their own, the heaviest.
+const KINDS: usize = 5;
 /// Rules that are named, the newest, and the most columns of each.
 const RULES: usize = 5;
 const QUOTED: usize = 120;
@@ -66,12 +68,21 @@ pub(super) fn words(history: &History) -> String {
     }
     put(paint(STRONG, format!("{} tokens in the context", count(history.tokens)))
         + &paint(FAINT, format!(" ({}; {})", size_now(history), history.basis)));
-    for slice in history.kinds.iter().take(5) {
+    for slice in history.kinds.iter().take(KINDS) {
         put(format!(
             "  {} {} {}",
             left(slice.kind.words(), 18),
             right(&count(slice.weight.tokens), 10),
             right(&percent(slice.weight.tokens, history.tokens), 7)
+        ));
+    }
+    let rest: u64 = history.kinds.iter().skip(KINDS).map(|slice| slice.weight.tokens).sum();
+    if rest > 0 {
+        put(format!(
+            "  {} {} {}",
+            left("the rest", 18),
+            right(&count(rest), 10),
+            right(&percent(rest, history.tokens), 7)
         ));
     }
     put(String::new());
@@ -113,9 +124,14 @@ pub(super) fn words(history: &History) -> String {
     if !history.rules_at_risk.is_empty() {
         put(String::new());
         let rules = counted(history.rules_at_risk.len(), "rule");
-        put(format!("{rules} of the user's that no pin protects from a compaction:"));
+        put(format!(
+            "{rules} of the user's, or what reads like one, that no pin protects from a compaction:"
+        ));
         for rule in history.rules_at_risk.iter().rev().take(RULES) {
             put(format!("  [{}] {}", rule.entry, line(&rule.text, QUOTED)));
+        }
+        if let Some(more @ 1..) = history.rules_at_risk.len().checked_sub(RULES) {
+            put(format!("  and {more} older (--json)"));
         }
     }
     if let Some(advice) = &history.advice {

@@ -42,12 +42,12 @@ fn facts(survey: &Survey) -> String {
 
 /// Draws what fills the input.
 pub(crate) fn run(args: &StatsArgs, report: Report) -> Result<Exit> {
-    let how = HowArgs::counting(&args.counting, args.counter.counter.as_ref());
+    let how = HowArgs::counting(&args.look.counting, args.look.counter.counter.as_ref());
     let settings = Settings::resolve(&how)?;
     let place = |flag, path: Option<&Path>| -> Result<Option<Place>> {
         let Some(path) = path else { return Ok(None) };
         let place = Place::wanted(flag, path)?;
-        place.spare(flag, "the input", args.input.file.as_deref())?;
+        place.spare(flag, "the input", args.look.input.file.as_deref())?;
         Ok(Some(place))
     };
     let html = place("--html", args.html.as_deref())?;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &StatsArgs, report: Report) -> Result<Exit> {
     if let (Some(html), Some(svg)) = (&html, &svg) {
         output::apart(&[("--html", html), ("--svg", svg)])?;
     }
-    let opened = input::open(&args.input, report)?;
+    let opened = input::open(&args.look.input, report)?;
     let pins = settings.pins.clone().unwrap_or_default();
     let reader = Reader::new(&settings, &opened.request, Need::Counter)?;
     let counter = &reader.counter;

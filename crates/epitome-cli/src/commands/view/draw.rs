@@ -20,7 +20,7 @@ const BESIDE: u16 = 110;
 const BAR: usize = 8;
 
 const KEYS: &str =
-    "↑↓ move  Enter open  Tab text  c compactions  / find  y copy id  ? keys  q quit";
+    "q quit  ? keys  ↑↓ move  Enter open  Tab text  c compactions  / find  y copy id";
 
 const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
@@ -72,7 +72,7 @@ fn grown(frame: &mut Frame<'_>, walk: &Walk, area: Rect) {
     let [chart, marks] = Layout::vertical([Constraint::Min(1), Constraint::Length(1)]).areas(area);
     let columns = usize::from(area.width).max(1);
     let said = session.said.max(1);
-    let column = |at: usize| (at.saturating_sub(1) * columns / said).min(columns - 1);
+    let column = |at: usize| (at * columns / said).min(columns - 1);
     let mut heights = vec![0; columns];
     let mut points = session.growth.iter().peekable();
     let mut height = 0;

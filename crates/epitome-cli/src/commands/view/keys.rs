@@ -144,7 +144,10 @@ impl Walk {
             KeyCode::Char('n') => self.next(1),
             KeyCode::Char('N') => self.next(-1),
             KeyCode::Char('y') => return self.copy(),
-            KeyCode::Char('?') => self.detail.say("keys", KEYS),
+            KeyCode::Char('?') => {
+                self.detail.say("keys", KEYS);
+                self.focus = Focus::Detail;
+            }
             _ => {}
         }
         After::Stay
@@ -274,11 +277,11 @@ impl Walk {
     fn copy(&mut self) -> After {
         let Some((_, entry)) = self.session.entry(self.item()) else {
             self.note =
-                Some("open a turn (Enter) and go to a message: its id is copied".to_owned());
+                Some("nothing was copied: open a turn (Enter) and go to a message".to_owned());
             return After::Stay;
         };
         let id = recall_id(&entry);
-        self.note = Some(format!("copied: {id} (epitome recall {id})"));
+        self.note = Some(format!("copied: {id} (of an archive: epitome recall {id})"));
         After::Copy(id)
     }
 }

@@ -13,13 +13,13 @@ use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{self, Event, KeyEventKind};
 use crossterm::execute;
 
-use crate::args::{HowArgs, ViewArgs};
+use crate::args::{HowArgs, LookArgs};
 use crate::config::Settings;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::output::Report;
 use crate::progress::Progress;
-use crate::quoting::operand;
+use crate::quoting::proposed;
 use crate::reader::{Need, Reader};
 use crate::signals::{Asked, Heed};
 
@@ -30,9 +30,9 @@ use session::Session;
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Shows the input until the user has seen enough.
-pub(crate) fn run(args: &ViewArgs, report: Report) -> Result<Exit> {
+pub(crate) fn run(args: &LookArgs, report: Report) -> Result<Exit> {
     let file = args.input.file.as_deref();
-    let shown = file.map_or_else(|| "FILE".to_owned(), operand);
+    let shown = proposed(file);
     if report == Report::Json || !stdout().is_terminal() {
         let what = "a view needs a terminal to be drawn on";
         bail!(Failure::usage(what).hint(format!("epitome report {shown} --json")));

@@ -132,7 +132,7 @@ impl Session {
         }
     }
 
-    /// Messages that were said up to an item, itself among them.
+    /// Messages that were said before an item.
     pub(super) fn said_at(&self, item: Item) -> usize {
         match &self.blocks[item.block] {
             Block::Turn(turn) => {
@@ -177,9 +177,9 @@ pub(super) fn recall_id(entry: &Entry<'_>) -> String {
     ContentId::of_text(entry.raw()).short()
 }
 
-/// Which message of the whole conversation it is, from 1, as checkpoints count them.
+/// Which message of the whole conversation it is, from 0, as checkpoints and all reports count them.
 pub(super) fn number(epoch: &Epoch, entry: usize) -> usize {
-    epoch.said_before + (entry + 1).saturating_sub(epoch.carried)
+    epoch.said_before + entry.saturating_sub(epoch.carried)
 }
 
 /// What was said in an epoch, turn by turn.

@@ -18,6 +18,9 @@ const SIGNS: [char; 7] = ['!', '@', '#', '^', '&', '+', '?'];
 /// So many of those at most.
 const MOST_BETWEEN: usize = 4;
 
+/// So long an element's name may be.
+const NAME: usize = 80;
+
 /// So much may stand between a name and its value.
 const GAP: usize = 160;
 
@@ -145,8 +148,9 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
 
 /// The attributes of an element whose name ends at `end`.
 fn attributes(text: &str, end: usize) -> usize {
-    let name =
-        text[..end].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == ':' || c == '_');
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == ':' || c == '_';
+    // Names of elements are short, and what is none may go on for ever.
+    let name = cut::tail(&text[..end], NAME).trim_end_matches(is_name);
     let rest = cut::head(&text[end..], GAP);
     match rest.find(['>', '<', '\n']) {
         Some(to) if name.ends_with('<') && rest.starts_with(' ') && rest[to..].starts_with('>') => {

@@ -114,7 +114,8 @@ impl<'t> Secrets<'t> {
         }
         let rest = &self.text[self.at..];
         let found = found(self.text, self.at, self.word.end, self.done);
-        if found.is_none() && self.told.is_empty() && self.unwrapping == Unwrapping::Once {
+        let word = &self.text.as_bytes()[self.at..self.word.end];
+        if found.is_none() && self.told.is_empty() && may_be_named(word) {
             self.told = tables::cells(self.text, self.at, self.word.end).into();
         }
         if found.is_some() || self.unwrapping == Unwrapping::Not || self.at < self.harmless {
