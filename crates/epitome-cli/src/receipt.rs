@@ -344,6 +344,11 @@ fn floor(out: &mut String, receipt: &Receipt, tense: Tense) {
     for (held, tokens) in held_by {
         row!(out, "", "  {} {}", right(&count(*tokens), 9), held.words());
     }
+    let listed = held_by.iter().map(|(_, tokens)| tokens).sum();
+    let rest = receipt.floor.saturating_sub(listed);
+    if rest > 0 && receipt.checkpoint.is_some() {
+        row!(out, "", "  {} the least checkpoint, and what frames it all", right(&count(rest), 9));
+    }
 }
 
 fn put(out: &mut String, label: &str, text: &str) {

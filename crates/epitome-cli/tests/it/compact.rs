@@ -151,6 +151,7 @@ fn the_best_is_written_where_the_target_cant_be_reached() {
          # system messages
          # the task (first human message)
          # the newest human message
+         # the least checkpoint, and what frames it all
     "#]]
     .assert_eq(&ran.err_shape());
     assert_eq!(bench.run("check out.json").code, 0);

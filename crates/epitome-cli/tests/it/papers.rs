@@ -105,7 +105,7 @@ fn cargo_commands_name_what_is_built() {
 /// With `UPDATE_EXPECT=1` the page is written anew.
 #[test]
 fn checkpoints_are_as_the_page_shows_them() {
-    const AFTER: &str = "After:\n\n````text\n";
+    const BLOCK: &str = "\n````text\n";
     let path = root().join("docs/checkpoints.md");
     let page = fs::read_to_string(&path).expect("a page");
     let desk = desk();
@@ -124,7 +124,7 @@ fn checkpoints_are_as_the_page_shows_them() {
         let out: serde_json::Value = serde_json::from_str(&ran.out).expect("a request");
         let mut texts = out["messages"].as_array().expect("messages").iter().map(text);
         let now = texts.find(|text| text.starts_with("<checkpoint ")).expect("a checkpoint");
-        let said = section.split(AFTER).nth(1).and_then(|after| after.split("\n````").next());
+        let said = section.split(BLOCK).nth(1).and_then(|block| block.split("\n````").next());
         new = new.replacen(said.expect("a block"), &now, 1);
     }
     if std::env::var_os("UPDATE_EXPECT").is_some() {

@@ -157,7 +157,7 @@ fn what_left_is_remembered_by_the_checkpoint() {
         assert!(dropped > 0, "{round}");
         let text = &outcome.view.checkpoint().expect("it folds").text;
         for anchor in [
-            "Bash(cargo test) ×2, last [19] → ok, 12 passed\n",
+            "Bash(cargo test) ×2 (1 failed), last [19] → ok, 12 passed\n",
             "Bash(pytest -q) → failed",
             "The agent's own list\n[~] Test parser\n[x] Read the spec\n[x] Write parser\n",
         ] {

@@ -181,3 +181,42 @@ fn a_summary_is_carried_from_one_checkpoint_to_the_next() {
     let broken = TOLD.iter().filter_map(|law| law.holds(&outcome, &plain).err());
     assert_eq!(broken.collect::<Vec<_>>(), [""; 0]);
 }
+
+/// The agent's words that the user overruled stood under "Where it stands", lines of a file that was edited since looked like what it
+/// says, and four failures like one.
+#[test]
+fn what_is_out_of_date_is_told_as_that() {
+    let mut drawn = "user Mend the importer.\n\
+        asst call r Read {\"file_path\":\"src/import.rs\"}\n\
+        res  r = let limit_kib = read_limit(\"LIMIT_KIB\", 4096);\n\n\
+        asst I shall raise the limit and leave the parser alone.\n\
+        user No. Leave the limit, mend the parser in src/import.rs.\n\
+        asst call e Edit {\"file_path\":\"src/import.rs\",\"old_string\":\"a\",\"new_string\":\"b\"}\n\
+        res  e = ok\n\n"
+        .to_owned();
+    let runs = [("check", "!"), ("check", "!"), ("check", " "), ("lint", "!"), ("lint", "!")];
+    for (step, (what, went)) in runs.iter().enumerate() {
+        let _ = writeln!(
+            drawn,
+            "asst call t{step} Bash {{\"command\":\"make {what}\"}}\nres{went} t{step} = {{lorem 40}}\n",
+        );
+    }
+    for step in 0..6 {
+        let _ = writeln!(
+            drawn,
+            "asst call s{step} Search {{\"query\":\"parser {step}\"}}\nres  s{step} = {{lorem 400}}\n",
+        );
+    }
+    let request = testkit::parse(Format::Anthropic, &drawn);
+    let outcome = compactor(Target::Tokens(700)).compact(&request).expect("it compacts");
+    let text = checkpoint(&outcome);
+    let log = Log::of(text);
+    assert_eq!(log.lane(Lane::Stands), None, "{text}");
+    let notes = log.lane(Lane::Notes).unwrap_or_default();
+    assert!(notes.contains("[2 Read src/import.rs, changed since] let limit_kib"), "{text}");
+    let done = log.lane(Lane::Done).unwrap_or_default();
+    let [well, failed] =
+        ["Bash(make check) ×3 (2 failed), last", "Bash(make lint) ×2 (all failed), last"];
+    assert!(done.contains(failed) && done.contains(well), "{text}");
+    assert_eq!(broken_in_any(&drawn), [""; 0]);
+}

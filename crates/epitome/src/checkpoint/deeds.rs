@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::activation::{self, Key};
-use super::target::{key, outcome, says_all, target};
+use super::target::{Files, is_bad, key, outcome, says_all, target};
 use crate::text::CallStatus;
 use crate::text::arguments::Arguments;
 use crate::tool::{Act, Call};
@@ -24,6 +24,8 @@ pub(super) struct Deed {
     /// Of the last.
     last: u32,
     times: u32,
+    /// How many of them didn't go well.
+    failed: u32,
     /// Tool and key arguments: `Edit(src/a.rs)`.
     what: Box<str>,
     /// Whether `what` names files that it changed.
@@ -52,8 +54,10 @@ pub(super) struct Deeds {
     looks: Vec<Look>,
     /// What calls are, whose results are to come: by their slots.
     open: Vec<(u32, Asked)>,
-    /// How outputs of commands end, with the command of the first that did.
-    ends: HashMap<Box<str>, Box<str>>,
+    /// The file that a call shows, by the call's slot.
+    shown: HashMap<u32, Box<str>>,
+    /// The message whose call changed a file last.
+    changed: HashMap<Box<str>, u32>,
     /// Calls that an earlier checkpoint counts and doesn't name.
     pub(super) unnamed: u32,
 }
@@ -69,6 +73,9 @@ enum Asked {
 const MOST_TARGETS: usize = 400;
 /// What stands before how a call went.
 const WENT: &str = " → ";
+/// What stands behind how many calls one line is, if all or some of them failed.
+const ALL_FAILED: &str = " (all failed)";
+const FAILED: &str = " failed";
 /// What stands before the number of calls that no line names.
 const UNNAMED: &str = "[…] more calls, not named: ";
 /// Bytes of a target among others, unless it is one exact string.
@@ -94,6 +101,13 @@ impl Deeds {
         if call.act == Act::Idle {
             return;
         }
+        let files = Files::of(&call, arguments);
+        for path in files.changed {
+            self.changed.insert(path.into(), number);
+        }
+        if let Some(path) = files.shown {
+            self.shown.insert(slot, path.into());
+        }
         if reads || call.only_looks() {
             self.look(tool, target(&call).into_iter());
             self.open.push((slot, Asked::Look));
@@ -108,6 +122,7 @@ impl Deeds {
             first: number,
             last: number,
             times: 1,
+            failed: 0,
             names_files,
             asks: if names_files || says_all(&what, &call) { 0 } else { activation::key(asked) },
             what: what.into(),
@@ -115,19 +130,23 @@ impl Deeds {
         });
     }
 
+    /// The file that the call in `slot` shows, if it shows one alone.
+    pub(super) fn shown_by(&self, slot: u32) -> Option<&str> {
+        self.shown.get(&slot).map(AsRef::as_ref)
+    }
+
+    /// Whether a call after message `number` changed a file.
+    pub(super) fn is_changed_since(&self, number: u32, path: &str) -> bool {
+        self.changed.get(path).is_some_and(|last| *last > number)
+    }
+
     /// Takes in how the call in `slot` went.
     pub(super) fn answer(&mut self, slot: u32, output: &str, reported: CallStatus) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         if let (_, Asked::Deed(deed, act)) = self.open.swap_remove(at) {
             let deed = &mut self.all[deed];
-            let end = output.trim_end().lines().next_back().unwrap_or_default().trim();
-            let ends = &mut self.ends;
-            if act == Act::Run && !ends.contains_key(end) {
-                ends.insert(end.into(), deed.what.clone());
-            }
-            // How other commands end, too, is no outcome of this one: a prompt, a farewell.
-            let is_common = |line: &str| ends.get(line).is_some_and(|of| *of != deed.what);
-            deed.went = outcome(act, output, reported, is_common).into();
+            deed.went = outcome(act, output, reported).into();
+            deed.failed = u32::from(is_bad(&deed.went));
         }
     }
 
@@ -229,10 +248,14 @@ impl Deed {
     }
 
     pub(super) fn line(&self) -> String {
-        let Deed { first, last, times, what, went, .. } = self;
+        let Deed { first, last, times, failed, what, went, .. } = self;
         let mut line = format!("[{first}] {what}");
         if *times > 1 {
-            let _ = write!(line, " ×{times}, last [{last}]");
+            let _ = match *failed {
+                0 => write!(line, " ×{times}, last [{last}]"),
+                all if all == *times => write!(line, " ×{times}{ALL_FAILED}, last [{last}]"),
+                some => write!(line, " ×{times} ({some}{FAILED}), last [{last}]"),
+            };
         }
         if !went.is_empty() {
             let _ = write!(line, "{WENT}{went}");
@@ -247,13 +270,21 @@ impl Deed {
         let again = || {
             let (what, again) = what.rsplit_once(" ×")?;
             let (times, last) = again.strip_suffix(']')?.split_once(", last [")?;
-            Some((what, times.parse().ok()?, last.parse().ok()?))
+            let (times, failed) = if let Some(times) = times.strip_suffix(ALL_FAILED) {
+                (times, times)
+            } else {
+                let some = times.strip_suffix(')').and_then(|some| some.strip_suffix(FAILED));
+                some.and_then(|some| some.split_once(" (")).unwrap_or((times, "0"))
+            };
+            Some((what, times.parse().ok()?, failed.parse().ok()?, last.parse().ok()?))
         };
-        let (what, times, last) = again().unwrap_or((what, 1, first));
+        let once = || (what, 1, u32::from(is_bad(went)), first);
+        let (what, times, failed, last) = again().unwrap_or_else(once);
         Some(Deed {
             first,
             last,
             times,
+            failed,
             names_files: names_files(what),
             what: what.into(),
             asks: 0,

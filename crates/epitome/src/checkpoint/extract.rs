@@ -53,8 +53,10 @@ pub struct Gathered {
     last_words: Option<QuotedMessage>,
     /// What it said last, unless the view shows that.
     asked: Option<QuotedMessage>,
-    /// What the user's newest words answer: what the agent said right before, where they name nothing themselves.
+    /// What the user's newest words answer: what the agent said right before.
     answered: Option<QuotedMessage>,
+    /// Whether these words name what they are about.
+    names_something: bool,
     todo: Todo,
     /// Whether the view shows the newest list itself.
     shows_todo: bool,
@@ -69,14 +71,16 @@ pub struct Gathered {
     pub(super) shown: Vec<u32>,
     /// The number of the newest human message.
     pub(super) newest_human: Option<u32>,
+    /// Entries right behind those that it stands for, of which the view shows nothing.
+    gone: usize,
     /// Entries that are new, not carried from an earlier checkpoint.
     folded: usize,
-    /// Tools that answer calls of folded entries, by the slots of their results.
+    /// Tools that answer calls of folded entries, and the file that each shows, by the slots of their results.
     pub(super) tools: Vec<(u32, Box<str>)>,
     /// Human messages that the view shows.
     pub(super) shown_human: Vec<usize>,
     /// Human messages that earlier checkpoints stand for and don't quote.
-    pub(super) unquoted: usize,
+    pub(super) unquoted: Ranges,
 }
 
 impl Gathered {
@@ -134,10 +138,20 @@ impl Gathered {
         &self.summary
     }
 
-    /// What the user's newest words answer, if that isn't shown, and the agent's last words.
+    /// The agent's last words, unless the user said something since that doesn't stand behind the checkpoint; and what the user's
+    /// newest words answer, if that isn't shown. Where they name something, that goes without saying.
     pub(super) fn last_words(&self) -> Vec<QuotedMessage> {
-        let answered = self.answered.iter().filter(|word| Some(*word) != self.last_words.as_ref());
-        answered.chain(&self.last_words).cloned().collect()
+        let last = self.last_words.as_ref().filter(|word| self.is_last(word));
+        let is_told = |word: &&QuotedMessage| Some(*word) != last && !self.names_something;
+        self.answered.iter().filter(is_told).chain(last).cloned().collect()
+    }
+
+    /// Whether a message is newer than all of the user's that stand in the checkpoint or before it.
+    fn is_last(&self, word: &QuotedMessage) -> bool {
+        let newest = self.stands_for.last().unwrap_or_default();
+        let above = self.shown_human.iter().copied().filter(|at| *at < newest).max();
+        let folded = self.words.last().map(|word| word.at).max(self.unquoted.last());
+        above.max(folded).is_none_or(|human| word.at > human)
     }
 
     /// The list of what is to be done, unless the view shows it.
@@ -156,6 +170,11 @@ impl Gathered {
         self.see_human(entry);
         if entry.is_human() {
             self.shown_human.push(self.numbering.of(entry.index));
+        }
+        let number = self.numbering.of(entry.index);
+        let is_next = self.stands_for.last().is_some_and(|last| number == last + self.gone + 1);
+        if is_next && entry.parts().all(|part| draft.is_gone(part.slot)) {
+            self.gone += 1;
         }
         let age = units.all().len() - units.index_of(entry.index);
         for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
@@ -189,7 +208,7 @@ impl Gathered {
         let number = self.numbering.of(entry.index);
         if !is_checkpoint(entry) {
             self.folded += 1;
-            self.stands_for.add(number);
+            self.stands_for.add_behind(number, std::mem::take(&mut self.gone));
         }
         if entry.role().instructs() {
             let words =
@@ -224,7 +243,10 @@ impl Gathered {
                             self.todo.answer(call.0, &text);
                         }
                         self.deeds.answer(call.0, &text, reported);
-                        self.tools.push((part.slot.0, tool.into()));
+                        let path = self.deeds.shown_by(call.0);
+                        let source =
+                            path.map_or_else(|| tool.to_string(), |it| format!("{tool} {it}"));
+                        self.tools.push((part.slot.0, source.into()));
                     }
                     self.lines.add(source, &text, &found);
                 }
@@ -248,8 +270,8 @@ impl Gathered {
         if entry.is_human() {
             let number = self.numbering.of(entry.index) as u32;
             self.newest_human = self.newest_human.max(Some(number));
-            let asked = self.asked.take();
-            self.answered = asked.filter(|_| specifics(&entry.human_text()).next().is_none());
+            self.answered = self.asked.take();
+            self.names_something = specifics(&entry.human_text()).next().is_some();
         }
     }
 
@@ -308,14 +330,17 @@ impl Gathered {
             self.newest_human = self.newest_human.max(Some(word.at as u32));
         }
         self.words.extend(words);
-        self.unquoted += unquoted;
+        let newest = unquoted.last().map(|at| at as u32);
+        self.newest_human = self.newest_human.max(newest);
+        self.unquoted.merge(&unquoted);
         // A newer message may stand before the checkpoint.
         self.instructions.sort_by_key(|word| word.at);
         self.words.sort_by_key(|word| word.at);
         self.deeds.carry(&deeds);
-        let mut last_words = last_words.into_iter().rev();
-        if let Some(last) = last_words.next() {
-            self.answered = last_words.next();
+        let (last, answered): (Vec<_>, Vec<_>) =
+            last_words.into_iter().partition(|word| self.is_last(word));
+        self.answered = answered.into_iter().next_back().or(self.answered.take());
+        if let Some(last) = last.into_iter().next_back() {
             self.asked = Some(last.clone());
             self.last_words = Some(last);
         }

@@ -1,13 +1,14 @@
 //! The lanes of a checkpoint behind its header, each within its share of the room.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
 use super::deeds::{Deed, Deeds, Merging};
 use super::extract::{Gathered, said};
 use super::notes::{Line, Place, Taken};
 use super::phrases::Phrases;
-use super::quotes::{self, Lane, Room};
+use super::quotes::{self, Lane, QuotedMessage, Room};
+use super::ranges::Ranges;
 use super::{LEAST_SUMMARY, LEAST_TOKENS, push_lane, titles};
 use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
@@ -68,6 +69,8 @@ pub(super) struct Written {
     pub(super) summary: String,
 }
 
+/// What stands behind the name of a file that was changed since.
+const CHANGED: &str = ", changed since";
 /// Tokens of the gap between two lines of the model's that aren't neighbours.
 const GAP_TOKENS: u64 = 3;
 /// Tokens of the titles of two lanes.
@@ -94,8 +97,8 @@ impl Lanes<'_> {
         let commands = room_of((new + old.min(room / 4)).min(room / 2));
         let all = words.min(room_of(new + old.min(room / 4)));
         let words = quotes::lane(&self.gathered.words, Room { commands, all }, self.counter);
-        let unquoted = self.gathered.words.len() - words.quoted.len() + self.gathered.unquoted;
-        let words = words.counting(if room < LEAST_TOKENS { 0 } else { unquoted });
+        let unquoted = self.unquoted(&words.quoted);
+        let words = words.naming(&unquoted);
         self.push(&mut out, titles::WORDS, &words.text, &mut left);
         let (deeds, is_complete) = self.deeds(left);
         self.push(&mut out, titles::DEEDS, &deeds, &mut left);
@@ -133,6 +136,18 @@ impl Lanes<'_> {
         self.push(&mut out, titles::NOTES, &notes, &mut left);
         self.push(&mut out, titles::NAMES, &names, &mut left);
         Written { body: out, words, summary }
+    }
+
+    /// The user's messages that aren't quoted; none where little fits.
+    fn unquoted(&self, quoted: &[QuotedMessage]) -> Ranges {
+        let mut unquoted = Ranges::default();
+        if self.shares.room >= LEAST_TOKENS {
+            unquoted.merge(&self.gathered.unquoted);
+            let quoted: HashSet<usize> = quoted.iter().map(|word| word.at).collect();
+            let missing = self.gathered.words.iter().filter(|word| !quoted.contains(&word.at));
+            missing.for_each(|word| unquoted.add(word.at));
+        }
+        unquoted
     }
 
     /// Whether a call is newer than the newest human message.
@@ -349,7 +364,8 @@ impl Lanes<'_> {
         let (slot, start, end) = match line.at {
             Place::Carried(at) => {
                 let (label, text) = &self.gathered.carried_notes[at as usize];
-                return (format!("[{label}] "), format!("{text}\n"));
+                let changed = self.changed_since(line.number, label);
+                return (format!("[{label}{changed}] "), format!("{text}\n"));
             }
             Place::Part { slot, start, end } => (slot, start as usize, end as usize),
         };
@@ -369,7 +385,16 @@ impl Lanes<'_> {
                 format!(" {}", known.map_or("note", |at| &tools[at].1))
             }
         };
-        (format!("[{}{tool}] ", line.number), format!("{before}{said}{behind}\n"))
+        let label = format!("{}{tool}", line.number);
+        let changed = self.changed_since(line.number, &label);
+        (format!("[{label}{changed}] "), format!("{before}{said}{behind}\n"))
+    }
+
+    /// What a label says behind a file that was changed after message `number`: what is quoted of it may not stand there any more.
+    fn changed_since(&self, number: u32, label: &str) -> &'static str {
+        let file = label.splitn(3, ' ').nth(2);
+        let is_changed = |file: &str| self.gathered.deeds.is_changed_since(number, file);
+        if file.is_some_and(is_changed) { CHANGED } else { "" }
     }
 
     /// Specifics that nothing else says, a line for each class, in at most `most` tokens. What stands inside a longer string of

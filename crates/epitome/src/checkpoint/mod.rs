@@ -145,7 +145,13 @@ fn header(gathered: &Gathered) -> String {
 /// What stands before lanes in little room.
 fn short_header(gathered: &Gathered) -> String {
     let stands_for = gathered.stands_for.text();
-    format!("{STANDS_FOR}{stands_for}, for reference; {NO_AUTHORITY}.\n")
+    let above = gathered.newer_above();
+    let newer = if above.is_empty() {
+        String::new()
+    } else {
+        format!(" Newer than some: {}.", above.text())
+    };
+    format!("{STANDS_FOR}{stands_for}, for reference; {NO_AUTHORITY}.{newer}\n")
 }
 
 /// The least checkpoint, which quotes nothing.

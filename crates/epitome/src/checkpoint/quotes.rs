@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use super::cues::commands;
+use super::ranges::Ranges;
 use super::{fence, titles};
 use crate::count::TokenCounter;
 use crate::specifics::specifics;
@@ -35,8 +36,8 @@ pub enum Quote {
 /// What stands for the words between two that are quoted.
 pub const GAP: &str = "[…]";
 
-/// What stands before the number of messages that aren't quoted.
-const UNQUOTED: &str = "[…] more of the user's messages, not quoted: ";
+/// What stands before the numbers of messages that aren't quoted.
+const UNQUOTED: &str = "[…] not quoted: ";
 
 /// How a lane came out.
 #[derive(Clone, Debug, Default)]
@@ -51,19 +52,19 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// The lane with how many messages it doesn't quote.
-    pub(super) fn counting(mut self, unquoted: usize) -> Self {
-        if unquoted > 0 {
-            let _ = writeln!(self.text, "{UNQUOTED}{unquoted}");
+    /// The lane with the numbers of the messages that it doesn't quote.
+    pub(super) fn naming(mut self, unquoted: &Ranges) -> Self {
+        if !unquoted.is_empty() {
+            let _ = writeln!(self.text, "{UNQUOTED}{}", unquoted.text());
         }
         self
     }
 }
 
-/// Reads back how many messages aren't quoted; and what is behind that.
-pub(super) fn read_unquoted(lane: &str) -> Option<(usize, &str)> {
+/// Reads back which messages aren't quoted; and what is behind that.
+pub(super) fn read_unquoted(lane: &str) -> Option<(Ranges, &str)> {
     let (first, rest) = lane.split_once('\n')?;
-    Some((first.strip_prefix(UNQUOTED)?.parse().ok()?, rest))
+    Some((Ranges::read(first.strip_prefix(UNQUOTED)?)?, rest))
 }
 
 impl QuotedMessage {
@@ -377,11 +378,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_quoted_is_counted() {
-        let lane = lane_in(&words()[..2], 1000).counting(3);
-        assert!(lane.text.ends_with("\n[…] more of the user's messages, not quoted: 3\n"));
+    fn what_is_not_quoted_is_named() {
+        let mut unquoted = Ranges::default();
+        for number in [2, 6, 7] {
+            unquoted.add(number);
+        }
+        let lane = lane_in(&words()[..2], 1000).naming(&unquoted);
+        assert!(lane.text.ends_with("\n[…] not quoted: 2 and 6–7\n"));
         let (found, rest) = read(&lane.text);
-        assert_eq!((found.len(), read_unquoted(rest)), (2, Some((3, ""))));
+        assert_eq!((found.len(), read_unquoted(rest)), (2, Some((unquoted, ""))));
         assert_eq!(read_unquoted("Notes\n"), None);
     }
 }

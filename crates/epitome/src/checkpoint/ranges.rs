@@ -15,6 +15,12 @@ impl Ranges {
         self.add_run(number, number);
     }
 
+    /// Adds a number, and those between if there are just so many `between`.
+    pub(super) fn add_behind(&mut self, number: usize, between: usize) {
+        let follows = self.last().is_some_and(|last| last + between + 1 == number);
+        self.add_run(if follows { number - between } else { number }, number);
+    }
+
     fn add_run(&mut self, from: usize, to: usize) {
         match self.0.last_mut() {
             Some(last) if from > last.1 + 1 => self.0.push((from, to)),

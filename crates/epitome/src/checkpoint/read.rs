@@ -16,7 +16,7 @@ pub struct Contents {
     /// The user's words, oldest first.
     pub words: Vec<QuotedMessage>,
     /// Messages of the user's that it doesn't quote.
-    pub unquoted: usize,
+    pub unquoted: Ranges,
     /// What was done, a line each.
     pub deeds: String,
     /// The agent's last words, behind what the user's newest words answer, if they answer something.
@@ -55,8 +55,8 @@ pub fn read(text: &str) -> Option<Contents> {
             let (found, behind) = quotes::read(rest);
             into.extend(found);
             rest = behind;
-            if let Some((count, behind)) = quotes::read_unquoted(rest) {
-                contents.unquoted += count;
+            if let Some((numbers, behind)) = quotes::read_unquoted(rest) {
+                contents.unquoted.merge(&numbers);
                 rest = behind;
             }
             continue;

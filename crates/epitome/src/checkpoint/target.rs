@@ -8,6 +8,7 @@ use crate::json::unquote;
 use crate::specifics::{self, Class};
 use crate::text::arguments::patched_files;
 use crate::text::cut;
+use crate::text::figure::counted;
 use crate::text::outcome::{body, judge};
 use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, NO_RESULT};
@@ -101,6 +102,43 @@ fn named(call: &Call<'_>) -> String {
     out
 }
 
+/// What a call does to files.
+pub(super) struct Files {
+    /// The one file whose content comes back.
+    pub(super) shown: Option<String>,
+    /// Files that it changes.
+    pub(super) changed: Vec<String>,
+}
+
+impl Files {
+    /// The files of a call with these masked `arguments`.
+    pub(super) fn of(call: &Call<'_>, arguments: &str) -> Self {
+        let own = call.arguments.path().map(Cow::into_owned);
+        let is_change = matches!(call.act, Act::Edit | Act::Write | Act::Delete);
+        let mut changed: Vec<String> = own.clone().filter(|_| is_change).into_iter().collect();
+        let patch = call.arguments.patch().or_else(|| call.line.clone());
+        let patch = patch.unwrap_or(Cow::Borrowed(arguments));
+        changed.extend(patched_files(&patch).map(|(_, path)| path.to_owned()));
+        let mut read = Vec::new();
+        for (deed, path) in &call.shell.deeds {
+            match deed {
+                FileDeed::Read => read.push(path.clone()),
+                FileDeed::Search => {}
+                _ => changed.push(path.clone()),
+            }
+        }
+        let one = |paths: &[String]| match paths {
+            [one] => Some(one.clone()),
+            _ => None,
+        };
+        let own = own.filter(|_| is_change || call.act == Act::Read);
+        let shown = own.or_else(|| one(&read)).filter(|path| {
+            path.len() <= MOST_VALUE && !path.contains(|c: char| c.is_control() || c == ']')
+        });
+        Files { shown, changed }
+    }
+}
+
 /// What a call that only reads asked for: its files, else its first short argument.
 pub(super) fn target(call: &Call<'_>) -> Vec<String> {
     let read = call
@@ -127,13 +165,8 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
     values.filter(short).take(1).map(|value| one_line(&value).into_owned()).collect()
 }
 
-/// How a call went, by its masked output. A last line that is `is_common` tells nothing of it.
-pub(super) fn outcome(
-    act: Act,
-    output: &str,
-    reported: CallStatus,
-    is_common: impl Fn(&str) -> bool,
-) -> String {
+/// How a call went, by its masked output.
+pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
     let verdict = judge(output, reported);
     let tests = Tests::of(cut::tail(output, 64 * 1024));
     let totals = tests.map(Tests::note).unwrap_or_default();
@@ -161,7 +194,6 @@ pub(super) fn outcome(
     }
     if !bare.is_empty()
         && bare.len() <= MOST_RESULT
-        && !is_common(bare)
         && !bare.contains('\n')
         && !bare.contains(" → ")
     {
@@ -184,17 +216,14 @@ pub(super) fn outcome(
         let says = first.map(|line| format!("{SAYS}{}", quote(line, MOST_ERROR)));
         return says.unwrap_or_else(|| "answered".to_owned());
     }
-    let mut lines = bare.lines().map(str::trim);
-    let line = if act == Act::Run {
-        lines.rfind(|line| line.contains(char::is_alphanumeric) && !is_common(line))
-    } else {
-        lines.next()
-    };
+    // Of a command's many lines none tells by its place.
+    let said = bare.lines().filter(|line| !line.trim().is_empty());
+    let line = if act == Act::Run { None } else { bare.lines().next() };
     match line.filter(|line| !line.is_empty()) {
         Some(line) => quote(line, MOST_RESULT),
         None if verdict.outcome == CallStatus::Ok => "ok".to_owned(),
         None if bare.is_empty() => "no output".to_owned(),
-        None => "answered".to_owned(),
+        None => format!("{} of output", counted(said.count(), "line")),
     }
 }
 

@@ -206,14 +206,14 @@ res  b = {lines 3}
             keep user Fix the build.
             fold asst think* one | call a Read {"file_path":"x"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
-            here <checkpoint 83566c04bf23>
+            here <checkpoint 6024dacb9339>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 1–2. Later lines hold over earlier ones; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | What was done
                | Only read: Read: x
                | 
                | Notes
-               | [2 Read] 1 if LruCache > 963 { return Err(Error::LruCache); }
+               | [2 Read x] 1 if LruCache > 963 { return Err(Error::LruCache); }
                |   3 def TokenStream(self, TokenStream=None): # see https://example.org/TokenStream?n=71
                |   10 if LruCache > 871 { return Err(Error::read_config); }
                |   22 def user_id(self, flush=None): # see https://example.org/flush?n=787
@@ -238,7 +238,7 @@ res  b = {lines 3}
                | Names not said above
                | numbers: 283, 383, 945, 319, 935, 474, 596, 895, 128, 289
                | quoted: "user_id: %s\n", "LruCache: %s\n", "parseHeader: %s\n", "max_retries: %s\n", "read_config: %s\n", "upload_chunk: %s\n", "handle_request: %s\n"
-               | </checkpoint 83566c04bf23>
+               | </checkpoint 6024dacb9339>
             keep asst think* two | call b Read {"file_path":"y"}
             keep res  b = {lines 3}
         "#]],

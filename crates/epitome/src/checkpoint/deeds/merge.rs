@@ -50,7 +50,7 @@ pub(super) fn grouped<'a>(
         let at = *places.entry((what.clone(), asks, Went::of(deed))).or_insert(groups.len());
         if at == groups.len() {
             let deed = deed.clone();
-            let deed = Deed { what: what.into(), times: 0, ..deed };
+            let deed = Deed { what: what.into(), times: 0, failed: 0, ..deed };
             groups.push(Group { deed, targets: Vec::new(), seen: HashSet::new() });
         }
         groups[at].add(deed, merging);
@@ -89,6 +89,7 @@ pub(super) fn mended(same: Vec<Deed>) -> Vec<Deed> {
         match places.get(&(deed.what.clone(), deed.asks)).map(|at| &mut well[*at]) {
             Some(later) if later.last > deed.last => {
                 later.times += deed.times;
+                later.failed += deed.failed;
                 later.first = later.first.min(deed.first);
             }
             _ => well.push(deed),
@@ -101,6 +102,7 @@ impl<'a> Group<'a> {
     fn add(&mut self, deed: &'a Deed, merging: Merging) {
         let known = &mut self.deed;
         known.times += deed.times;
+        known.failed += deed.failed;
         known.first = known.first.min(deed.first);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();

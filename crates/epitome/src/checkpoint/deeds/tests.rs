@@ -92,7 +92,8 @@ fn what_failed_is_told_apart_from_what_went_well() {
         call(&mut deeds, well);
     }
     let lines = |deeds: &Deeds, merging| deeds.lines(|_| true, merging);
-    let failed = "[1] send_it(S-1, A1 · S-1, A4) ×2, last [4] → failed: error: refused";
+    let failed =
+        "[1] send_it(S-1, A1 · S-1, A4) ×2 (all failed), last [4] → failed: error: refused";
     let sent = "[2] send_it(S-1, A2 · S-1, A3 · S-1, A5) ×3, last [5] → sent";
     assert_eq!(lines(&deeds, Merging::TOOL), [failed, sent]);
     let few = "[2] send_it(… · A2 · A3 · A5) ×3, last [5] → sent";
@@ -134,16 +135,20 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
 }
 
 #[test]
-fn how_other_commands_end_is_no_outcome() {
+fn of_many_lines_none_is_picked_as_the_outcome() {
     let mut deeds = Deeds::default();
-    let outputs = ["built\nGoodbye.", "v0.8.0\nGoodbye.", "Goodbye."];
+    let outputs = ["built\nGoodbye.", "v0.8.0", "error: no such task\nGoodbye."];
     for (number, output) in (1..).zip(outputs) {
         let line = format!(r#"{{"command":"npm run task{number}"}}"#);
         deeds.call(number, number, "bash", &line, false);
         deeds.answer(number, output, CallStatus::Unknown);
     }
     let lines = deeds.lines(|_| true, Merging::Same);
-    assert!(lines[1].ends_with(" → v0.8.0") && lines[2].ends_with(" → answered"), "{lines:?}");
+    let ends = [" → 2 lines of output", " → v0.8.0", " → failed: error: no such task"];
+    assert!(lines.iter().zip(ends).all(|(line, end)| line.ends_with(end)), "{lines:?}");
+    let mut next = Deeds::default();
+    next.carry(&lines.join("\n"));
+    assert_eq!(next.lines(|_| true, Merging::Same), lines);
 }
 
 #[test]
@@ -199,6 +204,6 @@ fn what_was_carried_and_is_done_again_is_one_line() {
     deeds.carry("[3] Bash(cargo test) → exit 101");
     deeds.call(9, 9, "Bash", r#"{"command":"cargo test"}"#, false);
     deeds.answer(9, "Chunk ID: 1\nProcess exited with code 0\nOutput:\n", CallStatus::Unknown);
-    let once = ["[3] Bash(cargo test) ×2, last [9] → ok"];
+    let once = ["[3] Bash(cargo test) ×2 (1 failed), last [9] → ok"];
     assert_eq!(deeds.lines(|_| true, Merging::Same), once);
 }
