@@ -5,12 +5,20 @@ use std::fmt;
 use epitome::wire::{Format, WireError};
 use memchr::{memchr_iter, memrchr};
 
+/// The article before a reader's name.
+fn article(name: &str) -> &'static str {
+    if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
 /// Why a recording can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The text isn't JSON.
-    #[error("not a {reader} recording: not valid JSON: {what} (line {line}, column {column})")]
+    #[error(
+        "not {} {reader} recording: not valid JSON: {what} (line {line}, column {column})",
+        article(reader)
+    )]
     Json {
         /// The name of its reader.
         reader: &'static str,
@@ -22,7 +30,7 @@ pub enum ReadError {
         what: &'static str,
     },
     /// The JSON has another shape.
-    #[error("not a {reader} recording: {what}")]
+    #[error("not {} {reader} recording: {what}", article(reader))]
     Shape {
         /// The name of its reader.
         reader: &'static str,

@@ -157,6 +157,9 @@ impl<'a> Reader<'a> {
     fn part(&mut self, at: usize, part: &Part<'a>, inner: &[Part<'a>]) -> Option<ContentPiece> {
         about::part(self.from, at, part, &mut self.neutral);
         let is_served = self.from.is_served(part);
+        if !is_served && part.kind() != PartKind::Reasoning && has_half_character(part.raw_body()) {
+            self.lose(at, Loss::HalfCharacter, "");
+        }
         match part.kind() {
             PartKind::Text if is_refusal(part) => {
                 Some(ContentPiece::Refusal(part.text().into_owned()))
@@ -298,4 +301,23 @@ impl<'a> Reader<'a> {
 fn is_object(text: &str) -> bool {
     let mut scanner = Scanner::new(text);
     text.starts_with('{') && scanner.value().is_ok() && scanner.end().is_ok()
+}
+
+/// Whether a JSON literal has half of a surrogate pair, which no text can hold.
+fn has_half_character(raw: &str) -> bool {
+    let unit = |at: usize| -> Option<u32> {
+        let digits = raw.get(at..at + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let mut at = 0;
+    while let Some(found) = raw.get(at..).and_then(|rest| rest.find('\\')) {
+        at += found;
+        match (unit(at), unit(at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => at += 12,
+            (Some(0xD800..=0xDFFF), _) => return true,
+            (Some(_), _) => at += 6,
+            (None, _) => at += 2,
+        }
+    }
+    false
 }

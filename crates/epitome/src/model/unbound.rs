@@ -60,10 +60,12 @@ pub(crate) fn unbind(came: &Request, mut repaired: Repaired, binding: Binding) -
                 mend: "dropped the reasoning".into(),
             });
         }
-        view.push(match slots.is_empty() {
-            true => Fate::Keep,
-            false if is_emptied => Fate::Drop(Reason::BoundReasoning),
-            false => Fate::Edit(slots.into_iter().map(edit).collect()),
+        view.push(if slots.is_empty() {
+            Fate::Keep
+        } else if is_emptied {
+            Fate::Drop(Reason::BoundReasoning)
+        } else {
+            Fate::Edit(slots.into_iter().map(edit).collect())
         });
         if !is_emptied {
             came_from.push(repaired.came_from[entry.index]);

@@ -131,6 +131,7 @@ impl Reader<'_> {
         let mut frame = Frame::bare(Envelope::Body, Span::NONE);
         let text = scanner.text();
         let mut is_list = true;
+        let mut lists = 0;
         let mut is_entry = false;
         scanner.object(|scanner, key| {
             let name = unquote(key.of(text));
@@ -141,6 +142,7 @@ impl Reader<'_> {
                 // Responses take plain words for a list of one message.
                 let is_words = first == Some(b'"') && name == "input";
                 is_list = is_words || first == Some(b'[');
+                lists += usize::from(is_list);
                 let start = scanner.position();
                 if is_words {
                     self.entry(scanner)?;
@@ -169,6 +171,10 @@ impl Reader<'_> {
         if is_entry {
             self.transcript = Transcript::new(Arc::clone(self.transcript.source()));
             return Ok(None);
+        }
+        // Which of them is meant, nobody knows, and the other would be lost.
+        if lists > 1 {
+            return Err(Failure::Shape("the list of messages is there twice"));
         }
         if !is_list {
             return Err(Failure::Shape("the list of messages is not an array"));
@@ -244,5 +250,23 @@ fn kept_by(keeper: Keeper, text: &str, value: Span) -> Option<Span> {
         // A thread that is only created has none yet.
         Keeper::Thread => json::member(text, value, "previous_message_id"),
         _ => (value.of(text) != "null").then_some(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_lists_none_is_taken() {
+        let said = r#"{"role":"user","content":"x"}"#;
+        let body = format!(r#"{{"messages":[{said}],"model":"m","messages":[{said}]}}"#);
+        let refused = parse(Format::OpenaiChat, Arc::new(body)).expect_err("two lists");
+        assert_eq!(
+            refused.to_string(),
+            "not openai-chat messages: the list of messages is there twice"
+        );
+        let body = format!(r#"{{"messages":null,"messages":[{said}]}}"#);
+        assert!(parse(Format::OpenaiChat, Arc::new(body)).is_ok(), "null is none");
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::dress::ON;
 use super::models::Model;
-use super::rules::{INTERLEAVED, SENTINEL, field, list, text};
+use super::rules::{INTERLEAVED, SENTINEL, field, interactions_accepts, list, text};
 use super::{Api, Call, Endpoint, Judge, Strangers, dressed};
 
 /// Everything that a request may ask for by name.
@@ -27,6 +27,10 @@ const BETAS: [&str; 5] = [
 /// # Panics
 /// If no API here speaks that format.
 pub fn accepts(format: &str, body: &Value) -> Result<(), String> {
+    // Nobody answers interactions here; what they demand is all that is known.
+    if format == "gemini-interactions" {
+        return interactions_accepts(body);
+    }
     let api = Api::of_format(format).unwrap_or_else(|| panic!("no API speaks {format}"));
     let key = match api {
         Api::Responses => "input",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use epitome::convert::convert;
+use epitome::convert::{Loss, convert};
 use epitome::wire::{self, Format};
 use expect_test::{Expect, expect};
 
@@ -202,4 +202,14 @@ fn of_bedrock() {
           2: Changed Medium video/mp4
     "#]],
     );
+}
+
+#[test]
+fn half_a_character_is_listed() {
+    let body = r#"{"messages":[{"role":"user","content":"a \ud800 b"},{"role":"user","content":"\ud83d\ude00 \ufffd \\ud800"}]}"#;
+    let request = wire::parse(Format::OpenaiChat, body.to_owned()).expect("a request");
+    let lost = convert(&request, Format::Anthropic).lost;
+    let halves: Vec<_> = lost.iter().filter(|lost| lost.what == Loss::HalfCharacter).collect();
+    assert_eq!(halves.len(), 1, "{lost:?}");
+    assert_eq!(halves[0].entry, Some(0));
 }

@@ -63,6 +63,8 @@ pub enum Loss {
     Order,
     /// Blank words.
     Blank,
+    /// Half of a character that JSON writes in two.
+    HalfCharacter,
     /// System text in mid-conversation.
     Instructions,
     /// A call with a form of its own.
@@ -83,7 +85,7 @@ pub enum Loss {
 
 impl Loss {
     /// All kinds.
-    pub const ALL: [Loss; 22] = [
+    pub const ALL: [Loss; 23] = [
         Loss::Reasoning,
         Loss::SignedReasoning,
         Loss::ServedTool,
@@ -98,6 +100,7 @@ impl Loss {
         Loss::Failure,
         Loss::Order,
         Loss::Blank,
+        Loss::HalfCharacter,
         Loss::Instructions,
         Loss::CallKind,
         Loss::Arguments,
@@ -140,6 +143,11 @@ impl Loss {
             Loss::Failure => ("failure", Dropped, "that a call failed is said by its words only"),
             Loss::Order => ("order", Changed, "words of a reply stand before its calls"),
             Loss::Blank => ("blank text", Dropped, "blank text is refused"),
+            Loss::HalfCharacter => (
+                "half a character",
+                Changed,
+                "no text holds it alone: the replacement character stands there",
+            ),
             Loss::Instructions => (
                 "instructions",
                 Changed,

@@ -7,6 +7,7 @@ mod binding;
 mod chat;
 mod converse;
 mod gemini;
+mod interactions;
 mod responses;
 
 use serde_json::Value;
@@ -172,5 +173,6 @@ pub(crate) use anthropic::{BINDING_CONTROLS, INTERLEAVED};
 pub(crate) use converse::client;
 pub(crate) use converse::seal as seal_converse;
 pub(crate) use gemini::{SENTINEL, field};
+pub(crate) use interactions::accepts as interactions_accepts;
 pub(crate) use responses::bare as responses_item;
 pub(crate) use responses::seal as seal_responses;
