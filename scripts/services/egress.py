@@ -92,7 +92,8 @@ def reading_a_recording(folder, words):
     assert json.loads(desk.run("simulate s.jsonl --whole --window 100k --json", codes=(0, 3)))["compactions"] >= 0
     assert json.loads(desk.run("convert s.jsonl --to openai-chat", codes=(0, 3)))["messages"]
     before = desk.recording.read_bytes()
-    assert "s.jsonl" in desk.run("sessions") and "s.jsonl" in desk.run("")
+    assert " s  claude-code " in desk.run("sessions") and " s  claude-code " in desk.run("")
+    assert "tokens" in desk.run("stats s --json")
     assert desk.recording.read_bytes() == before
 
 

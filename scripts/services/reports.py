@@ -1,9 +1,9 @@
-"""The page of `epitome report --html`, looked at by a real browser: Chromium, without a network.
+"""The pages of `epitome report --html` and `epitome stats --html`, looked at by a real browser: Chromium, without a network.
 
     reports.py --epitome FILE --chromium FILE --session FILE
 
-A session is recorded further behind a compaction of the agent's own and one of Epitome's. The page is drawn as on a
-phone and on a desk, light and dark; KEEP in the environment names a folder for the pictures.
+A session is recorded further behind a compaction of the agent's own and one of Epitome's. Each page is drawn as on
+a phone and on a desk, light and dark; KEEP in the environment names a folder for the pictures.
 """
 
 import json
@@ -107,18 +107,21 @@ def on_phones_and_desks(words, folder):
     assert [done["by_epitome"] for done in told["compactions"]] == [False, True], told["compactions"]
     assert told["compactions"][0]["human"]["lost"], "the agent's own summary quotes nobody"
     assert not told["compactions"][1]["human"]["lost"], "Epitome's quotes all"
-    page = folder / "report.html"
-    subprocess.run([words.epitome, "report", str(session), "--html", "-o", str(page)], check=True, capture_output=True)
-    for device, size in SIZES.items():
-        for scheme, (number, colour) in SCHEMES.items():
-            picture = folder / f"report-{device}-{scheme}.png"
-            said = drawn(words.chromium, page, picture, size, number, folder)
-            refused = [line for line in said.splitlines() if "CONSOLE" in line or "Refused" in line]
-            assert not refused, refused
-            assert looked_at(picture) == (*size, colour), (picture.name, looked_at(picture))
-            assert picture.stat().st_size > 20_000, f"{picture.name} is nearly empty"
-            if os.environ.get("KEEP"):
-                (trials.pathlib.Path(os.environ["KEEP"]) / picture.name).write_bytes(picture.read_bytes())
+    report = folder / "report.html"
+    subprocess.run([words.epitome, "report", str(session), "--html", "-o", str(report)], check=True, capture_output=True)
+    stats = folder / "stats.html"
+    subprocess.run([words.epitome, "stats", str(session), "--html", str(stats)], check=True, capture_output=True)
+    for page in (report, stats):
+        for device, size in SIZES.items():
+            for scheme, (number, colour) in SCHEMES.items():
+                picture = folder / f"{page.stem}-{device}-{scheme}.png"
+                said = drawn(words.chromium, page, picture, size, number, folder)
+                refused = [line for line in said.splitlines() if "CONSOLE" in line or "Refused" in line]
+                assert not refused, refused
+                assert looked_at(picture) == (*size, colour), (picture.name, looked_at(picture))
+                assert picture.stat().st_size > 20_000, f"{picture.name} is nearly empty"
+                if os.environ.get("KEEP"):
+                    (trials.pathlib.Path(os.environ["KEEP"]) / picture.name).write_bytes(picture.read_bytes())
 
 
 def main():

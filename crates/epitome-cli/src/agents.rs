@@ -2,6 +2,7 @@
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The agent, a variable that moves its folder, the folder in the home folder, and where in it they are.
 const KEPT: [(&str, &str, &str, &str); 4] = [
@@ -29,6 +30,13 @@ pub(crate) struct File {
     pub(crate) agent: &'static str,
     pub(crate) path: PathBuf,
     pub(crate) meta: Metadata,
+}
+
+impl File {
+    /// When it was written last.
+    pub(crate) fn modified(&self) -> SystemTime {
+        self.meta.modified().unwrap_or(UNIX_EPOCH)
+    }
 }
 
 /// The folders that are there.

@@ -17,6 +17,7 @@ use crate::args::{ArchiveArg, Channel, InputArgs, KeepArgs, ReadingArgs};
 use crate::failure::Failure;
 use crate::folders::usual_archive;
 use crate::input::{self, Opened};
+use crate::lookup;
 use crate::output::Report;
 use crate::quoting::{name, operand};
 use crate::terminal::{self, FAINT, paint};
@@ -246,7 +247,7 @@ pub(crate) fn open(folder: &Path, access: Access) -> Result<Store> {
 }
 
 /// Whether an archive is named by the URL of a PostgreSQL database.
-fn is_on_server(folder: &Path) -> bool {
+pub(crate) fn is_on_server(folder: &Path) -> bool {
     let schemes = ["postgres://", "postgresql://"];
     folder.to_str().is_some_and(|name| schemes.iter().any(|scheme| name.starts_with(scheme)))
 }
@@ -312,6 +313,12 @@ fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
         StoreError::NotAStore { .. } | StoreError::Link { .. } => {
             Failure::usage(what).hint("name a folder that isn't there yet, or an archive")
         }
+        StoreError::Exposed { .. } => {
+            Failure::other(what).hint(format!("close it to others: chmod -R go= {shown}"))
+        }
+        StoreError::Foreign { .. } => Failure::other(what).hint(format!(
+            "name an archive of your own, or take it over: sudo chown -R \"$(id -un)\" {shown}"
+        )),
         StoreError::Newer { .. } => Failure::other(what).hint("use a newer epitome"),
         StoreError::Unfinished { .. } => {
             Failure::other(what).hint(format!("copy {shown} to where it can be written"))
@@ -405,7 +412,16 @@ pub(crate) fn located(
         // Names have no dots.
         _ => (&*text, None),
     };
-    let session = store.session(session).map_err(&failed)?;
+    let session = match store.session(session) {
+        // No session of the archive; one of an agent, maybe.
+        Err(error @ StoreError::NoSuchSession { .. }) => {
+            return match lookup::found(what).map_err(|error| Failure::usage(error.to_string()))? {
+                Some(file) => located(&file, archive, store),
+                None => Err(failed(error)),
+            };
+        }
+        session => session.map_err(&failed)?,
+    };
     let meant = match view {
         Some(view) => Meant::View(view),
         None => Meant::InForce(session.head().map_err(archive.refused())?),
@@ -445,13 +461,24 @@ fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, Meant)>, Sto
     }
     // It went on: the newest checkpoint in it tells which view it went on from.
     let Ok(request) = wire::detect(text.to_owned()) else { return Ok(None) };
+    match went_on_from(&request, store)? {
+        Some(found) => Ok(Some(view(found))),
+        None => going_on(&request, store),
+    }
+}
+
+/// The view that a request went on from, as its newest checkpoint says.
+pub(crate) fn went_on_from(
+    request: &Request,
+    store: &Store,
+) -> Result<Option<(Session, u64)>, StoreError> {
     let ids = look_alikes(&request.transcript).map(|part| ContentId::of_text(&part.text()));
     for id in ids.collect::<Vec<_>>().into_iter().rev() {
         if let Some(found) = store.shown_as(id)? {
-            return Ok(Some(view(found)));
+            return Ok(Some(found));
         }
     }
-    going_on(&request, store)
+    Ok(None)
 }
 
 /// The session that says all of a request, or that it goes on with: all is shown of it as it was said.

@@ -24,6 +24,7 @@ use epitome::wire::RuleId;
 use epitome::{Tail, Target};
 
 use crate::formats;
+use crate::lookup::transcript;
 use crate::output::Report;
 use crate::values::{
     Purpose, counter_names, counting, format_names, rule, stop, strategies, strategies_help, task,
@@ -39,18 +40,20 @@ pub(crate) use around::AroundArgs;
 pub(crate) use bench::{BenchCommand, ForesightArgs, RoundsArgs};
 pub(crate) use brief::command;
 pub(crate) use compact::{CompactArgs, ConvertArgs};
-pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs};
+#[cfg(feature = "view")]
+pub(crate) use looks::ViewArgs;
+pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs, StatsArgs};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
-pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs};
+pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, SchemaArgs};
 #[cfg(feature = "grpc")]
 pub(crate) use sidecar::SidecarArgs;
 pub(crate) use summary::SummaryArgs;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
-was written breaks a rule that only its author can mend, 65 bad input, 69 upstream failed, 75 try again,
-130 interrupted.";
+was written breaks a rule that only its author can mend, 4 nothing was found, 65 bad input, 69 upstream
+failed, 75 try again, 130 interrupted.";
 
 const CONFIGURATION: &str = "\
 Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this \
@@ -143,6 +146,16 @@ Examples:
     #[command(after_help = looks::REPORT)]
     Report(ReportArgs),
 
+    #[cfg(feature = "view")]
+    /// Walk through a session on the terminal: its turns and their weight, what each compaction hid.
+    ///
+    /// Turns open to their messages; beside them stands all that a message says, with secrets masked. `c` goes to the next
+    /// compaction, `/` finds words, `y` copies the id by which `epitome recall` gives a message back.
+    #[command(after_help = "\
+Example:
+  epitome view session.jsonl")]
+    View(ViewArgs),
+
     /// Feed a session request by request through the machine that decides, and show each decision.
     ///
     /// Each call of the model in the recording becomes a request with all that was said before it. When
@@ -174,8 +187,10 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
 
     /// List the recordings on this machine, or what is in an archive.
     ///
-    /// Claude Code's, Codex's, Gemini CLI's and pi's, the newest first: what the next request would hold in tokens (as the
-    /// provider reported, with `~` an estimate) and how often it was compacted. CLAUDE_CONFIG_DIR, CODEX_HOME
+    /// Claude Code's, Codex's, Gemini CLI's and pi's, the newest first: the first words that a person said, the model, what
+    /// the next request would hold in tokens (as the provider reported, with `~` an estimate), the share of the model's
+    /// window that this is, and what the session cost so far. Every command takes the id, or its beginning, for a file.
+    /// CLAUDE_CONFIG_DIR, CODEX_HOME
     /// and PI_CODING_AGENT_DIR say where they are, if not in the home folder. Behind them stands what is in the usual archive.
     /// With SESSION, a session of an archive, its views: what each was made from, what it came to, which is in force.
     Sessions(SessionsArgs),
@@ -258,11 +273,13 @@ the keys that --json shows.")]
     },
 
     /// Check the program's surroundings: settings, models, summarizers and their keys, counters, terminal,
-    /// recordings.
-    #[command(
-        after_help = "Nothing is sent anywhere without --online. Exits with 3 if something is wrong."
-    )]
+    /// agents (hooks, MCP server), archive, recordings.
+    #[command(after_help = program::DOCTOR)]
     Doctor(DoctorArgs),
+
+    /// Print the JSON Schema of a report, or which reports there are.
+    #[command(after_help = program::SCHEMA)]
+    Schema(SchemaArgs),
 
     /// Print a completion script for a shell.
     #[command(after_help = "\
@@ -289,8 +306,8 @@ Examples:
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// The transcript; `-` or nothing reads stdin.
-    #[arg(value_name = "FILE|-", value_hint = ValueHint::FilePath, help_heading = None)]
+    /// The transcript: a file, or the id of a session that `epitome sessions` lists, or its beginning; `-` or nothing reads stdin.
+    #[arg(value_name = "FILE|ID|-", value_hint = ValueHint::FilePath, help_heading = None, value_parser = transcript())]
     pub(crate) file: Option<PathBuf>,
 
     #[command(flatten)]
@@ -427,24 +444,6 @@ impl HowArgs {
         let counter = CounterArg { counter: counter.cloned() };
         HowArgs { shape: ShapeArgs::default(), counting: counting.clone(), counter }
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StatsArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) counting: CountingArgs,
-    #[command(flatten)]
-    pub(crate) counter: CounterArg,
-
-    /// Write a page with the picture: one file that needs nothing else.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub(crate) html: Option<PathBuf>,
-
-    /// Write the picture alone.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

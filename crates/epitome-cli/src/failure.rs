@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A check found something, a target can't be reached, or what was written still breaks a rule.
     Found = 3,
+    /// A search found nothing.
+    Nothing = 4,
     /// The input can't be read.
     Input = 65,
     /// Who was to help couldn't.

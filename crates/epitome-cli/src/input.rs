@@ -21,6 +21,7 @@ use serde::Serialize;
 use crate::args::{InputArgs, ReadingArgs};
 use crate::failure::Failure;
 use crate::identity::Identity;
+use crate::lookup;
 use crate::output::{self, Report};
 use crate::quoting::{name, operand, shell};
 use crate::terminal::line;
@@ -327,6 +328,20 @@ fn from_file(file: &Path) -> Result<Vec<u8>> {
     let failed = |error: &io::Error| -> anyhow::Error {
         let failure = Failure::other(format!("{shown} can't be read: {error}"));
         match error.kind() {
+            // It may have been meant as a session's id.
+            ErrorKind::NotFound if lookup::is_archived(file) => {
+                let id = operand(file);
+                failure
+                    .hint(format!(
+                        "the archive has a session of that id: epitome restore {id} | epitome stats"
+                    ))
+                    .into()
+            }
+            ErrorKind::NotFound if file.components().count() == 1 && file.extension().is_none() => {
+                failure
+                    .hint("epitome sessions lists the sessions that can be named, ls the files")
+                    .into()
+            }
             ErrorKind::NotFound => failure.hint(format!("ls {}", operand(near(file)))).into(),
             _ => failure.hint(format!("ls -ld {}", operand(file))).into(),
         }

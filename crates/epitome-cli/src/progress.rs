@@ -15,7 +15,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::failure::Failure;
 use crate::output::Report;
-use crate::signals::Asked;
+use crate::signals::{Asked, Heed};
 
 /// Work that is quicker than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -76,7 +76,7 @@ impl Progress {
             return Ok(self.at_once(drive));
         }
         // Commands run in groups of their own and don't hear of it: they are killed with what waits for them.
-        let asked = Asked::listen();
+        let asked = Asked::listen(Heed::All);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.context("no answers can be waited for")?;
         runtime.block_on(async {

@@ -7,7 +7,9 @@ use epitome::model::Cost;
 use epitome::strategy::guard::Unheld;
 use epitome::summarize::{Choice, PriceQuote, Shape, Spent, SummaryReceipt};
 use epitome::text::figure::counted;
+use epitome::trigger::Cause;
 
+use crate::failure::Exit;
 use crate::terminal::{
     self, FAINT, GOOD, STRONG, WARN, count, left, line, paint, put, right, size,
 };
@@ -26,6 +28,44 @@ pub(crate) enum Tense {
     Planned,
 }
 
+/// A target, as it was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SaidTarget {
+    pub(crate) words: String,
+    /// Nobody asked for it.
+    pub(crate) is_default: bool,
+}
+
+impl SaidTarget {
+    /// One that somebody asked for.
+    pub(crate) fn asked(words: String) -> Self {
+        SaidTarget { words, is_default: false }
+    }
+
+    /// One that holds where nobody asks for any.
+    pub(crate) fn default(words: String) -> Self {
+        SaidTarget { words, is_default: true }
+    }
+
+    /// Whether nothing could leave and nobody asked for less: a small request is as it should be.
+    pub(crate) fn is_settled(&self, receipt: &Receipt) -> bool {
+        let (before, after) = (&receipt.before, &receipt.after);
+        self.is_default
+            && before.bytes == after.bytes
+            && before.count.tokens == after.count.tokens
+            && before.entries == after.entries
+    }
+
+    /// 3 where it isn't reached.
+    pub(crate) fn exit(&self, receipt: &Receipt) -> Exit {
+        match receipt.reached {
+            Reached::Unreachable { .. } | Reached::Short if self.is_settled(receipt) => Exit::Ok,
+            Reached::Unreachable { .. } | Reached::Short | Reached::Declined => Exit::Found,
+            Reached::NotTriggered | Reached::NothingToDo | Reached::Target => Exit::Ok,
+        }
+    }
+}
+
 /// How sure a count is, in words.
 pub(crate) fn basis(of: Count, counter: &str) -> String {
     match of.basis {
@@ -37,13 +77,17 @@ pub(crate) fn basis(of: Count, counter: &str) -> String {
     }
 }
 
-/// The receipt in words, `target` being how the target was said.
-pub(crate) fn words(receipt: &Receipt, target: &str, tense: Tense) -> String {
+/// The receipt in words.
+pub(crate) fn words(receipt: &Receipt, target: &SaidTarget, tense: Tense) -> String {
     let mut out = String::new();
-    head(&mut out, receipt, target);
+    head(&mut out, receipt, &target.words);
     steps(&mut out, receipt);
     details(&mut out, receipt, tense);
-    floor(&mut out, receipt, tense);
+    if receipt.reached.is_compacted() && target.is_settled(receipt) {
+        put(&mut out, "nothing to do:", "all of it must stay");
+    } else {
+        floor(&mut out, receipt, tense);
+    }
     out
 }
 
@@ -71,7 +115,9 @@ fn head(out: &mut String, receipt: &Receipt, target: &str) {
         count(before.entries),
         count(after.entries)
     );
-    if receipt.cause.is_some() && receipt.triggered {
+    // Who asks for a compaction knows that.
+    let is_told = receipt.cause.as_ref().is_some_and(|cause| !matches!(cause, Cause::Asked(_)));
+    if is_told && receipt.triggered {
         put(out, "because", &line(&receipt.reason, 120));
     }
     row!(out, "target", "{} ({target}), floor {}", count(receipt.target), count(receipt.floor));

@@ -49,15 +49,25 @@ pub(crate) struct Asked {
     _held: Held,
 }
 
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heed {
+    /// Whatever asks to end.
+    All,
+    /// All but that the terminal is gone, which ends the program at once: what reads from one would go on for ever.
+    AllButHangup,
+}
+
 #[cfg(target_os = "linux")]
 impl Asked {
-    pub(crate) fn listen() -> Self {
+    pub(crate) fn listen(heed: Heed) -> Self {
         use nix::sys::signal::{SigSet, Signal};
         use nix::sys::signalfd::SfdFlags;
 
         let ignored = ignored();
         let all = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
         let heeded = all.into_iter().filter(|signal| ignored >> (*signal as i32 - 1) & 1 == 0);
+        let heeded = heeded.filter(|signal| heed == Heed::All || *signal != Signal::SIGHUP);
         let heeded: SigSet = heeded.collect();
         let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
         let told = SignalFd::with_flags(&heeded, flags).ok();
@@ -84,7 +94,7 @@ fn ignored() -> u64 {
 /// Elsewhere the program ends at once.
 #[cfg(not(target_os = "linux"))]
 impl Asked {
-    pub(crate) fn listen() -> Self {
+    pub(crate) fn listen(_: Heed) -> Self {
         Asked {}
     }
 

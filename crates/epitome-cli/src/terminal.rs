@@ -162,6 +162,13 @@ pub(crate) fn size(bytes: usize) -> String {
     epitome::text::figure::size(bytes)
 }
 
+/// How long ago, in the unit that tells it.
+pub(crate) fn ago(seconds: u64) -> String {
+    let units = [(86_400 * 7, "w"), (86_400, "d"), (3600, "h"), (60, "min"), (1, "s")];
+    let unit = units.iter().find(|(size, _)| seconds >= 2 * size).unwrap_or(&(1, "s"));
+    format!("{} {}", seconds / unit.0, unit.1)
+}
+
 /// A share in percent with one digit behind the point.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
@@ -192,6 +199,9 @@ pub(crate) fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stdout())
         .map_or(100, |(width, _)| usize::from(width.0).clamp(LEAST_WIDTH, 140))
 }
+
+/// The least columns in which an item of a list has one line.
+pub(crate) const WIDE: usize = 100;
 
 /// Columns that are drawn for where there are fewer.
 const LEAST_WIDTH: usize = 32;

@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::args::{ArchiveArg, ReadingArgs};
 use crate::input;
 use crate::output;
+use crate::project;
 use crate::quoting::name;
 
 /// All that was said in a file.
@@ -25,6 +26,8 @@ use crate::quoting::name;
 pub(crate) struct Whole {
     /// What was said, across compactions; those that were put into the recording say nothing in it.
     pub(crate) request: Request,
+    /// The project that it is about.
+    project: String,
     /// How many compactions there were.
     compactions: usize,
     /// The main line, where this is a sub-agent's.
@@ -54,11 +57,18 @@ impl Whole {
     /// They can't be read so.
     pub(crate) fn read(raw: &[u8], file: Option<&Path>, how: &ReadingArgs) -> Result<Self> {
         let how = ReadingArgs { whole: true, ..how.clone() };
+        let project = project::of(raw);
         let recording = match input::all(raw.to_vec(), file, &how)? {
             Input::Recording(recording) => recording,
             Input::Request(request) => {
                 let request = input::unclaimed(request);
-                return Ok(Whole { request, compactions: 0, main: None, parts: Vec::new() });
+                return Ok(Whole {
+                    request,
+                    project,
+                    compactions: 0,
+                    main: None,
+                    parts: Vec::new(),
+                });
             }
         };
         let compactions = recording.compactions;
@@ -69,7 +79,7 @@ impl Whole {
                 Some(side) => (side, Some(recording.request)),
                 None => (recording.request, None),
             };
-            return Ok(Whole { request, compactions, main, parts: Vec::new() });
+            return Ok(Whole { request, project, compactions, main, parts: Vec::new() });
         }
         let named = file.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
         let part = |side: epitome_recordings::Sidechain| Part {
@@ -83,7 +93,7 @@ impl Whole {
         {
             parts.extend(beside(file, raw));
         }
-        Ok(Whole { request: recording.request, compactions, main: None, parts })
+        Ok(Whole { request: recording.request, project, compactions, main: None, parts })
     }
 
     /// Takes all of it in, sub-agents as sessions of their own; that of the main line.
@@ -101,14 +111,15 @@ impl Whole {
             Secrets::Kept => store.take_in(document).map_err(archive.failed()),
             Secrets::Masked => store.take_in_redacted(document).map_err(archive.failed()),
         };
-        let session = take_in(&Document { raw, request: &self.request, source })?;
+        let project = self.project.as_str();
+        let session = take_in(&Document { raw, request: &self.request, source, project })?;
         if let Some(main) = &self.main
             && let Some(main) = store.going_on(&Chain::of(main)).map_err(archive.failed())?
         {
             store.belongs(&session, &main).map_err(archive.failed())?;
         }
         for Part { source, raw, request } in &self.parts {
-            let part = take_in(&Document { raw, request, source })?;
+            let part = take_in(&Document { raw, request, source, project })?;
             store.belongs(&part, &session).map_err(archive.failed())?;
             let said = Original::of(request, |_| true);
             into(part, secrets).put(&said).map_err(archive.refused())?;

@@ -1,6 +1,8 @@
 //! Jobs and verdicts as messages of the contract.
 
-use epitome::engine::delegate::{Decision, EntryFacts, Job, JobContext, ProposedView, Skip};
+use epitome::engine::delegate::{
+    Decision, EntryFacts, Job, JobContext, Metadata, ProposedView, Skip,
+};
 use epitome::model::Money;
 use epitome::summarize::{Spent, Summary};
 use epitome::transcript::{Origin, PartKind, Role, Slot};
@@ -44,6 +46,7 @@ pub(crate) fn question(name: &str, job: &Job) -> v1::CompactRequest {
         labels: job.about.labels.clone().into_iter().collect(),
         instructions: job.about.instructions.clone(),
         entries: entries.collect(),
+        reason: job.reason.clone().unwrap_or_default(),
     }
 }
 
@@ -78,6 +81,7 @@ pub(crate) fn job(question: v1::CompactRequest) -> Result<Job, String> {
                 may_edit: entry.parts.iter().map(|part| part.may_edit).collect(),
             })
             .collect(),
+        reason: said(question.reason),
         about: JobContext {
             session: said(question.session),
             turn: said(question.turn),
@@ -90,14 +94,17 @@ pub(crate) fn job(question: v1::CompactRequest) -> Result<Job, String> {
 
 /// A verdict about `job` as it is told.
 pub(crate) fn told(job: &Job, verdict: Decision) -> v1::CompactResponse {
-    let mut taken = Spent::default();
+    let (mut taken, mut notes) = (Spent::default(), Metadata::new());
     let said = match verdict {
-        Decision::Skip(Skip { why, spent }) => {
+        Decision::Skip(Skip { why, spent, metadata }) => {
             taken += spent;
+            notes = metadata;
             Said::Skip(v1::Skip { reason: why })
         }
-        Decision::Compacted(ProposedView { fates, summary, spent }) => {
+        Decision::Compacted(ProposedView { fates, summary, spent, metadata }) => {
             taken += spent;
+            notes.extend(summary.iter().flat_map(|summary| summary.metadata.clone()));
+            notes.extend(metadata);
             taken += summary.as_ref().map(|summary| summary.spent).unwrap_or_default();
             let mut edits = Vec::new();
             for (entry, fate) in job.request.transcript.entries().zip(&fates) {
@@ -129,7 +136,8 @@ pub(crate) fn told(job: &Job, verdict: Decision) -> v1::CompactResponse {
         output: taken.output,
         cost_micro_usd: taken.cost.unwrap_or(Money::ZERO).in_micro(),
     });
-    v1::CompactResponse { verdict: Some(said), usage }
+    let metadata = notes.into_iter().collect();
+    v1::CompactResponse { verdict: Some(said), usage, metadata }
 }
 
 /// What an answer says that it took.
@@ -150,9 +158,12 @@ pub(crate) fn spent(told: &v1::CompactResponse) -> Spent {
 /// What isn't of the shape that the contract says.
 pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Decision, String> {
     let spent = spent(&told);
+    let metadata = told.metadata.into_iter().collect();
     let v1::Compacted { fates, edits, summary } = match told.verdict {
         None => return Err("it answers neither skip nor compacted".to_owned()),
-        Some(Said::Skip(skip)) => return Ok(Decision::Skip(Skip { why: skip.reason, spent })),
+        Some(Said::Skip(skip)) => {
+            return Ok(Decision::Skip(Skip { why: skip.reason, spent, metadata }));
+        }
         Some(Said::Compacted(compacted)) => compacted,
     };
     let mut fates = fates
@@ -192,7 +203,7 @@ pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Decision, 
         *fate = Fate::Edit(all.into_boxed_slice());
     }
     let summary = (!summary.is_empty()).then(|| Summary::new(summary));
-    Ok(Decision::Compacted(ProposedView { fates, summary, spent }))
+    Ok(Decision::Compacted(ProposedView { fates, summary, spent, metadata }))
 }
 
 fn role(role: Role) -> &'static str {

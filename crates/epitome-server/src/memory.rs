@@ -4,6 +4,15 @@ use epitome::archive::ArchiveError;
 use epitome::archive::FoundOriginal;
 use serde_json::Value;
 
+/// How far a search reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchReach {
+    /// Conversations of the agent's own project, where there are projects.
+    Project,
+    /// All that there is.
+    All,
+}
+
 /// What was said once and can be had back. Calls may wait for a disk; they are made on threads of their own.
 pub trait Memory: std::fmt::Debug + Send + Sync {
     /// What shares a word with `words`, best first, at most `limit`, each with the session that it is of.
@@ -11,7 +20,13 @@ pub trait Memory: std::fmt::Debug + Send + Sync {
         &self,
         words: &str,
         limit: usize,
+        reach: SearchReach,
     ) -> Result<Vec<(String, FoundOriginal)>, ArchiveError>;
+
+    /// The project that searches keep to unless all is asked for; `None` where there are none.
+    fn project(&self) -> Option<&str> {
+        None
+    }
 
     /// What has an id that begins like that, each with its session.
     fn get(&self, id: &str) -> Result<Vec<(String, FoundOriginal)>, ArchiveError>;

@@ -18,7 +18,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
-use crate::Memory;
+use crate::{Memory, SearchReach};
 
 const STATS: &str = "context_stats";
 
@@ -62,9 +62,21 @@ impl Recalls {
                 let limit = asked.number("limit", HITS, MOST_HITS)?;
                 let tokens = asked.number("max_tokens", TOKENS, MOST_TOKENS)?;
                 let limit = usize::try_from(limit).expect("it is at most 20");
-                let found = self.memory.search(words, limit).map_err(|error| told(&error))?;
+                let reach =
+                    if asked.flag("all")? { SearchReach::All } else { SearchReach::Project };
+                let found =
+                    self.memory.search(words, limit, reach).map_err(|error| told(&error))?;
                 if found.is_empty() {
-                    return Ok(format!("Nothing that was removed says any of: {}", short(words)));
+                    let (here, more) = match self.memory.project() {
+                        Some(_) if reach == SearchReach::Project => {
+                            (" in this project", "\nOther projects are searched with `all`: true.")
+                        }
+                        _ => ("", ""),
+                    };
+                    let words = short(words);
+                    return Ok(format!(
+                        "Nothing that was removed{here} says any of: {words}{more}"
+                    ));
                 }
                 let all = found.len();
                 let hits = recall::hits(found, words, STRETCH, tokens, self.counter.as_ref());
@@ -163,6 +175,15 @@ impl Asked<'_> {
         text.filter(|text| !text.is_empty()).ok_or_else(|| format!("`{name}` must be a text."))
     }
 
+    fn flag(&self, name: &str) -> Result<bool, String> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(value) => {
+                value.as_bool().ok_or_else(|| format!("`{name}` must be true or false."))
+            }
+        }
+    }
+
     /// The byte from which on a message is wanted.
     fn offset(&self) -> Result<usize, String> {
         match self.0.get("offset") {
@@ -196,12 +217,13 @@ pub fn definitions() -> Vec<Tool> {
     vec![
         tool(
             SEARCH,
-            "Find text of this or earlier conversations that was removed from the context: messages, tool calls, \
+            "Find text of this project's conversations that was removed from the context: messages, tool calls, \
              results. Any of the words may match; identifiers match whole or in parts. Returns excerpts with ids.",
             json!({
                 "type": "object",
                 "properties": {
                     "query": { "type": "string", "description": "Words to look for" },
+                    "all": { "type": "boolean", "description": "Other projects too (default false)" },
                     "limit": { "type": "integer", "description": "Most hits (default 5)" },
                     "max_tokens": tokens,
                 },

@@ -189,7 +189,12 @@ fn chain(entries: usize, end: &str) -> String {
 
 fn taken_in(store: &Store, body: &str) -> Result<Session, Failed> {
     let request = wire::detect(body.to_owned())?;
-    Ok(store.take_in(&Document { raw: body.as_bytes(), request: &request, source: "" })?)
+    Ok(store.take_in(&Document {
+        raw: body.as_bytes(),
+        request: &request,
+        source: "",
+        project: "",
+    })?)
 }
 
 /// How long calls take, in milliseconds: the middle one, and the one that 5 % are slower than.

@@ -29,6 +29,22 @@ pub enum StoreError {
         /// The link.
         path: PathBuf,
     },
+    /// It belongs to another user, who may change it at any time.
+    #[error("{} belongs to user {owner}, not to you", path.display())]
+    Foreign {
+        /// The store, or a file of it.
+        path: PathBuf,
+        /// The number of that user.
+        owner: u32,
+    },
+    /// Other users may read or write it.
+    #[error("{} is open to other users (mode {mode:03o})", path.display())]
+    Exposed {
+        /// The store, or a file of it.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
     /// A newer program wrote it.
     #[error("the store {} is of version {found}; this program knows versions up to {known}", path.display())]
     Newer {

@@ -18,17 +18,14 @@ pub(crate) fn found(folder: &Path) -> Result<Option<PathBuf>, StoreError> {
     }
     // Links above the folder are the system's or the owner's; SQLite refuses any in the path.
     let folder = folder.canonicalize().map_err(StoreError::io(folder))?;
-    for beside in ["store.db-wal", "store.db-shm", "store.db-journal"] {
-        looked_at(&folder.join(beside))?;
-    }
     let database = folder.join(DATABASE);
-    if looked_at(&database)?.is_some() {
+    if is_private(&folder, &meta, &database)? {
         return Ok(Some(database));
     }
     let mut others = fs::read_dir(&folder).map_err(StoreError::io(&folder))?;
     if others.next().is_some() {
         // It may be there only since it was looked for: another process makes it first of all.
-        if looked_at(&database)?.is_some() {
+        if is_private(&folder, &meta, &database)? {
             return Ok(Some(database));
         }
         let why = "the folder holds other things";
@@ -37,9 +34,28 @@ pub(crate) fn found(folder: &Path) -> Result<Option<PathBuf>, StoreError> {
     Ok(None)
 }
 
+/// Whether a database is in a folder. Whatever of a store is there has to be the user's own, and nobody else's to read
+/// or write.
+fn is_private(folder: &Path, meta: &fs::Metadata, database: &Path) -> Result<bool, StoreError> {
+    let Some(file) = looked_at(database)? else { return Ok(false) };
+    private(folder, meta)?;
+    private(database, &file)?;
+    for beside in ["store.db-wal", "store.db-shm", "store.db-journal"] {
+        let beside = folder.join(beside);
+        if let Some(meta) = looked_at(&beside)? {
+            private(&beside, &meta)?;
+        }
+    }
+    Ok(true)
+}
+
 /// Makes the folder and an empty database, readable by nobody else whatever the umask.
 pub(crate) fn made(folder: &Path) -> Result<PathBuf, StoreError> {
-    if looked_at(folder)?.is_none() {
+    if let Some(meta) = looked_at(folder)? {
+        // It is empty.
+        owned(folder, &meta)?;
+        own(folder, 0o700)?;
+    } else {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -79,6 +95,38 @@ fn looked_at(path: &Path) -> Result<Option<fs::Metadata>, StoreError> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StoreError::io(path)(error)),
     }
+}
+
+/// Refuses what isn't the user's own.
+#[cfg(unix)]
+fn owned(path: &Path, meta: &fs::Metadata) -> Result<(), StoreError> {
+    let owner = std::os::unix::fs::MetadataExt::uid(meta);
+    if owner == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(StoreError::Foreign { path: path.to_owned(), owner })
+}
+
+/// Refuses what isn't the user's own, and what others may read or write.
+#[cfg(unix)]
+fn private(path: &Path, meta: &fs::Metadata) -> Result<(), StoreError> {
+    owned(path, meta)?;
+    let mode = std::os::unix::fs::MetadataExt::mode(meta) & 0o777;
+    let others = mode & 0o077;
+    if others != 0 {
+        return Err(StoreError::Exposed { path: path.to_owned(), mode });
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn owned(_: &Path, _: &fs::Metadata) -> Result<(), StoreError> {
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn private(_: &Path, _: &fs::Metadata) -> Result<(), StoreError> {
+    Ok(())
 }
 
 #[cfg(unix)]

@@ -84,11 +84,24 @@ fn numbers(words: impl IntoIterator<Item = Word>) -> String {
     text
 }
 
+/// What of a tenant's is searched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scope<'a> {
+    /// All of it.
+    All,
+    /// One session, by its row.
+    Session(i64),
+    /// Sessions that are about this folder.
+    Project(&'a str),
+}
+
 /// Where entries are looked for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Within {
+pub(crate) struct Within<'a> {
     /// Only those of this session.
     pub(crate) session: Option<i64>,
+    /// Only those of sessions about this folder.
+    pub(crate) project: Option<&'a str>,
     /// The first and the last of them.
     pub(crate) first: i64,
     pub(crate) last: i64,
@@ -112,7 +125,7 @@ pub(crate) fn newest(
     connection: &Connection,
     tenant: i64,
     words: &[Word],
-    within: Within,
+    within: Within<'_>,
     most: usize,
 ) -> Result<Vec<i64>, StoreError> {
     if let Connection::Postgres(_) = connection {
@@ -122,8 +135,19 @@ pub(crate) fn newest(
              WHERE tenant = ?1 AND words @> CAST(CAST(?2 AS TEXT) AS BIGINT[]) AND entry BETWEEN ?3 AND ?4
                 AND (CAST(?5 AS BIGINT) IS NULL OR EXISTS
                     (SELECT 1 FROM entry WHERE entry.n = word.entry AND entry.session = ?5))
+                AND (CAST(?7 AS TEXT) IS NULL OR EXISTS
+                    (SELECT 1 FROM entry JOIN session ON session.n = entry.session
+                     WHERE entry.n = word.entry AND session.project = ?7))
              ORDER BY entry DESC LIMIT ?6",
-            values![tenant, words.as_str(), within.first, within.last, within.session, most],
+            values![
+                tenant,
+                words.as_str(),
+                within.first,
+                within.last,
+                within.session,
+                most,
+                within.project,
+            ],
         )?;
         return rows.into_iter().map(|mut row| row.take(0)).collect();
     }
@@ -135,15 +159,26 @@ pub(crate) fn newest(
         word.write(&mut question);
         question.push('"');
     }
-    let rows = connection.rows(
-        &format!(
-            "SELECT rowid FROM {table} WHERE {table} MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+    let rows =
+        connection.rows(
+            &format!(
+                "SELECT rowid FROM {table} WHERE {table} MATCH ?1 AND rowid BETWEEN ?2 AND ?3
                 AND (?4 IS NULL OR EXISTS
                     (SELECT 1 FROM entry WHERE entry.n = {table}.rowid AND entry.session = ?4))
+                AND (?6 IS NULL OR EXISTS
+                    (SELECT 1 FROM entry JOIN session ON session.n = entry.session
+                     WHERE entry.n = {table}.rowid AND session.project = ?6))
              ORDER BY rowid DESC LIMIT ?5"
-        ),
-        values![question.as_str(), within.first, within.last, within.session, most],
-    )?;
+            ),
+            values![
+                question.as_str(),
+                within.first,
+                within.last,
+                within.session,
+                most,
+                within.project,
+            ],
+        )?;
     rows.into_iter().map(|mut row| row.take(0)).collect()
 }
 

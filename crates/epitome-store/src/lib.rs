@@ -17,7 +17,7 @@
 //! let body = r#"{"messages":[{"role":"user","content":"The port is 5433."}]}"#;
 //! let request = wire::detect(body.to_owned())?;
 //! let store = Store::open(&folder.path().join("store"), Access::Write)?;
-//! let session = store.take_in(&Document { raw: body.as_bytes(), request: &request, source: "" })?;
+//! let session = store.take_in(&Document { raw: body.as_bytes(), request: &request, source: "", project: "" })?;
 //! let outcome = Compactor::new(Options::default(), counter("o200k")?)?.compact_into(&request, &session)?;
 //! assert!(outcome.view.is_whole() && session.history()?.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -16,6 +16,8 @@ pub struct Listed {
     pub format: Format,
     /// What it was read from last.
     pub source: String,
+    /// The folder that it is about; empty where nobody said it.
+    pub project: String,
     /// Entries that were said.
     pub entries: u64,
     /// Compactions that were kept.
@@ -77,7 +79,7 @@ impl Store {
         let reading = self.reading()?;
         let all = reading.rows(
             "SELECT s.name, s.format, s.source, s.entries, s.head, s.made, s.touched, f.name,
-                (SELECT count(*) FROM view WHERE view.session = s.n), p.name
+                (SELECT count(*) FROM view WHERE view.session = s.n), p.name, s.project
              FROM session s LEFT JOIN session f ON f.n = s.forked_from LEFT JOIN session p ON p.n = s.part_of
              WHERE s.tenant = ?1 ORDER BY s.touched DESC, s.n DESC",
             values![self.tenant],
@@ -94,6 +96,7 @@ impl Store {
                 forked_from: row.take(7)?,
                 views: row.take(8)?,
                 part_of: row.take(9)?,
+                project: row.take(10)?,
             })
         };
         all.into_iter().map(listed).collect()

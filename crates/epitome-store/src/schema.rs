@@ -16,11 +16,12 @@ pub(crate) const VERSION: i64 = STEPS.len() as i64;
 const APPLICATION: i64 = 0x4550_4954;
 
 /// From nothing to version 1, from there to 2, and so on.
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     Step { tables: FIRST, then: |_| Ok(()) },
     Step { tables: COUNTS, then: indexed_anew },
     Step { tables: REDACTED, then: |_| Ok(()) },
     Step { tables: PARTS, then: |_| Ok(()) },
+    Step { tables: PROJECTS, then: |_| Ok(()) },
 ];
 
 /// What leads from one version to the next.
@@ -123,6 +124,9 @@ const PARTS: &str = "
 ALTER TABLE session ADD COLUMN part_of INTEGER REFERENCES session ON DELETE SET NULL;
 CREATE INDEX session_part ON session (part_of) WHERE part_of IS NOT NULL;
 ";
+
+/// The folder that a session is about; empty where nobody said it.
+const PROJECTS: &str = "ALTER TABLE session ADD COLUMN project TEXT NOT NULL DEFAULT '';";
 
 /// How often each word occurs in an entry stands with it: the index only says which entries have a word.
 const COUNTS: &str = "

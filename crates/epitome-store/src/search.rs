@@ -9,7 +9,7 @@ use epitome::transcript::ContentId;
 use crate::blob;
 use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
-use crate::index::{self, Within};
+use crate::index::{self, Scope, Within};
 use crate::session::{Session, about_of, id_of};
 use crate::store::Store;
 use crate::terms::{self, Counts, Word};
@@ -53,7 +53,7 @@ fn ranked(
     connection: &Connection,
     tenant: i64,
     words: &[Word],
-    within: Within,
+    within: Within<'_>,
     population: Population,
     limit: usize,
 ) -> Result<Vec<Ranked>, StoreError> {
@@ -140,7 +140,17 @@ impl Store {
         words: &str,
         limit: usize,
     ) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
-        self.search_in(None, words, limit)
+        self.search_in(Scope::All, words, limit)
+    }
+
+    /// The same of sessions that are about this folder.
+    pub fn search_project(
+        &self,
+        project: &str,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
+        self.search_in(Scope::Project(project), words, limit)
     }
 
     /// Originals whose id begins like that, oldest first and each once, with the first session that says it.
@@ -178,14 +188,14 @@ impl Store {
 
     pub(crate) fn search_in(
         &self,
-        session: Option<i64>,
+        scope: Scope<'_>,
         words: &str,
         limit: usize,
     ) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
         let asked = terms::of_question(words);
         let Some(tenant) = self.tenant.filter(|_| !asked.is_empty()) else { return Ok(Vec::new()) };
         let reading = self.reading()?;
-        let (within, population) = looked_among(&reading, tenant, session)?;
+        let (within, population) = looked_among(&reading, tenant, scope)?;
         let best = ranked(&reading, tenant, &asked, within, population, limit)?;
         let best: Vec<_> = best.into_iter().map(|one| (one.entry, one.score)).collect();
         found(&reading, &best)
@@ -247,31 +257,39 @@ fn bytes_of(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| digit(at).expect("only such digits come here")).collect()
 }
 
-/// Where is looked, and among what: in all of a tenant, or in one session.
-fn looked_among(
+/// Where is looked, and among what.
+fn looked_among<'a>(
     connection: &Connection,
     tenant: i64,
-    session: Option<i64>,
-) -> Result<(Within, Population), StoreError> {
+    scope: Scope<'a>,
+) -> Result<(Within<'a>, Population), StoreError> {
     let totals =
         connection.row("SELECT entries, words FROM tenant WHERE n = ?1", values![tenant])?;
     let mut totals = totals.ok_or_else(|| StoreError::damaged("the tenant is missing"))?;
     let (entries, words): (i64, i64) = (totals.take(0)?, totals.take(1)?);
     let mean = (words as f64 / entries.max(1) as f64).max(1.0);
-    let (first, last, entries) = match session {
-        None => {
+    let counted = |row: Option<Row>| -> Result<(i64, i64, i64), StoreError> {
+        let mut row = row.ok_or_else(|| StoreError::damaged("a count is missing"))?;
+        Ok((row.take(0)?, row.take(1)?, row.take(2)?))
+    };
+    let (session, project, (first, last, entries)) = match scope {
+        Scope::All => {
             let (first, last) = index::bounds(connection, tenant)?;
-            (first, last, entries)
+            (None, None, (first, last, entries))
         }
-        Some(session) => {
+        Scope::Session(session) => {
             let sql = "SELECT coalesce(min(n), 0), coalesce(max(n), 0), count(*) FROM entry WHERE session = ?1";
-            let row = connection.row(sql, values![session])?;
-            let mut row = row.ok_or_else(|| StoreError::damaged("a count is missing"))?;
-            (row.take(0)?, row.take(1)?, row.take(2)?)
+            (Some(session), None, counted(connection.row(sql, values![session])?)?)
+        }
+        Scope::Project(project) => {
+            let sql = "SELECT coalesce(min(entry.n), 0), coalesce(max(entry.n), 0), count(*)
+                FROM entry JOIN session ON session.n = entry.session
+                WHERE session.tenant = ?1 AND session.project = ?2";
+            (None, Some(project), counted(connection.row(sql, values![tenant, project])?)?)
         }
     };
     let population = Population { entries: entries as f64, mean };
-    Ok((Within { session, first, last }, population))
+    Ok((Within { session, project, first, last }, population))
 }
 
 /// What entries say, each with its score.

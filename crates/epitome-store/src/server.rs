@@ -5,7 +5,7 @@ use crate::database::Connection;
 use crate::error::StoreError;
 
 /// The newest version that is known.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
 /// How often making the tables is tried, where others make them too.
 const TRIES: usize = 20;
@@ -128,8 +128,14 @@ CREATE INDEX session_part ON session (part_of) WHERE part_of IS NOT NULL;
 UPDATE version SET n = 2;
 ";
 
+/// From version 2 to 3: the folder that a session is about; empty where nobody said it.
+const PROJECTS: &str = "
+ALTER TABLE session ADD COLUMN project TEXT NOT NULL DEFAULT '';
+UPDATE version SET n = 3;
+";
+
 /// From nothing to version 1, from there to 2, and so on.
-const STEPS: [&str; VERSION as usize] = [TABLES, PARTS];
+const STEPS: [&str; VERSION as usize] = [TABLES, PARTS, PROJECTS];
 
 /// The version of the store; 0 where there is none.
 pub(crate) fn version(connection: &Connection, shown: &str) -> Result<i64, StoreError> {

@@ -10,10 +10,11 @@ use epitome::{Format, Request, View, wire};
 use crate::blob::{self, Blobs, packed_text, pieces, unpacked_text};
 use crate::database::{Connection, Row, Value, values};
 use crate::error::StoreError;
+use crate::index::{self, Scope};
 use crate::list::Viewed;
+use crate::schema;
 use crate::store::{Store, now};
 use crate::terms::Terms;
-use crate::{index, schema};
 
 /// One conversation in a store.
 #[derive(Clone, Debug)]
@@ -305,7 +306,7 @@ impl Archive for Session {
     }
 
     fn search(&self, words: &str, limit: usize) -> Result<Vec<FoundOriginal>, ArchiveError> {
-        let found = self.store.search_in(Some(self.row), words, limit);
+        let found = self.store.search_in(Scope::Session(self.row), words, limit);
         let found = found.map_err(StoreError::reading)?;
         Ok(found.into_iter().map(|(_, found)| found).collect())
     }

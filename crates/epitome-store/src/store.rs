@@ -134,6 +134,15 @@ impl Store {
         Ok(Store { shared: Arc::clone(&self.shared), tenant })
     }
 
+    /// The version of its tables; SQLite's and PostgreSQL's are counted apart.
+    pub fn version(&self) -> i64 {
+        // What is older is brought up to date when it is opened.
+        match self.shared.place {
+            Place::File(_) => schema::VERSION,
+            Place::Server(_) => server::VERSION,
+        }
+    }
+
     /// Does something in one transaction, alone; on the disk when it returns.
     pub(crate) fn write<T>(
         &self,

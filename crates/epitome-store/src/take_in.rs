@@ -21,6 +21,8 @@ pub struct Document<'a> {
     pub request: &'a Request,
     /// What to call it: the file, or nothing.
     pub source: &'a str,
+    /// The folder that it is about, or nothing: searches can be kept to those of one.
+    pub project: &'a str,
 }
 
 impl Store {
@@ -53,7 +55,7 @@ impl Store {
     /// # Errors
     /// As [`Store::take_in`]; and nothing is kept where it can't be read any more with its secrets masked.
     pub fn take_in_redacted(&self, document: &Document<'_>) -> Result<Session, StoreError> {
-        let Document { raw, request, source } = *document;
+        let Document { raw, request, source, project } = *document;
         let raw = std::str::from_utf8(raw).map_err(|_| StoreError::Unredactable)?;
         let text = masked(request.source()).into_owned();
         let request_now =
@@ -63,7 +65,7 @@ impl Store {
         }
         let raw = masked(raw);
         self.keep_all(
-            &Document { raw: raw.as_bytes(), request: &request_now, source },
+            &Document { raw: raw.as_bytes(), request: &request_now, source, project },
             Kept::Redacted,
         )
     }
@@ -118,6 +120,10 @@ impl Store {
             };
             extend(transaction, session, &links)?;
             let input = keep(transaction, tenant, session, document, kept)?;
+            transaction.run(
+                "UPDATE session SET project = ?2 WHERE n = ?1 AND project = ''",
+                values![session, document.project],
+            )?;
             Store::touch(transaction, session)?;
             Ok((session, input))
         })?;

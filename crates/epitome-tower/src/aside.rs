@@ -1,61 +1,75 @@
-//! Work that takes longer than a task may hold its runtime, on threads of its own.
+//! Work that takes longer than a task may hold its runtime, on the threads that the runtime keeps for such.
 
 use std::future::poll_fn;
-use std::sync::mpsc;
 use std::task::Poll;
-use std::thread;
 
 use epitome::CompactError;
 use epitome::engine::delegate::Delegation;
 use epitome::engine::hook::Question;
 use epitome::engine::{Answer, Compaction, Outcome, Step};
 use epitome::summarize::{Answering, Ask};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use crate::caught::caught;
 
-/// What `work` gives, done on a thread, or what it said as it panicked; `work` is told how to find out whether
-/// somebody still waits. Where the system gives no thread, it is done here.
+/// What `work` gives, done on a thread of the runtime's, or what it said as it panicked; `work` is told how to find out
+/// whether somebody still waits. Where the executor isn't tokio's, it is done here.
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
 ) -> Result<T, String> {
+    let Ok(runtime) = Handle::try_current() else { return caught(|| work(&|| true)) };
     let (tell, told) = oneshot::channel();
-    let work = move || {
+    runtime.spawn_blocking(move || {
         let done = caught(|| work(&|| !tell.is_closed()));
         // Nobody may want it any more.
         drop(tell.send(done));
-    };
-    elsewhere(work);
-    told.await.unwrap_or_else(|_| Err("its thread ended".to_owned()))
+    });
+    told.await.unwrap_or_else(|_| Err("its runtime ended".to_owned()))
 }
 
-/// Has `work` done on a thread, or here, where the system gives none.
+/// Has `work` done on a thread of the runtime's, or here, where there is none.
 pub(crate) fn elsewhere(work: impl FnOnce() + Send + 'static) {
-    // A thread that can't be had would take the work along.
-    let (hand, handed) = mpsc::sync_channel(1);
-    let worker =
-        move || handed.recv().into_iter().for_each(|work: Box<dyn FnOnce() + Send>| work());
-    let is_there = thread::Builder::new().name("epitome".to_owned()).spawn(worker).is_ok();
-    if is_there {
-        hand.send(Box::new(work)).expect("it waits for its work");
-    } else {
-        work();
+    match Handle::try_current() {
+        Ok(runtime) => drop(runtime.spawn_blocking(work)),
+        Err(_) => work(),
     }
 }
 
-/// Drives a compaction to its end: what it does by itself on a thread, what it asks others here. The caller
+/// How many steps of a compaction are done at a time: as many as there are on a thread of its own, else one, and then others
+/// come first.
+fn at_a_time() -> usize {
+    if Handle::try_current().is_ok() { usize::MAX } else { 1 }
+}
+
+/// Lets others go first.
+async fn yielded() {
+    let mut has_yielded = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Drives a compaction to its end: what it does by itself aside, what it asks others here. The caller
 /// holds the originals.
 pub(crate) async fn drive(mut compaction: Compaction) -> Result<Outcome, CompactError> {
     let mut asked: Vec<(u32, Answering)> = Vec::new();
     let mut answers: Vec<Answer> = Vec::new();
     loop {
-        let around = compaction.around();
+        let (around, most) = (compaction.around(), at_a_time());
         let stretch = move |is_wanted: &dyn Fn() -> bool| {
             let mut step = Step::Yield;
             around(&mut || {
                 answers.drain(..).for_each(|answer| compaction.supply(answer));
-                while matches!(step, Step::Yield) && is_wanted() {
+                let mut done = 0;
+                while matches!(step, Step::Yield) && done < most && is_wanted() {
                     step = compaction.step();
+                    done += 1;
                 }
             });
             (compaction, step)
@@ -79,6 +93,10 @@ pub(crate) async fn drive(mut compaction: Compaction) -> Result<Outcome, Compact
                 vec![Answer::Delegated(by.compact(job).await)]
             }
             Step::Persist(_) => vec![Answer::Persisted(Ok(()))],
+            Step::Yield => {
+                yielded().await;
+                Vec::new()
+            }
             _ => Vec::new(),
         };
     }

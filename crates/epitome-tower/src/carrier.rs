@@ -1,6 +1,7 @@
 //! Requests that carry a conversation.
 
 use epitome::Format;
+use epitome::engine::delegate::JobContext;
 
 use crate::route::route;
 
@@ -31,6 +32,12 @@ pub trait Carrier: Sized {
     /// The model, where it stands elsewhere than in the body.
     fn model(&self) -> Option<String> {
         None
+    }
+
+    /// What the caller says of this request: ids of conversation and turn, labels. Whoever has a part in a compaction is told
+    /// it, and the receipt tells it.
+    fn about(&self) -> JobContext {
+        JobContext::default()
     }
 
     /// Whose conversation it is: histories of different tenants never meet. One tenant, unless
@@ -67,7 +74,8 @@ impl Carrier for Prompt {
     }
 }
 
-/// What holds a body: text or bytes. Its length, where a header tells, is told anew.
+/// What holds a body: text or bytes. Its length, where a header tells, is told anew. What the caller says of it is a
+/// [`JobContext`] among its extensions.
 impl<B> Carrier for http::Request<B>
 where
     B: AsRef<[u8]> + From<String>,
@@ -102,6 +110,10 @@ where
 
     fn model(&self) -> Option<String> {
         route(self.uri().path())?.model
+    }
+
+    fn about(&self) -> JobContext {
+        self.extensions().get::<JobContext>().cloned().unwrap_or_default()
     }
 }
 

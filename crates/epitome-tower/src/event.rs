@@ -18,6 +18,13 @@ pub enum Event {
         /// Whether it is sent byte for byte as it came.
         is_untouched: bool,
     },
+    /// A compaction begins; it ends with `Compacted`.
+    Begun {
+        /// Its conversation.
+        session: SessionId,
+        /// Why.
+        cause: Cause,
+    },
     /// A compaction ended.
     Compacted {
         /// Its conversation.

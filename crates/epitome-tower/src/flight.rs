@@ -35,6 +35,7 @@ impl Flight {
     pub(crate) async fn run(mut self, bytes: usize) {
         let (session, ticket) = (self.session, self.ticket);
         let Some(compaction) = self.compaction.take() else { return };
+        self.shared.tell(&Event::Begun { session, cause: self.cause.clone() });
         // The client has its history, and so the originals.
         let outcome = caught_in(drive(compaction)).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(CompactError::Panicked(panic)));
@@ -42,7 +43,7 @@ impl Flight {
             let committed = sessions.commit(session, ticket, outcome.as_ref(), now);
             (outcome, committed)
         };
-        let landed = self.shared.ask(bytes, land).await;
+        let landed = self.shared.ask(Shared::part_of(session), bytes, land).await;
         self.is_over = true;
         let (outcome, committed) =
             landed.unwrap_or((Err(CompactError::Cancelled), Committed::Failed));
@@ -80,7 +81,12 @@ impl Drop for Flight {
         }
         let (shared, session, ticket) = (Arc::clone(&self.shared), self.session, self.ticket);
         let event = self.event(Err(CompactError::Cancelled), Committed::Failed);
+        if self.compaction.is_some() {
+            // What ends has begun.
+            shared.tell(&Event::Begun { session, cause: self.cause.clone() });
+        }
         self.shared.ask_later(
+            Shared::part_of(session),
             move |sessions, now| {
                 sessions.commit(session, ticket, Err(&CompactError::Cancelled), now);
             },

@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use epitome::count::counter;
 use epitome::model::{Registry, UnknownModel};
-use epitome::session::{ChainKey, Recipient, SessionOptions, SessionOptionsError, Sessions};
-use epitome::trigger::When;
+use epitome::session::{
+    ChainKey, CurrentView, Recipient, SessionId, SessionOptions, SessionOptionsError, Sessions,
+};
+use epitome::trigger::{Demand, When};
 use epitome::{Compactor, Options};
 use tower_layer::Layer;
 
+use crate::carrier::Carrier;
 use crate::event::Event;
 use crate::service::Compacting;
 use crate::shared::Shared;
@@ -93,6 +96,30 @@ impl CompactionLayer {
     #[must_use]
     pub fn observed_by(self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.with(|shared| shared.observer = Some(Box::new(observer)))
+    }
+
+    /// Asks for a compaction of a conversation at its next request in which every call has its result, whatever the trigger
+    /// is; whether the conversation is known. Events tell its id.
+    pub async fn demand(&self, session: SessionId, demand: Demand) -> bool {
+        let part = Shared::part_of(session);
+        let asked = self.shared.ask(part, 0, move |sessions, _| sessions.demand(session, demand));
+        asked.await.unwrap_or(false)
+    }
+
+    /// What is shown of a request by the view in force, and what that hides, page by page; `None` where the request isn't
+    /// understood, or its conversation isn't known. Nothing is sent, and nothing is noted.
+    pub async fn current<R: Carrier>(&self, carrier: &R) -> Option<CurrentView> {
+        let (body, format, tenant) =
+            (carrier.body()?.to_owned(), carrier.format(), carrier.tenant());
+        let bytes = body.len();
+        let reader = self.shared.reader.clone();
+        let read = move || {
+            let request = reader.read(&tenant, format, body).ok()?;
+            let arrived = reader.arrive(&tenant, &request);
+            let part = Shared::part(&arrived);
+            Some((part, move |sessions: &mut Sessions, _| sessions.current(&arrived)))
+        };
+        self.shared.ask_read(bytes, read).await??
     }
 
     /// Changes what isn't shared yet.

@@ -29,6 +29,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A conversation never waits for another one: requests are read outside of any lock, and conversations are held in parts, each
+//! with a lock of its own. What takes long is done on the threads that tokio keeps for that; on another executor it is done
+//! there.
+//!
+//! A host may ask for a compaction ([`CompactionLayer::demand`]), look at the view in force and page through what it hides
+//! ([`CompactionLayer::current`]), and say ids and labels of a request ([`Carrier::about`]).
+//!
 //! Requests are anything that implements [`Carrier`]; that are `http::Request`s of text or bytes,
 //! [`Prompt`]s, and with the feature `reqwest` those of that client, which is a service itself.
 //!

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use epitome::session::{Awaited, Handling, Outgoing, Recipient, RefusedPrompt, Sent, Sessions};
+use epitome::engine::delegate::JobContext;
+use epitome::session::{
+    Arrived, Awaited, Handling, Outgoing, Recipient, RefusedPrompt, Sent, Sessions,
+};
 use epitome::{Format, Request};
 use tokio::runtime::Handle;
 use tower_service::Service;
@@ -74,13 +77,14 @@ struct Told {
     format: Option<Format>,
     model: Option<String>,
     tenant: String,
+    about: JobContext,
 }
 
 impl Told {
     /// Asked where the caller's task is: the carrier may know it from there.
     fn by(carrier: &impl Carrier) -> Self {
         let (format, model, tenant) = (carrier.format(), carrier.model(), carrier.tenant());
-        Told { format, model, tenant }
+        Told { format, model, tenant, about: carrier.about() }
     }
 }
 
@@ -94,6 +98,8 @@ struct Call {
     request: Request,
     tenant: String,
     to: Recipient,
+    /// The part of the machine that its conversation is in.
+    part: usize,
 }
 
 impl Call {
@@ -131,15 +137,19 @@ impl Call {
         let owned = Arc::clone(&shared);
         let read = move || {
             let carrier = lent.lock().unwrap_or_else(PoisonError::into_inner);
-            let body = carrier.as_ref().and_then(|carrier| Some(carrier.body()?.to_owned()));
-            move |sessions: &mut Sessions, now| {
-                let Told { format, model, tenant } = told;
-                let request = sessions.read(&tenant, format, body?).ok()?;
-                let to = owned.recipient(model, &request);
-                let call = Call { shared: owned, request, tenant, to };
-                let observed = call.observe(sessions, now);
-                Some((call, observed))
-            }
+            let body = carrier.as_ref().and_then(|carrier| Some(carrier.body()?.to_owned()))?;
+            drop(carrier);
+            let Told { format, model, tenant, about } = told;
+            let request = owned.reader.read(&tenant, format, body).ok()?;
+            let to = owned.recipient(model, about, &request);
+            let arrived = owned.reader.arrive(&tenant, &request);
+            let part = Shared::part(&arrived);
+            let call = Call { shared: owned, request, tenant, to, part };
+            let ask = move |sessions: &mut Sessions, now| {
+                let observed = call.observe(arrived, sessions, now);
+                (call, observed)
+            };
+            Some((part, ask))
         };
         let (call, observed) = shared.ask_read(bytes, read).await??;
         let (mut answer, mut flight) = call.told(observed).await?;
@@ -153,17 +163,23 @@ impl Call {
             ended.as_mut().await;
             ended.set(known.settled.notified());
             ended.as_mut().enable();
-            let session = answer.session;
+            let (session, part) = (answer.session, call.part);
             let awaited =
-                shared.ask(0, move |sessions, now| sessions.awaited(session, ticket, now));
+                shared.ask(part, 0, move |sessions, now| sessions.awaited(session, ticket, now));
             match awaited.await? {
                 Awaited::UnderWay => {}
                 Awaited::Back => answer = call.show().await?,
                 Awaited::GivenUp => {
                     let again = call.clone();
-                    let observed =
-                        shared.ask(bytes, move |sessions, now| again.observe(sessions, now));
-                    (answer, flight) = call.told(observed.await?).await?;
+                    let look = move || {
+                        let arrived = again.shared.reader.arrive(&again.tenant, &again.request);
+                        let ask = move |sessions: &mut Sessions, now| {
+                            again.observe(arrived, sessions, now)
+                        };
+                        Some((part, ask))
+                    };
+                    let observed = shared.ask_read(bytes, look).await??;
+                    (answer, flight) = call.told(observed).await?;
                 }
             }
         }
@@ -171,9 +187,8 @@ impl Call {
     }
 
     /// Lets triggers look at it. The view in force stays in force where one panics.
-    fn observe(&self, sessions: &mut Sessions, now: Duration) -> Observed {
-        let mut answer =
-            caught(|| sessions.observe(&self.tenant, &self.request, self.to.clone(), now))?;
+    fn observe(&self, arrived: Arrived, sessions: &mut Sessions, now: Duration) -> Observed {
+        let mut answer = caught(|| sessions.decide(arrived, self.to.clone(), now))?;
         // Who goes away before he hears of it leaves nothing begun behind.
         let (shared, session) = (Arc::clone(&self.shared), answer.session);
         let begun = answer.begun.take();
@@ -235,7 +250,9 @@ impl Call {
         match read {
             Read::Nothing => None,
             Read::Prompt(tokens) => {
-                self.shared.ask(0, move |sessions, _| sessions.reported(sent, tokens)).await;
+                self.shared
+                    .ask(self.part, 0, move |sessions, _| sessions.reported(sent, tokens))
+                    .await;
                 None
             }
             Read::TooLong(told) => {
@@ -285,7 +302,8 @@ impl Call {
     ) -> Option<T> {
         let (tenant, request) = (self.tenant.clone(), self.request.clone());
         let bytes = request.source().len();
-        self.shared.ask(bytes, move |sessions, now| ask(sessions, &tenant, &request, now)).await
+        let ask = move |sessions: &mut Sessions, now| ask(sessions, &tenant, &request, now);
+        self.shared.ask(self.part, bytes, ask).await
     }
 
     /// The request as it is to go out.

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use epitome::Request;
+use epitome::engine::delegate::JobContext;
 use epitome::model::Registry;
-use epitome::session::{Recipient, Sessions};
+use epitome::session::{Arrived, Reader, Recipient, SessionId, Sessions};
 use tokio::sync::Notify;
 
 use crate::aside::{aside, elsewhere};
@@ -15,12 +16,18 @@ use crate::event::Event;
 
 type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
-/// Bytes of a request that is looked at where it comes: a thread would cost more.
+/// Bytes of a request that is looked at where it comes: to hand it to a thread would cost more.
 const SMALL: usize = 1 << 14;
+
+/// Parts of the machine, each with conversations of its own, so that these can be asked about at the same time. Two
+/// conversations share one by chance, and those that begin alike.
+const PARTS: usize = 64;
 
 /// What all clients of a layer share.
 pub(crate) struct Shared {
-    sessions: Mutex<Sessions>,
+    /// Reads requests, which needs none of the parts.
+    pub(crate) reader: Reader,
+    parts: Vec<Mutex<Sessions>>,
     /// A compaction ended, one way or another.
     pub(crate) settled: Notify,
     pub(crate) to: Option<Recipient>,
@@ -28,10 +35,14 @@ pub(crate) struct Shared {
     pub(crate) observer: Option<Observer>,
 }
 
+/// What is known of a request before its conversation is asked about: the part that this is in, and the question.
+pub(crate) type Question<A> = Option<(usize, A)>;
+
 impl Shared {
     pub(crate) fn new(sessions: Sessions) -> Self {
         Shared {
-            sessions: Mutex::new(sessions),
+            reader: sessions.reader(),
+            parts: sessions.parts(PARTS).into_iter().map(Mutex::new).collect(),
             settled: Notify::new(),
             to: None,
             begun: Instant::now(),
@@ -39,78 +50,96 @@ impl Shared {
         }
     }
 
-    /// The machine. What a panicking caller left behind is whole: each of its calls is.
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The part that a request's conversation is in.
+    pub(crate) fn part(arrived: &Arrived) -> usize {
+        arrived.part(PARTS)
+    }
+
+    /// The part that knows a conversation.
+    pub(crate) fn part_of(session: SessionId) -> usize {
+        session.part(PARTS)
+    }
+
+    /// A part. What a panicking caller left behind is whole: each of its calls is.
+    fn sessions(&self, part: usize) -> MutexGuard<'_, Sessions> {
+        self.parts[part].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    /// Asks the machine something about a request of so many bytes, on a thread where that may take long or
-    /// somebody else asks it; `None` if code that the caller gave panicked.
+    /// Asks a part something about a request of so many bytes, aside where that may take long or somebody else asks it;
+    /// `None` if code that the caller gave panicked.
     pub(crate) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
+        part: usize,
         bytes: usize,
         ask: impl FnOnce(&mut Sessions, Duration) -> T + Send + 'static,
     ) -> Option<T> {
-        self.ask_read(bytes, || ask).await
+        self.ask_read(bytes, move || Some((part, ask))).await.flatten()
     }
 
     /// The same, where the question has to be read first, which keeps nobody else from asking.
     pub(crate) async fn ask_read<T, A>(
         self: &Arc<Self>,
         bytes: usize,
-        read: impl FnOnce() -> A + Send + 'static,
-    ) -> Option<T>
+        read: impl FnOnce() -> Question<A> + Send + 'static,
+    ) -> Option<Option<T>>
     where
         T: Send + 'static,
-        A: FnOnce(&mut Sessions, Duration) -> T,
+        A: FnOnce(&mut Sessions, Duration) -> T + Send + 'static,
     {
-        let asked = match self.at_once(bytes, read) {
-            Ok(asked) => asked,
-            Err(read) => {
-                let shared = Arc::clone(self);
-                let ask = move || {
-                    let ask = read();
-                    ask(&mut shared.sessions(), shared.now())
-                };
-                aside(move |_| ask()).await
+        let asked = if bytes > SMALL {
+            let shared = Arc::clone(self);
+            aside(move |_| read().map(|(part, ask)| shared.put(part, ask))).await
+        } else {
+            match caught(read) {
+                Err(what) => Err(what),
+                Ok(None) => Ok(None),
+                Ok(Some((part, ask))) => match self.at_once(part, ask) {
+                    Ok(asked) => asked.map(Some),
+                    Err(ask) => {
+                        let shared = Arc::clone(self);
+                        aside(move |_| Some(shared.put(part, ask))).await
+                    }
+                },
             }
         };
         // Told without the lock: an observer may look at another layer's, or take its time.
         asked.map_err(|what| self.tell(&Event::Panicked { what })).ok()
     }
 
-    /// What the machine says, if that takes no longer than a task may hold its runtime; else the question.
-    fn at_once<T, F, A>(&self, bytes: usize, read: F) -> Result<Result<T, String>, F>
-    where
-        F: FnOnce() -> A,
-        A: FnOnce(&mut Sessions, Duration) -> T,
-    {
-        if bytes > SMALL {
-            return Err(read);
-        }
-        let mut sessions = match self.sessions.try_lock() {
-            Ok(sessions) => sessions,
-            Err(TryLockError::Poisoned(left)) => left.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(read),
-        };
-        let now = self.now();
-        Ok(caught(|| read()(&mut sessions, now)))
+    /// Puts a question to a part, once nobody else asks it.
+    fn put<T>(&self, part: usize, ask: impl FnOnce(&mut Sessions, Duration) -> T) -> T {
+        ask(&mut self.sessions(part), self.now())
     }
 
-    /// Tells the machine something short, now or as soon as nobody else asks it; `then` comes without the lock.
+    /// What a part says, if nobody else asks it; else the question.
+    fn at_once<T, A>(&self, part: usize, ask: A) -> Result<Result<T, String>, A>
+    where
+        A: FnOnce(&mut Sessions, Duration) -> T,
+    {
+        let mut sessions = match self.parts[part].try_lock() {
+            Ok(sessions) => sessions,
+            Err(TryLockError::Poisoned(left)) => left.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(ask),
+        };
+        let now = self.now();
+        Ok(caught(|| ask(&mut sessions, now)))
+    }
+
+    /// Tells a part something short, now or as soon as nobody else asks it; `then` comes without the lock.
     pub(crate) fn ask_later(
         self: &Arc<Self>,
+        part: usize,
         ask: impl FnOnce(&mut Sessions, Duration) + Send + 'static,
         then: impl FnOnce() + Send + 'static,
     ) {
-        let Err(ask) = self.at_once(0, || ask) else { return then() };
+        let Err(ask) = self.at_once(part, ask) else { return then() };
         let shared = Arc::clone(self);
         elsewhere(move || {
-            ask()(&mut shared.sessions(), shared.now());
+            shared.put(part, ask);
             then();
         });
     }
@@ -128,13 +157,19 @@ impl Shared {
         }
     }
 
-    /// Who is sent a request.
-    pub(crate) fn recipient(&self, model: Option<String>, request: &Request) -> Recipient {
-        self.to.clone().unwrap_or_else(|| {
+    /// Who is sent a request, of which the caller says this.
+    pub(crate) fn recipient(
+        &self,
+        model: Option<String>,
+        about: JobContext,
+        request: &Request,
+    ) -> Recipient {
+        let to = self.to.clone().unwrap_or_else(|| {
             let name = model.or_else(|| request.model());
             let known = name.as_ref().and_then(|name| Registry::built_in().get(name));
             Recipient { model: name, ..known.map(Recipient::from).unwrap_or_default() }
-        })
+        });
+        if about.is_empty() { to } else { Recipient { about, ..to } }
     }
 }
 

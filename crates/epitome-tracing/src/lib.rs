@@ -53,8 +53,11 @@ impl Traced {
 impl Observer for Traced {
     fn observe(&self, compaction: CompactionId, event: &Event) {
         match event {
-            Event::Started { format, model } => {
+            Event::Started { format, model, about, .. } => {
                 let span = span(compaction, *format, model.as_deref());
+                if let Some(session) = &about.session {
+                    span.record("gen_ai.conversation.id", session);
+                }
                 self.open().insert(compaction, span);
             }
             Event::Finished { receipt, dropped, retained, .. } => {
@@ -92,6 +95,7 @@ fn span(compaction: CompactionId, format: Format, model: Option<&str>) -> Span {
         error.r#type = Empty,
         gen_ai.operation.name = "compact",
         gen_ai.provider.name = provider(format),
+        gen_ai.conversation.id = Empty,
         gen_ai.request.model = Empty,
         gen_ai.usage.input_tokens = Empty,
         gen_ai.usage.output_tokens = Empty,

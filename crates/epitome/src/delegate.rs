@@ -5,13 +5,10 @@
 //! whatever fails is done by the next one in the chain, or here. Nothing in this module waits: the engine says
 //! who is to be asked ([`Delegation`]), and whoever drives it brings the answer ([`crate::engine::Drive`] does).
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
 
 use crate::function::Function;
 use crate::request::Request;
@@ -19,6 +16,8 @@ use crate::summarize::{
     Clock, End, OnFailure, RestingSummarizer, Rests, Spent, SummarizeError, Summary,
 };
 use crate::view::Fate;
+
+pub use crate::context::{JobContext, Metadata};
 
 /// What a compactor promises: an answer, later.
 pub type Compacting = Pin<Box<dyn Future<Output = Result<Decision, SummarizeError>> + Send>>;
@@ -44,8 +43,8 @@ pub trait Compact: fmt::Debug + Send + Sync {
 pub struct Compactors {
     /// Who is asked, in order.
     pub chain: Vec<Arc<dyn Compact>>,
-    /// What they are told besides the request.
-    pub about: JobContext,
+    /// Wishes in words that they alone are told.
+    pub instructions: Vec<String>,
     /// What happens in the end. `Extractive` is the compactor's own strategies, with its summarizers.
     pub on_failure: OnFailure,
 }
@@ -96,20 +95,6 @@ impl Compact for Resting {
     }
 }
 
-/// What a compactor is told besides the request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct JobContext {
-    /// The caller's id of the conversation.
-    pub session: Option<String>,
-    /// The caller's id of the turn.
-    pub turn: Option<String>,
-    /// The caller's labels.
-    pub labels: BTreeMap<String, String>,
-    /// Wishes in words, in order; what the cause of the compaction asks for comes behind them.
-    pub instructions: Vec<String>,
-}
-
 /// What is to be compacted.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -121,7 +106,9 @@ pub struct Job {
     pub target: u64,
     /// What is known of each entry besides what it says.
     pub entries: Vec<EntryFacts>,
-    /// What the caller says.
+    /// Why the compaction is made, in words, where that is known.
+    pub reason: Option<String>,
+    /// What the caller says, with what was wished for.
     pub about: JobContext,
 }
 
@@ -154,6 +141,8 @@ pub struct Skip {
     pub why: String,
     /// What it took to say so.
     pub spent: Spent,
+    /// What it says of its answer.
+    pub metadata: Metadata,
 }
 
 impl Skip {
@@ -173,6 +162,8 @@ pub struct ProposedView {
     pub summary: Option<Summary>,
     /// What it took, besides what the summary says of itself.
     pub spent: Spent,
+    /// What it says of its answer.
+    pub metadata: Metadata,
 }
 
 /// A question for a compactor.

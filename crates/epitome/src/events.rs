@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::context::JobContext;
 use crate::plan::PlanStep;
 use crate::receipt::Receipt;
 use crate::summarize::{FailureKind, Fault};
+use crate::trigger::Cause;
 use crate::wire::Format;
 
 /// Tells the compactions apart that an observer is told of.
@@ -42,6 +44,9 @@ pub enum Event {
         tokens: u64,
         /// Where to land.
         target: u64,
+        /// What the caller says.
+        #[serde(default, skip_serializing_if = "JobContext::is_empty")]
+        about: JobContext,
     },
     /// A hook forbids the compaction; nothing starts.
     Vetoed {
@@ -63,6 +68,11 @@ pub enum Event {
         format: Format,
         /// The model, where the request names one.
         model: Option<String>,
+        /// Why, if that was said.
+        cause: Option<Cause>,
+        /// What the caller says, with what was wished for.
+        #[serde(default, skip_serializing_if = "JobContext::is_empty")]
+        about: JobContext,
     },
     /// A strategy's edits were made. Where hooks were shown a plan first, its edits are made once it starts.
     Applied(PlanStep),

@@ -10,7 +10,7 @@ use std::future::Future;
 use std::pin::Pin as Pinned;
 use std::sync::Arc;
 
-use crate::delegate::JobContext;
+use crate::context::{JobContext, Metadata};
 use crate::function::Function;
 use crate::guard::Pin;
 use crate::request::Request;
@@ -31,18 +31,16 @@ pub trait Hook: fmt::Debug + Send + Sync {
     fn before(self: Arc<Self>, proposal: Arc<Proposal>) -> Heeding;
 }
 
-/// Who is asked before a compaction, and what they are told besides the request.
+/// Who is asked before a compaction.
 #[derive(Clone, Debug, Default)]
 pub struct Hooks {
     /// Who is asked, one after the other; each sees the instructions of those before.
     pub chain: Vec<Arc<dyn Hook>>,
-    /// What the caller says.
-    pub about: JobContext,
 }
 
 impl From<Arc<dyn Hook>> for Hooks {
     fn from(hook: Arc<dyn Hook>) -> Self {
-        Hooks { chain: vec![hook], ..Hooks::default() }
+        Hooks { chain: vec![hook] }
     }
 }
 
@@ -77,6 +75,8 @@ pub struct Wish {
     pub pins: Vec<Pin>,
     /// What else it wants, and why that can't be read; the receipt's fallbacks tell it.
     pub unread: Vec<String>,
+    /// What it says of its answer.
+    pub metadata: Metadata,
 }
 
 /// A question for a hook.

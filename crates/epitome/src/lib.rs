@@ -17,6 +17,7 @@
 //! output.
 
 mod budget;
+mod context;
 mod delegate;
 mod events;
 mod function;

@@ -1,7 +1,10 @@
 //! What was done: before and after, each edit with its reason and saving, and what held the rest up.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use crate::context::{JobContext, Metadata};
 use crate::count::Count;
 use crate::guard::{KeepReason, Unheld};
 use crate::model::Cost;
@@ -166,8 +169,14 @@ pub struct Receipt {
     pub strategy: String,
     /// Why something was done, or nothing was.
     pub reason: String,
-    /// Why it began, as data, if that was said.
+    /// Why it began, as data; where something was compacted without a trigger, that the host asked for it.
     pub cause: Option<Cause>,
+    /// What the caller said of it, with what was wished for.
+    #[serde(default, skip_serializing_if = "JobContext::is_empty")]
+    pub about: JobContext,
+    /// What those who were asked say of their answers, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, Metadata>,
     /// Where it landed.
     #[serde(flatten)]
     pub reached: Reached,
@@ -214,6 +223,9 @@ pub struct Receipt {
     /// Tokens that left with what was mended: neither shown nor summed up.
     #[serde(default)]
     pub mending_took: u64,
+    /// Tokens that came with what was mended: notes of what is missing.
+    #[serde(default)]
+    pub mending_added: u64,
     /// Breaches that only the author can mend.
     pub left: Vec<Finding>,
     /// Pins that nothing in the transcript says.

@@ -2,7 +2,8 @@
 //! `cargo run -p testkit --example instructions -- [--check] crates/testkit/data/instructions.tsv`
 //!
 //! Each piece is done by a process of its own under valgrind's cachegrind, which counts; what starting and making the input
-//! takes is subtracted. Counts hardly depend on the machine, but on the profile and the compiler: the file says which. Without
+//! takes is subtracted. What was found to take long once is held to be linear: four times as much of it takes at most six
+//! times as many. Counts hardly depend on the machine, but on the profile and the compiler: the file says which. Without
 //! `--check` the file is written anew; with it a piece that takes over a twentieth more is an error.
 
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use epitome::count::{Tally, TokenCounter, counter};
 use epitome::session::{ChainKey, Recipient, SessionOptions, Sessions};
 use epitome::trigger::When;
 use epitome::{Compactor, Format, Options, Target, wire};
-use testkit::bulk;
+use testkit::{bulk, hostile};
 
 type Failed = Box<dyn Error>;
 
@@ -29,11 +30,27 @@ const MESSAGES: usize = 400;
 /// Percent that a piece may take more.
 const MOST: u64 = 105;
 
+/// What was found to take long once, and where it stands.
+const HOSTILE: [(&str, usize); 4] = [
+    ("names of their own", 0),
+    ("names of their own", 2),
+    ("labelled rules", 0),
+    ("checkpoints open", 0),
+];
+/// Bytes of it, and four times as many.
+const SIZES: [usize; 2] = [1 << 18, 1 << 20];
+/// How often as many instructions four times as much may take.
+const GROWTH: u64 = 6;
+
 fn main() -> Result<ExitCode, Failed> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--do", piece, format] => {
             black_box(work(piece, format.parse()?)?);
+            Ok(ExitCode::SUCCESS)
+        }
+        ["--hostile", name, place, size] => {
+            black_box(hostile_work(name, place.parse()?, size.parse()?)?);
             Ok(ExitCode::SUCCESS)
         }
         ["--check", file] => check(file),
@@ -88,6 +105,43 @@ fn seen(
     Ok(sessions.len())
 }
 
+/// Compacts a session with so many bytes of a hostile text.
+fn hostile_work(name: &str, place: usize, size: usize) -> Result<usize, Failed> {
+    let texts = hostile::texts().into_iter();
+    let text = texts.into_iter().find(|(is, _)| *is == name).ok_or("no text is called so")?.1;
+    let source = hostile::request(place, &hostile::filled(&text, size));
+    let request = wire::parse(Format::OpenaiChat, source)?;
+    Ok(compactor(&counter("chars4")?)?.compact(&request)?.request.source().len())
+}
+
+/// Whether what was found to take long once is linear.
+fn is_linear() -> Result<bool, Failed> {
+    let grows = |(name, place): &(&str, usize)| -> Result<(u64, u64), String> {
+        let count = |size: usize| {
+            counted_by_valgrind(&["--hostile", name, &place.to_string(), &size.to_string()])
+        };
+        Ok((count(SIZES[0])?, count(SIZES[1])?))
+    };
+    let sums = std::thread::scope(|scope| {
+        let running: Vec<_> = HOSTILE.iter().map(|case| scope.spawn(move || grows(case))).collect();
+        let done = running.into_iter().map(|one| one.join().expect("it doesn't panic"));
+        done.collect::<Result<Vec<_>, String>>()
+    })?;
+    let mut is_linear = true;
+    for ((name, place), (one, four)) in HOSTILE.iter().zip(sums) {
+        println!(
+            "{name} in {}\t{:.1} times of {one}",
+            hostile::PLACES[*place],
+            four as f64 / one as f64
+        );
+        if four > one * GROWTH {
+            println!("  four times as much takes over {GROWTH} times as many");
+            is_linear = false;
+        }
+    }
+    Ok(is_linear)
+}
+
 /// By piece and format, and as the file.
 fn counted() -> Result<(BTreeMap<String, u64>, String), Failed> {
     let formats: Vec<Format> =
@@ -123,11 +177,16 @@ fn compiler() -> Result<String, Failed> {
 }
 
 fn instructions(piece: &str, format: Format) -> Result<u64, String> {
+    counted_by_valgrind(&["--do", piece, format.name()])
+}
+
+/// Instructions of a process of this program with these arguments.
+fn counted_by_valgrind(arguments: &[&str]) -> Result<u64, String> {
     let flags = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
     let done = Command::new("valgrind")
         .args(flags)
         .arg(std::env::current_exe().map_err(|error| error.to_string())?)
-        .args(["--do", piece, format.name()])
+        .args(arguments)
         .output()
         .map_err(|error| format!("valgrind: {error}; it is a package of most distributions"))?;
     let said = String::from_utf8_lossy(&done.stderr);
@@ -142,7 +201,7 @@ fn check(file: &str) -> Result<ExitCode, Failed> {
     let compiler = compiler()?;
     let is_same = by.trim_start_matches("# ") == compiler;
     let (counts, _) = counted()?;
-    let mut state = ExitCode::SUCCESS;
+    let mut state = if is_linear()? { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     for line in rows.lines().skip(1) {
         let (piece, was) = line.rsplit_once('\t').ok_or_else(|| format!("{file}: {line:?}"))?;
         let was: u64 = was.parse()?;

@@ -30,6 +30,7 @@ mod encode;
 pub mod features;
 mod gemini;
 pub mod generate;
+pub mod hostile;
 mod interactions;
 pub mod laws;
 pub mod layouts;

@@ -36,9 +36,6 @@ impl Stage<'_> {
             let open = if index + 1 == beats.len() { self.script.open } else { 0 };
             self.beat(beat, usize::from(open));
         }
-        if self.messages.is_empty() {
-            self.messages.push(Message::new("user", vec![Block::Text("Begin.".to_owned())]));
-        }
         match self.script.format {
             Format::Anthropic => self.set_anthropic_order(),
             Format::Gemini => self.set_gemini_order(),
@@ -48,6 +45,9 @@ impl Stage<'_> {
                 self.messages = messages.into_iter().flat_map(interactions::steps).collect();
             }
             _ => {}
+        }
+        if self.messages.is_empty() {
+            self.messages.push(Message::new("user", vec![Block::Text("Begin.".to_owned())]));
         }
         self.messages
     }

@@ -15,8 +15,9 @@ Examples:
   epitome compact session.jsonl --archive store -o smaller.json
   epitome restore smaller.json --archive store -o again.jsonl
 
-What was compacted may be longer by now; its receipt, or the name that the receipt gives it, will do too. Behind \
-`compact --apply` the recording itself is named twice, and comes back in one go:
+All of it: where what was compacted went on from an earlier compaction, the input of the first one; what a later one was \
+made from is had by the name of its view (SESSION.2). What was compacted may be longer by now; its receipt, or the name that \
+the receipt gives it, will do too. Behind `compact --apply` the recording itself is named twice, and comes back in one go:
   epitome restore session.jsonl -o session.jsonl
 What was said in it since then is kept in the archive first.";
 
@@ -26,22 +27,27 @@ Examples:
   epitome recall connection refused --archive store --json | jq -r '.hits[].text'
   epitome recall 3f2a9c1b7d20 --archive store
 
-An id gives all that was said under it. With --json it prints a list, best first, of hits with `id` and `text`.";
+An id gives all that was said under it. With --json it prints `hits`, a list, best first, of objects with `id` and `text`.
+
+Exits with 4 if nothing is found.";
 
 pub(super) const UNDO: &str = "\
 Examples:
   epitome undo smaller.json --archive store -o smaller.json
+  epitome undo 3fe1b6bc2f10 --archive store -o smaller.json
   epitome undo 3fe1b6bc2f10.2 --archive store -o smaller.json
 
-A view that is named (SESSION.2; SESSION.0 for all as it was said) is put in force; what shows a view undoes that one, and \
-all behind it. `epitome sessions SESSION` lists the views. What was said since the view that is in force again stands behind it.";
+The newest compaction of the session that is in force is undone, whichever of its files names the session; a view that is \
+named (SESSION.2; SESSION.0 for all as it was said) is put in force. `epitome sessions SESSION` lists the views. What was said \
+since the view that is in force again stands behind it.";
 
 pub(super) const REDO: &str = "\
 Examples:
   epitome redo smaller.json --archive store -o smaller.json
   epitome redo 3fe1b6bc2f10.3 --archive store -o smaller.json
 
-A view that is named (SESSION.3), or shown by a file, is put in force; of a session it is the newest behind the one that is.";
+The view of the session that was undone last is put in force again, whichever of its files names the session; a view that is \
+named (SESSION.3) is put in force itself.";
 
 pub(super) const FORGET: &str = "\
 Examples:

@@ -12,7 +12,6 @@ pub(crate) struct AroundArgs {
     #[arg(
         long,
         value_name = "CMD",
-        conflicts_with = "to",
         value_parser = Line::read,
         long_help = "\
 A command that is asked before anything is compacted (may be repeated). It is given JSON on stdin ({\"version\":1, \
@@ -22,11 +21,12 @@ folds are the messages that would be summed up, by position) and writes {\"versi
 \"summary\":\"…\"           instead of what a summarizer would write; the same checks hold
 \"instructions\":[\"…\"]    for whoever sums up
 \"pins\":[\"words\", 12]    messages that stay: by words as --pin, or by position
+\"metadata\":{\"a\":\"b\"}   what the receipt is to say of it
 What fails is named in the receipt, and the compaction goes on without it."
     )]
     pub(crate) hook_before: Vec<Line>,
 
     /// A command that is told of the compaction once it is done: JSON on stdin, with the receipt (may be repeated).
-    #[arg(long, value_name = "CMD", conflicts_with = "to", value_parser = Line::read)]
+    #[arg(long, value_name = "CMD", value_parser = Line::read)]
     pub(crate) hook_after: Vec<Line>,
 }

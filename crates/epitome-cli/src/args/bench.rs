@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand, ValueHint};
 
+use crate::lookup::transcript;
+
 use super::CounterArg;
 
 /// What is measured.
@@ -88,7 +90,7 @@ pub(crate) struct RoundsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArg {
     /// Sessions: recordings or requests; of a folder all that are in it.
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE|ID", required = true, value_hint = ValueHint::AnyPath, value_parser = transcript())]
     pub(crate) files: Vec<PathBuf>,
 }
 

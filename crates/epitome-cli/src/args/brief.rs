@@ -6,8 +6,9 @@ use clap::{Arg, Command, CommandFactory as _};
 use super::Cli;
 
 /// Options that `-h` shows; the others are used by few.
-const USUAL: [&str; 19] = [
+const USUAL: [&str; 20] = [
     "archive",
+    "fix",
     "from",
     "html",
     "json",
@@ -35,7 +36,7 @@ const LINE: usize = 60;
 const WORDS: usize = 12;
 
 /// Commands that `epitome -h` doesn't show.
-const SELDOM: [&str; 10] = [
+const SELDOM: [&str; 11] = [
     "bench",
     "completions",
     "config",
@@ -44,6 +45,7 @@ const SELDOM: [&str; 10] = [
     "man",
     "models",
     "redo",
+    "schema",
     "sidecar",
     "uninstall",
 ];

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};
 
+use crate::schemas::SCHEMAS;
 use crate::values::Spec;
 
-use super::{CountingArgs, HowArgs};
+use super::{ArchiveArg, CountingArgs, HowArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
@@ -39,8 +41,27 @@ impl FilesArgs {
     }
 }
 
+pub(super) const DOCTOR: &str = "\
+Examples:
+  epitome doctor
+  epitome doctor --fix --dry-run
+  epitome doctor --fix
+
+Nothing is sent anywhere without --online, and nothing is changed without --fix. Exits with 3 if something is wrong.";
+
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
+    /// Mend what can be mended: rights of the archive, and what `install` put in and is gone.
+    #[arg(long)]
+    pub(crate) fix: bool,
+
+    /// With --fix, say what would be mended, and change nothing.
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) archive: ArchiveArg,
+
     #[command(flatten)]
     pub(crate) files: FilesArgs,
 
@@ -56,6 +77,22 @@ pub(crate) struct DoctorArgs {
     /// the key, and nothing of any transcript.
     #[arg(long, help_heading = "Summary")]
     pub(crate) online: bool,
+}
+
+pub(super) const SCHEMA: &str = "\
+Examples:
+  epitome schema
+  epitome schema compact > receipt.schema.json
+  epitome schema compact | jq '.\"$defs\".receipt.properties | map_values(.description)'
+
+A schema is of draft 2020-12, names every member, and refers to nothing outside.";
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The report; without it, all of them: what each is, and which command prints it.
+    #[arg(value_parser = PossibleValuesParser::new(SCHEMAS.iter().map(|schema| schema.name)))]
+    #[arg(hide_possible_values = true)]
+    pub(crate) report: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

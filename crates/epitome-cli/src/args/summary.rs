@@ -15,11 +15,9 @@ use crate::values::{Spec, dollars, on_failure, seconds};
 pub(crate) struct SummaryArgs {
     /// Who sums up what is folded: `extractive` (code, no model), a model (`openai:MODEL`, `anthropic:MODEL`,
     /// `gemini:MODEL`, `URL#MODEL`), `cmd:PROG`, or `grpc:URL#NAME`, which does all of it [default: extractive].
-    // What is converted may be compacted several times, each time anew.
     #[arg(
         long,
         value_name = "WHO",
-        conflicts_with = "to",
         long_help = "\
 Who sums up what is folded. A summary is admitted only after checks; everything else in a checkpoint is as it is \
 without one. The receipt has each call with its usage and cost, and why it wasn't used, if so.
@@ -68,6 +66,11 @@ SSL_CERT_FILE hold. What is folded is sent to whom you name, and nobody else; `e
     #[arg(long, value_name = "TEXT")]
     pub(crate) focus: Option<String>,
 
+    /// The most tokens of a summary, beside the room that the checkpoint has [default: 16,000, or a quarter of the window of
+    /// whoever writes it].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) summary_tokens: Option<u64>,
+
     /// Ask with the instruction in this file instead of the usual one; no sections are demanded then.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) prompt: Option<PathBuf>,
@@ -103,6 +106,7 @@ impl SummaryArgs {
         let flags = [
             ("--on-failure", self.on_failure.is_some()),
             ("--focus", self.focus.is_some()),
+            ("--summary-tokens", self.summary_tokens.is_some()),
             ("--prompt", self.prompt.is_some()),
             ("--timeout", self.timeout.is_some()),
             ("--spend", self.spend.is_some()),

@@ -1,7 +1,7 @@
 //! `restore`, `recall`, `undo`, `redo`, `forget`, `pin`: what an archive is for.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use epitome::archive::recall::{Hit, hits};
@@ -10,15 +10,16 @@ use epitome::count::counter;
 use epitome::text::figure::counted;
 use epitome::transcript::ContentId;
 use epitome_recordings as recordings;
-use epitome_store::{Access, Forgotten};
+use epitome_store::{Access, Forgotten, Session, Store, StoreError};
 use serde_json::json;
 
-use crate::archive::{Meant, located, make, open};
+use crate::archive::{Meant, located, make, open, went_on_from};
 use crate::args::{ArchiveArg, ForgetArgs, GoArgs, PinArgs, PinCommand, ReadingArgs, RecallArgs};
 use crate::failure::{Exit, Failure};
 use crate::identity::Identity;
 use crate::in_place::InPlace;
 use crate::input;
+use crate::lookup;
 use crate::output::{self, Parcel, Place, Report};
 use crate::quoting::{name, operand};
 use crate::terminal::{self, FAINT, STRONG, line, paint, put, size};
@@ -50,11 +51,19 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         }
         Meant::Input(raw) => (store.input(raw), format!("input {raw}")),
     };
+    // What is named by a number or a digest is meant itself.
+    let is_all = match meant {
+        Meant::View(_) => false,
+        Meant::Shown(_) | Meant::InForce(_) => true,
+        Meant::Input(_) => args.what.exists(),
+    };
     let Some(bytes) = bytes.map_err(failed)? else {
         let what = format!("the session {} has no {what}", session.name());
         let hint = format!("epitome sessions --archive {}", operand(&args.archive.store));
         bail!(Failure::usage(what).hint(hint));
     };
+    let bytes =
+        if is_all { first(bytes, &session, &store).map_err(args.archive.failed())? } else { bytes };
     if in_place.as_ref().is_some_and(|there| there.text().as_bytes() == &bytes[..]) {
         output::tell("it is that already; nothing was written");
         return Ok(Exit::Ok);
@@ -74,6 +83,31 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// What the first compaction was made from, where these bytes went on from another: a checkpoint in them says so.
+fn first(bytes: Vec<u8>, session: &Session, store: &Store) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = bytes;
+    let mut passed = HashSet::new();
+    loop {
+        // A recording holds all that was said itself.
+        let opened = recordings::open(bytes.clone(), None, recordings::Options::default());
+        let Ok(recordings::Input::Request(request)) = opened else { break };
+        let Some((before, view)) = went_on_from(&request, store)? else { break };
+        let is_new = passed.insert((before.name().to_owned(), view));
+        let Some(earlier) = before.input_of(view)?.filter(|earlier| is_new && *earlier != bytes)
+        else {
+            break;
+        };
+        bytes = earlier;
+    }
+    if !passed.is_empty() {
+        output::tell(&format!(
+            "{} went on from an earlier compaction: this is what the first one was made from",
+            session.name()
+        ));
+    }
+    Ok(bytes)
+}
+
 /// Has the archive say that what a recording shows now is in force, where what it showed before was.
 fn follow(recording: &InPlace, bytes: &[u8], archive: &ArchiveArg) {
     let Some((was, _)) = recordings::applied(recording.text()) else { return };
@@ -89,6 +123,15 @@ fn follow(recording: &InPlace, bytes: &[u8], archive: &ArchiveArg) {
 
 fn is_text(file: &Path) -> Result<bool> {
     Ok(std::str::from_utf8(&input::bytes(Some(file))?).is_ok())
+}
+
+/// The file that is meant, where a session of an agent is named by its id, and none of the archive.
+fn recording(what: &Path, store: &Store) -> Result<PathBuf> {
+    if store.session(&what.to_string_lossy()).is_ok() {
+        return Ok(what.to_owned());
+    }
+    let found = lookup::found(what).map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(found.unwrap_or_else(|| what.to_owned()))
 }
 
 /// Whether a file is a recording that was compacted in place.
@@ -174,7 +217,9 @@ pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
         Report::Words => output::words(&shown(&hits))?,
     }
     if hits.is_empty() {
-        output::note(&format!("nothing was found for {:?}", line(&words, 80)));
+        let archive = line(&args.archive.store.to_string_lossy(), 80);
+        output::tell(&format!("nothing was found in {archive} for {:?}", line(&words, 80)));
+        return Ok(Exit::Nothing);
     }
     if left_off > 0 && report == Report::Words {
         let hits = counted(left_off, "hit");
@@ -215,7 +260,7 @@ enum Way {
 }
 
 impl Way {
-    /// The view to go to from `head`: the one that is named, or the next one of what a file shows.
+    /// The view to go to from `head`: the one that is named, or the next one of the session.
     fn to(self, meant: Meant, history: &[(u64, u64)], head: u64) -> Result<u64, String> {
         let past = before(history, head);
         let is_there = |view: u64| view == 0 || history.iter().any(|(number, _)| *number == view);
@@ -236,17 +281,7 @@ impl Way {
                 "view {view} comes before view {head}, which is in force; `undo` goes there"
             )),
             (Way::Forth, Meant::View(view)) => Ok(view),
-            (Way::Back, Meant::Shown(view)) if view != 0 && past.contains(&view) => {
-                undone(history, view).ok_or_else(|| none_undone.to_owned())
-            }
-            (Way::Back, Meant::Shown(view)) if view != 0 && view != head => {
-                Err(format!("view {view}, which it shows, isn't in force: {none_undone}"))
-            }
-            (Way::Forth, Meant::Shown(view))
-                if view != 0 && !past.contains(&view) && view != head =>
-            {
-                Ok(view)
-            }
+            // Whatever else names a session.
             (Way::Back, _) => undone(history, head).ok_or_else(|| none_undone.to_owned()),
             (Way::Forth, _) => redone(history, head).ok_or_else(|| none_redone.to_owned()),
         }
@@ -267,9 +302,10 @@ fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     place.spare_archive("-o", &args.archive.store)?;
     let store = args.archive.open(Access::Existing)?;
-    if args.what.is_file() && is_applied(&args.what)? {
-        let what = format!("{} is an agent's recording, no request", name(&args.what));
-        let file = operand(&args.what);
+    let file = recording(&args.what, &store)?;
+    if file.is_file() && is_applied(&file)? {
+        let what = format!("{} is an agent's recording, no request", name(&file));
+        let file = operand(&file);
         let hint = format!("back as it was: epitome restore {file} -o {file}");
         bail!(Failure::usage(what).hint(hint));
     }

@@ -43,18 +43,8 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         }
     }
     let shape = Shape::new(&args.how)?;
-    let shape = match &args.to.to {
-        None => {
-            let helpers = summarizers::helpers(&args.summary, &args.around, shape.settings())?;
-            shape.helped_by(helpers)
-        }
-        // What is converted may be compacted several times, each time anew.
-        Some(_) if shape.settings().asks_others() => {
-            output::warn("with --to nobody is asked for a summary, nor are hooks");
-            shape
-        }
-        Some(_) => shape,
-    };
+    let helpers = summarizers::helpers(&args.summary, &args.around, shape.settings())?;
+    let shape = shape.helped_by(helpers);
     let bytes = match &in_place {
         Some(recording) => recording.text().as_bytes().to_vec(),
         None => input::bytes(file)?,
@@ -151,10 +141,12 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     }
     // What only the author can mend is in what was written.
     let is_found = match &carried {
-        Some(carried) => carried.is_broken() || carried.over() > 0,
+        Some(carried) => {
+            carried.is_broken() || carried.over() > 0 && !done.target.is_settled(receipt)
+        }
         None => !receipt.left.is_empty() && !wire::check(&written).is_empty(),
     };
-    Ok(if is_found { Exit::Found } else { exit(&receipt.reached) })
+    Ok(if is_found { Exit::Found } else { done.target.exit(receipt) })
 }
 
 /// What isn't due passes as it came, with what is wrong with it.
@@ -176,12 +168,4 @@ struct Told<'a> {
     archived: Option<&'a Archived>,
     #[serde(skip_serializing_if = "Option::is_none")]
     converted: Option<&'a Carried>,
-}
-
-/// 3 where the target isn't reached.
-pub(super) fn exit(reached: &Reached) -> Exit {
-    match reached {
-        Reached::Unreachable { .. } | Reached::Short | Reached::Declined => Exit::Found,
-        Reached::NotTriggered | Reached::NothingToDo | Reached::Target => Exit::Ok,
-    }
 }

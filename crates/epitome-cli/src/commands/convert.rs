@@ -1,6 +1,7 @@
 //! `convert`: a transcript as a request body.
 
 use anyhow::Result;
+use epitome::wire;
 use serde_json::json;
 
 use crate::args::ConvertArgs;
@@ -41,5 +42,11 @@ pub(crate) fn run(args: &ConvertArgs, report: Report) -> Result<Exit> {
             output::note(&terminal::json(&told));
         }
     }
-    Ok(if carried.is_some_and(|carried| carried.is_broken()) { Exit::Found } else { Exit::Ok })
+    // History may be the provider's; else no provider takes it.
+    let says_nothing = request.transcript.is_empty() && !wire::check(&request).is_empty();
+    if says_nothing && report == Report::Words {
+        output::warn("there are no messages in it");
+    }
+    let is_broken = carried.is_some_and(|carried| carried.is_broken());
+    Ok(if is_broken || says_nothing { Exit::Found } else { Exit::Ok })
 }

@@ -13,7 +13,6 @@ use epitome::wire::{self, Piece};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::compact::exit;
 use super::shape::{Done, Shape};
 use crate::align::{Row, align};
 use crate::args::{DiffArgs, ReadingArgs, ShapeArgs};
@@ -100,7 +99,7 @@ pub(crate) fn run(args: &DiffArgs, report: Report) -> Result<Exit> {
             if report == Report::Words {
                 warn_of(&done);
             }
-            let exit = exit(&done.outcome.receipt.reached);
+            let exit = done.target.exit(&done.outcome.receipt);
             (compaction(opened.source, &done), exit)
         }
         Some(file) => (two(opened, file, &shape, report)?, Exit::Ok),
@@ -114,11 +113,12 @@ pub(crate) fn run(args: &DiffArgs, report: Report) -> Result<Exit> {
 
 fn warn_of(done: &Done) {
     let receipt = &done.outcome.receipt;
-    if let Reached::Unreachable { .. } = &receipt.reached {
+    let is_missed = !done.target.is_settled(receipt);
+    if let (true, Reached::Unreachable { .. }) = (is_missed, &receipt.reached) {
         let (target, floor) = (count(receipt.target), count(receipt.floor));
         output::warn(&format!("the target of {target} can't be reached (floor {floor})"));
     }
-    if receipt.reached == Reached::Short {
+    if is_missed && receipt.reached == Reached::Short {
         let target = count(receipt.target);
         output::warn(&format!("these strategies don't reach the target of {target}"));
     }

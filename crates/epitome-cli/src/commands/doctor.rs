@@ -1,5 +1,8 @@
 //! `doctor`: whether the program's surroundings are as it needs them, and what to do if not.
 
+mod agents;
+mod archive;
+mod repair;
 mod summarizers;
 
 use std::collections::BTreeSet;
@@ -21,12 +24,16 @@ use crate::quoting::{name, operand};
 use crate::reader;
 use crate::summarizers::books;
 use crate::terminal::{self, BAD, FAINT, GOOD, WARN, left, paint, put};
+use repair::{Mended, Repair};
 
 /// A visit, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Visit {
     version: u32,
     program: &'static str,
+    /// What was mended, or would be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mended: Vec<Mended>,
     checks: Vec<Check>,
 }
 
@@ -38,6 +45,9 @@ struct Check {
     found: String,
     /// What to do about it.
     remedy: Option<String>,
+    /// What `--fix` does about it.
+    #[serde(skip)]
+    repair: Option<Repair>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -54,16 +64,18 @@ const OLD_DAYS: i64 = 90;
 
 /// Looks at everything.
 pub(crate) fn run(args: &DoctorArgs, report: Report) -> Result<Exit> {
-    let mut checks = Vec::new();
-    let settings = settings(&args.files, &mut checks);
-    models(&settings, &mut checks);
-    checks.extend(summarizers::checks(args, &settings));
-    checks.extend(summarizers::hooks(&settings));
-    checks.extend(spending(&settings));
-    counters(&mut checks);
-    surroundings(&mut checks);
-    recordings(&mut checks);
-    let visit = Visit { version: 1, program: env!("CARGO_PKG_VERSION"), checks };
+    let mut checks = looked_at(args);
+    let mut mended = Vec::new();
+    if args.fix {
+        let mut repairs: Vec<Repair> =
+            checks.iter().filter_map(|check| check.repair.clone()).collect();
+        repairs.dedup();
+        mended = repairs.iter().map(|repair| repair.mended(args.dry_run)).collect();
+        if !args.dry_run {
+            checks = looked_at(args);
+        }
+    }
+    let visit = Visit { version: 1, program: env!("CARGO_PKG_VERSION"), mended, checks };
     match report {
         Report::Json => output::json(&visit)?,
         Report::Words => output::words(&words(&visit))?,
@@ -72,17 +84,32 @@ pub(crate) fn run(args: &DoctorArgs, report: Report) -> Result<Exit> {
     Ok(if is_bad { Exit::Found } else { Exit::Ok })
 }
 
+fn looked_at(args: &DoctorArgs) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let settings = settings(&args.files, &mut checks);
+    models(&settings, &mut checks);
+    checks.extend(summarizers::checks(args, &settings));
+    checks.extend(summarizers::hooks(&settings));
+    checks.extend(spending(&settings));
+    counters(&mut checks);
+    surroundings(&mut checks);
+    checks.extend(agents::checks());
+    checks.extend(archive::checks(&args.archive));
+    recordings(&mut checks);
+    checks
+}
+
 fn good(subject: &'static str, found: String) -> Check {
-    Check { subject, state: State::Good, found, remedy: None }
+    Check { subject, state: State::Good, found, remedy: None, repair: None }
 }
 
 /// What works, and may not be what is wanted.
 fn doubtful(subject: &'static str, found: String, remedy: impl Into<String>) -> Check {
-    Check { subject, state: State::Warning, found, remedy: Some(remedy.into()) }
+    Check { subject, state: State::Warning, found, remedy: Some(remedy.into()), repair: None }
 }
 
 fn bad(subject: &'static str, found: String, remedy: impl Into<String>) -> Check {
-    Check { subject, state: State::Bad, found, remedy: Some(remedy.into()) }
+    Check { subject, state: State::Bad, found, remedy: Some(remedy.into()), repair: None }
 }
 
 /// What is wrong, with the remedy that the failure names.
@@ -93,6 +120,14 @@ fn wrong(subject: &'static str, error: &anyhow::Error) -> Check {
         state: State::Bad,
         found: format!("{error:#}"),
         remedy: remedy.map(str::to_owned),
+        repair: None,
+    }
+}
+
+impl Check {
+    /// The same, with what `--fix` does about it.
+    fn mended_by(self, repair: Repair) -> Self {
+        Check { repair: Some(repair), ..self }
     }
 }
 
@@ -264,6 +299,13 @@ fn day(text: &str) -> Option<i64> {
 
 fn words(visit: &Visit) -> String {
     let mut out = format!("epitome {}\n", visit.program);
+    for mended in &visit.mended {
+        let (state, what) = match &mended.error {
+            Some(error) => (paint(BAD, "bad "), format!("{}: {error}", mended.what)),
+            None => (paint(GOOD, "fix "), mended.what.clone()),
+        };
+        put!(out, "{state} {}", terminal::lines(&what));
+    }
     for check in &visit.checks {
         let state = match check.state {
             State::Good => paint(GOOD, "ok  "),

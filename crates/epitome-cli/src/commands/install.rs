@@ -31,6 +31,21 @@ struct Change {
 /// Puts hooks, the MCP server and a status line into an agent's settings.
 pub(crate) fn install(args: &InstallArgs, report: Report) -> Result<Exit> {
     let agent = args.agent;
+    let (changes, folder) = put_in(args)?;
+    tell(agent, "install", args.dry_run, &changes, report)?;
+    if report == Report::Words && !args.dry_run {
+        let more = match agent {
+            Agent::ClaudeCode => "start Claude Code anew",
+            Agent::Codex => "start Codex anew, and allow the hooks there: /hooks",
+        };
+        output::tell(&format!("{more}; it archives to {}", name(&folder)));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Installs; what became of each file, and where it archives.
+fn put_in(args: &InstallArgs) -> Result<(Vec<Change>, PathBuf)> {
+    let agent = args.agent;
     // Looked at first, so that what is refused leaves nothing behind.
     let program = std::env::current_exe()
         .map_err(|error| Failure::other(format!("this program's own file isn't known: {error}")))?;
@@ -85,20 +100,30 @@ pub(crate) fn install(args: &InstallArgs, report: Report) -> Result<Exit> {
             }
         }
     }
-    let changes: Vec<Change> = changes.into_iter().map(|(change, _)| change).collect();
-    tell(agent, "install", args.dry_run, &changes, report)?;
-    if report == Report::Words && !args.dry_run {
-        let more = match agent {
-            Agent::ClaudeCode => "start Claude Code anew",
-            Agent::Codex => "start Codex anew, and allow the hooks there: /hooks",
-        };
-        output::tell(&format!("{more}; it archives to {}", name(&folder)));
+    Ok((changes.into_iter().map(|(change, _)| change).collect(), folder))
+}
+
+/// Takes out what was installed and puts it in anew, with the same archive.
+pub(crate) fn reinstall(agent: Agent) -> Result<()> {
+    let archive = installed(agent)?.archive();
+    let (_, is_all) = take_out(&UninstallArgs { agent, dry_run: false })?;
+    if !is_all {
+        let what = format!("something else was made of what was installed for {}", agent.name());
+        let hint = format!("look at it yourself: epitome uninstall {}", agent.name());
+        bail!(Failure::other(what).hint(hint));
     }
-    Ok(Exit::Ok)
+    put_in(&InstallArgs { agent, dry_run: false, archive }).map(drop)
 }
 
 /// Takes all of it out again.
 pub(crate) fn uninstall(args: &UninstallArgs, report: Report) -> Result<Exit> {
+    let (changes, is_all) = take_out(args)?;
+    tell(args.agent, "uninstall", args.dry_run, &changes, report)?;
+    Ok(if is_all { Exit::Ok } else { Exit::Found })
+}
+
+/// Uninstalls; what became of each file, and whether nothing is left.
+fn take_out(args: &UninstallArgs) -> Result<(Vec<Change>, bool)> {
     let agent = args.agent;
     installed(agent)?;
     let _held = lock(agent, args.dry_run)?;
@@ -127,8 +152,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, report: Report) -> Result<Exit> {
             Journal::new(remaining).write(agent.name())?;
         }
     }
-    tell(agent, "uninstall", args.dry_run, &changes, report)?;
-    Ok(if is_all { Exit::Ok } else { Exit::Found })
+    Ok((changes, is_all))
 }
 
 /// What was touched for an agent.
@@ -198,8 +222,9 @@ fn followed(path: PathBuf) -> PathBuf {
     fs::canonicalize(&path).ok().or_else(to).unwrap_or(path)
 }
 
+/// The text of a file of settings; nothing where there is none.
 fn read(path: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(path) {
+    match integration::text(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => {

@@ -1,15 +1,16 @@
 //! A compaction that is written in another format lands there: what counts is what is sent.
 
 use anyhow::Result;
-use epitome::Request;
 use epitome::count::Tally;
 use epitome::engine::plan::Reached;
 use epitome::engine::receipt::RequestSize;
+use epitome::{Request, Target};
 
 use super::shape::{Done, Shape};
 use crate::carried::{Bound, Carried};
 use crate::input::Opened;
 use crate::output::Report;
+use crate::reader::Need;
 use crate::values::Destination;
 
 /// A compaction and what is to be written of it.
@@ -29,7 +30,9 @@ const TRIES: u64 = 4;
 /// Compacts so that the conversion is at the target, as far as that can be had.
 ///
 /// Formats spell the same things with more or fewer tokens, so that a result that is converted is compacted to
-/// less until it lands. Its receipt stays that of the compaction; where the conversion landed is told beside it.
+/// less until it lands, and percent are those of the whole input as it would be written. Nobody is asked before it is known
+/// where that is: summarizers and hooks are asked once. The receipt stays that of the compaction; where the conversion landed
+/// is told beside it.
 pub(super) fn land(
     shape: Shape,
     to: &Destination,
@@ -38,15 +41,31 @@ pub(super) fn land(
 ) -> Result<Landed> {
     let is_converted = opened.request.format != to.format;
     let to = to.bound()?;
-    let mut shape = if is_converted { shape.read_by(to.reader.clone()) } else { shape };
+    let shape = if is_converted { shape.read_by(to.reader.clone()) } else { shape };
+    let part = shape.share_of_input().filter(|_| is_converted);
+    let part = part.map(|percent| percent_of(&shape, percent, &to, opened)).transpose()?;
+    let (shape, words) = match part {
+        Some((tokens, words)) => (shape.landing_at(tokens), Some(words)),
+        None => (shape, None),
+    };
+    let (mut shape, helpers) = shape.without_help();
+    // A whole compactor lands where it lands.
+    let is_probed = helpers.compactors.chain.is_empty();
+    if !is_probed {
+        shape = shape.helped_by(helpers.clone());
+    }
     let done = shape.attempt(opened, None, report)?;
     let wanted = done.outcome.receipt.target;
-    let said = done.target.clone();
+    let mut said = done.target.clone();
+    if let Some(words) = words {
+        said.words = words;
+    }
     let mut best = convert(done, &to, wanted)?;
-    let mut lower = wanted;
+    best.done.target.clone_from(&said);
+    let (mut lower, mut landing) = (wanted, wanted);
     for more in 1..=TRIES {
         let over = best.carried.as_ref().map_or(0, Carried::over);
-        if over == 0 || !may_go_lower(&best.done) {
+        if over == 0 || !is_probed || !may_go_lower(&best.done) {
             break;
         }
         // A little more each time, since a plan may land where the one before did.
@@ -54,14 +73,34 @@ pub(super) fn land(
         shape = shape.landing_at(lower);
         let next = convert(shape.attempt(opened, None, report)?, &to, wanted)?;
         if next.carried.as_ref().map_or(0, Carried::over) < over {
-            best = next;
-            best.done.target = format!("{said}, less what {} adds", best.written.format);
+            (best, landing) = (next, lower);
+            best.done.target.words =
+                format!("{}, less what {} adds", said.words, best.written.format);
         }
+    }
+    if is_probed && helpers.are_asked() {
+        shape = shape.landing_at(landing).helped_by(helpers);
+        let said = best.done.target;
+        best = convert(shape.attempt(opened, None, report)?, &to, wanted)?;
+        best.done.target = said;
     }
     if report == Report::Words {
         shape.warn(opened, &best.done);
     }
     Ok(best)
+}
+
+/// So many percent of the input as it would be written, in tokens, and how that is said.
+fn percent_of(
+    shape: &Shape,
+    percent: Target,
+    to: &Bound<'_>,
+    opened: &Opened,
+) -> Result<(u64, String)> {
+    let (whole, _) = to.reach(opened.request.clone())?;
+    let reader = shape.reader(&whole, Need::Window)?;
+    let all = Tally::of(&whole, reader.counter.as_ref()).total().tokens;
+    Ok((percent.resolve(all).max(1), format!("{percent} of the input as {}", whole.format)))
 }
 
 /// Converts what was compacted, to be at `target`.

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use epitome::archive::FoundOriginal;
 use epitome::archive::{Archive as _, ArchiveError, MemoryArchive, Original};
 use epitome::count::counter;
-use epitome_server::{Memory, PATH, Recalls, http, stdio};
+use epitome_server::{ConnectionLimits, Memory, PATH, Recalls, SearchReach, http, stdio};
 use epitome_store::{Access, Store, StoreError};
 use serde_json::{Value, json};
 
@@ -17,12 +17,16 @@ use crate::args::McpArgs;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::output::{self, Report};
+use crate::project;
 
 /// Serves on stdin and stdout until the client closes them, or over HTTP until it is ended.
 pub(crate) fn run(args: &McpArgs, report: Report) -> Result<Exit> {
     let listener = args.listen.map(listener).transpose()?;
     let memory: Arc<dyn Memory> = match (&args.archive, &args.file) {
-        (Some(store), _) => Arc::new(Kept(open(store, Access::Read)?)),
+        (Some(store), _) => {
+            let project = args.project.as_deref().map_or_else(project::own, project::at);
+            Arc::new(Kept { store: open(store, Access::Read)?, project })
+        }
         (None, Some(file)) => Arc::new(RecordingMemory::read(file, args)?),
         (None, None) => unreachable!("one of them is required"),
     };
@@ -38,9 +42,10 @@ pub(crate) fn run(args: &McpArgs, report: Report) -> Result<Exit> {
     let url = format!("http://{}{PATH}", listener.local_addr().context("where it listens")?);
     match report {
         Report::Words => output::tell(&format!("serving {url}")),
-        Report::Json => output::note(&json!({ "serving": url }).to_string()),
+        Report::Json => output::note(&json!({ "version": 1, "serving": url }).to_string()),
     }
-    http(recalls, listener).map_err(|error| Failure::other(error.to_string()))?;
+    let limits = ConnectionLimits::default();
+    http(recalls, listener, limits).map_err(|error| Failure::other(error.to_string()))?;
     Ok(Exit::Ok)
 }
 
@@ -56,9 +61,12 @@ fn listener(at: SocketAddr) -> Result<TcpListener> {
     })
 }
 
-/// What is in an archive.
+/// What is in an archive, for an agent that works on a project.
 #[derive(Debug)]
-struct Kept(Store);
+struct Kept {
+    store: Store,
+    project: String,
+}
 
 fn reading(error: &StoreError) -> ArchiveError {
     ArchiveError::Read { why: error.to_string() }
@@ -69,20 +77,32 @@ impl Memory for Kept {
         &self,
         words: &str,
         limit: usize,
+        reach: SearchReach,
     ) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
-        self.0.search(words, limit).map_err(|error| reading(&error))
+        let found = match reach {
+            SearchReach::All => self.store.search(words, limit),
+            SearchReach::Project => self.store.search_project(&self.project, words, limit),
+        };
+        found.map_err(|error| reading(&error))
+    }
+
+    fn project(&self) -> Option<&str> {
+        Some(&self.project)
     }
 
     fn get(&self, id: &str) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
-        self.0.recall(id, SAME).map_err(|error| reading(&error))
+        self.store.recall(id, SAME).map_err(|error| reading(&error))
     }
 
     fn stats(&self) -> Result<Value, ArchiveError> {
-        let stored = self.0.stored().map_err(|error| reading(&error))?;
-        let sessions = self.0.sessions().map_err(|error| reading(&error))?;
+        let stored = self.store.stored().map_err(|error| reading(&error))?;
+        let sessions = self.store.sessions().map_err(|error| reading(&error))?;
         let compactions: u64 = sessions.iter().map(|session| session.views).sum();
         let newest = sessions.first().map(|newest| &newest.session);
+        let own = sessions.iter().filter(|session| session.project == self.project).count();
         Ok(json!({
+            "project": self.project,
+            "project_sessions": own,
             "sessions": stored.sessions,
             "messages": stored.originals,
             "compactions": compactions,
@@ -123,6 +143,7 @@ impl Memory for RecordingMemory {
         &self,
         words: &str,
         limit: usize,
+        _: SearchReach,
     ) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
         let found = self.archive.search(words, limit)?;
         Ok(found.into_iter().map(|found| (self.name.clone(), found)).collect())

@@ -17,6 +17,7 @@ mod mcp;
 mod models;
 mod plan;
 mod report;
+mod schema;
 mod sessions;
 mod shape;
 mod shell;
@@ -25,6 +26,8 @@ mod sidecar;
 mod simulate;
 mod stats;
 mod stored;
+#[cfg(feature = "view")]
+mod view;
 
 use anyhow::Result;
 
@@ -64,8 +67,11 @@ pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
         Command::Recall(args) => archive::recall(&args, report),
         Command::Redo(args) => archive::redo(&args, report),
         Command::Restore(args) => archive::restore(&args, report),
+        Command::Schema(args) => schema::run(&args, report),
         Command::Sessions(args) => sessions::run(&args, report),
         Command::Undo(args) => archive::undo(&args, report),
         Command::Stats(args) => stats::run(&args, report),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::run(&args, report),
     }
 }

@@ -4,7 +4,6 @@ use anyhow::Result;
 use epitome::Receipt;
 use serde::Serialize;
 
-use super::compact::exit;
 use super::shape::Shape;
 use crate::args::PlanArgs;
 use crate::failure::Exit;
@@ -30,5 +29,5 @@ pub(crate) fn run(args: &PlanArgs, report: Report) -> Result<Exit> {
         Report::Words => output::words(&receipt::words(receipt, &done.target, Tense::Planned))?,
         Report::Json => output::json(&Planned { source: &opened.source, receipt })?,
     }
-    Ok(exit(&receipt.reached))
+    Ok(done.target.exit(receipt))
 }

@@ -1,26 +1,33 @@
 //! `sessions`: the recordings on this machine, and what is in an archive.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use epitome::count::{Basis, Count, Tally, counter};
+use epitome::count::Basis;
+use epitome::model::Registry;
 use epitome::text::figure::counted;
-use epitome_recordings::{self as recordings, Input, Options};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::agents::{File, Place, places};
+use crate::agents::File;
 use crate::archive::named_or_usual;
-use crate::args::{ArchiveArg, SessionsArgs};
+use crate::args::{ArchiveArg, HowArgs, SessionsArgs};
 use crate::commands::stored;
-use crate::failure::Exit;
+use crate::config::Settings;
+use crate::failure::{Exit, Failure};
 use crate::folders::usual_archive;
+use crate::glance::Glance;
+use crate::lookup::{found, id_of, recordings, shortened};
 use crate::output::{self, Report};
-use crate::reader::of_format;
-use crate::terminal::{FAINT, STRONG, count, left, line, paint, put, right, size};
+use crate::reader::registry;
+use crate::terminal::{
+    self, FAINT, STRONG, WIDE, ago, count, left, line, paint, percent, put, right,
+};
 
 /// Files are read side by side; most of the time goes into counting.
 const READERS: usize = 4;
@@ -31,6 +38,8 @@ const MOST: usize = 10_000;
 /// A recording, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Recorded {
+    /// By which every command takes it, as by the beginning of it.
+    id: String,
     agent: &'static str,
     file: String,
     bytes: u64,
@@ -46,27 +55,21 @@ struct Recorded {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Content {
-    Read {
-        /// What the next request would hold.
-        #[serde(flatten)]
-        tokens: Count,
-        entries: usize,
-        compactions: usize,
-        sidechains: usize,
-        model: Option<String>,
-    },
-    Unreadable {
-        error: String,
-    },
+    Read(Box<Glance>),
+    Unreadable { error: String },
+}
+
+impl Recorded {
+    /// Whether only its beginning and its end were read.
+    fn is_of_ends(&self) -> bool {
+        matches!(&self.content, Content::Read(glance) if glance.entries.is_none())
+    }
 }
 
 /// Lists the newest recordings, or what is in an archive.
 pub(crate) fn run(args: &SessionsArgs, report: Report) -> Result<Exit> {
     match (&args.session, &args.archive) {
-        (Some(session), store) => {
-            let store = named_or_usual(store.as_deref())?;
-            stored::views(session, &ArchiveArg { store }, report)
-        }
+        (Some(session), store) => one(session, store.as_deref(), report),
         (None, Some(store)) => {
             let archive = ArchiveArg { store: store.clone() };
             let list = stored::List::of(&archive, args.limit)?;
@@ -76,7 +79,28 @@ pub(crate) fn run(args: &SessionsArgs, report: Report) -> Result<Exit> {
             }
             Ok(Exit::Ok)
         }
-        (None, None) => recorded(args.limit, report),
+        (None, None) => recorded(&recordings(), args.limit, usual(args.limit), report),
+    }
+}
+
+/// The views of a session of an archive; of one that no archive is known to have, what its recording says.
+fn one(session: &Path, named: Option<&Path>, report: Report) -> Result<Exit> {
+    let is_there = named.is_some() || usual_archive().is_some_and(|it| Path::new(it).exists());
+    let viewed = if is_there {
+        let store = named_or_usual(named)?;
+        stored::views(session, &ArchiveArg { store }, report)
+    } else {
+        let what = format!("there is no session {:?}", line(&session.to_string_lossy(), 80));
+        Err(Failure::usage(what).hint("epitome sessions").into())
+    };
+    let Err(error) = viewed else { return viewed };
+    match found(session).map_err(|error| Failure::usage(error.to_string()))? {
+        Some(file) if named.is_none() => {
+            let mut only = recordings();
+            only.retain(|it| it.path == file);
+            recorded(&only, 1, None, report)
+        }
+        _ => Err(error),
     }
 }
 
@@ -90,17 +114,22 @@ fn usual(limit: usize) -> Option<stored::List> {
     list.map_err(|error| output::warn(&format!("the usual archive isn't listed: {error:#}"))).ok()
 }
 
-fn recorded(limit: usize, report: Report) -> Result<Exit> {
-    let mut files: Vec<File> = places().iter().flat_map(Place::files).collect();
-    // Sub-agents of Claude Code have files of their own; their work is the session's.
-    files.retain(|file| {
-        !file.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("agent-"))
-    });
-    let modified = |file: &File| file.meta.modified().unwrap_or(UNIX_EPOCH);
-    files.sort_by(|a, b| modified(b).cmp(&modified(a)).then_with(|| a.path.cmp(&b.path)));
-    let all = files.len();
-    let (sessions, looked) = newest(&files, limit);
-    let own = usual(limit);
+/// What is known of models; what is wrong with the user's own facts is told.
+fn known() -> Cow<'static, Registry> {
+    let known = Settings::resolve(&HowArgs::default()).and_then(|settings| registry(&settings));
+    known.unwrap_or_else(|error| {
+        output::warn(&format!("{error:#}"));
+        Cow::Borrowed(Registry::built_in())
+    })
+}
+
+fn recorded(
+    files: &[File],
+    limit: usize,
+    own: Option<stored::List>,
+    report: Report,
+) -> Result<Exit> {
+    let (sessions, looked) = newest(files, limit, &known());
     match report {
         Report::Json => {
             let own = own.map(|list| list.json());
@@ -114,11 +143,22 @@ fn recorded(limit: usize, report: Report) -> Result<Exit> {
         }
         Report::Words => {
             if !sessions.is_empty() {
-                output::words(&table(&sessions))?;
+                let ids: Vec<String> = files.iter().map(|file| id_of(&file.path)).collect();
+                let short = ids.iter().cloned().zip(shortened(&ids)).collect();
+                output::words(&table(&sessions, &short))?;
             }
-            let older = all - looked;
+            let older = files.len() - looked;
             if older > 0 {
-                output::note(&format!("{} older, not shown (--limit)", counted(older, "file")));
+                output::tell(&format!("{} older, not shown (--limit)", counted(older, "file")));
+            }
+            if sessions.iter().any(Recorded::is_of_ends) {
+                output::tell(
+                    "?: a long recording is read at its ends only; `epitome report ID` adds up its cost",
+                );
+            }
+            if let Some(first) = sessions.first() {
+                let id = line(&first.id, 80);
+                output::tell(&format!("{}: epitome stats {id}", paint(FAINT, "more on one")));
             }
             if let Some(own) = own.filter(|own| !own.is_empty()) {
                 own.head()?;
@@ -130,20 +170,20 @@ fn recorded(limit: usize, report: Report) -> Result<Exit> {
 }
 
 /// The newest so many of the files that are recordings, and how many files were looked into.
-fn newest(files: &[File], limit: usize) -> (Vec<Recorded>, usize) {
+fn newest(files: &[File], limit: usize, registry: &Registry) -> (Vec<Recorded>, usize) {
     let mut sessions = Vec::new();
     let mut looked = 0;
     // Files that are none are few, so that one or two rounds do.
     while sessions.len() < limit && looked < files.len().min(MOST) {
         let end = (looked + limit - sessions.len()).min(files.len());
-        sessions.extend(all_read(&files[looked..end]).into_iter().flatten());
+        sessions.extend(all_read(&files[looked..end], registry).into_iter().flatten());
         looked = end;
     }
     (sessions, looked)
 }
 
 /// Reads all, side by side as far as the system has threads, in order.
-fn all_read(files: &[File]) -> Vec<Option<Recorded>> {
+fn all_read(files: &[File], registry: &Registry) -> Vec<Option<Recorded>> {
     let next = AtomicUsize::new(0);
     let read: Mutex<Vec<Option<Recorded>>> = Mutex::new(files.iter().map(|_| None).collect());
     let read_on = || {
@@ -151,7 +191,7 @@ fn all_read(files: &[File]) -> Vec<Option<Recorded>> {
             let at = next.fetch_add(1, Ordering::Relaxed);
             files.get(at).map(|file| (at, file))
         } {
-            let recorded = looked_into(file);
+            let recorded = looked_into(file, registry);
             read.lock().unwrap_or_else(PoisonError::into_inner)[at] = recorded;
         }
     };
@@ -167,84 +207,132 @@ fn all_read(files: &[File]) -> Vec<Option<Recorded>> {
 }
 
 /// What a file says; `None` if it is no recording of its agent.
-fn looked_into(file: &File) -> Option<Recorded> {
-    let written = file.meta.modified().unwrap_or(UNIX_EPOCH);
+fn looked_into(file: &File, registry: &Registry) -> Option<Recorded> {
+    let written = file.modified();
     let since = written.duration_since(UNIX_EPOCH).unwrap_or_default();
     let age = SystemTime::now().duration_since(written).unwrap_or_default();
+    let content = match Glance::of(&file.path, file.agent, registry) {
+        Ok(glance) => Content::Read(Box::new(glance?)),
+        Err(error) => Content::Unreadable { error: error.to_string() },
+    };
     Some(Recorded {
+        id: id_of(&file.path),
         agent: file.agent,
         file: file.path.to_string_lossy().into_owned(),
         bytes: file.meta.len(),
         modified: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
         age: age.as_secs(),
-        content: content(&file.path, file.agent)?,
+        content,
     })
 }
 
-fn content(path: &Path, agent: &str) -> Option<Content> {
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) => return Some(Content::Unreadable { error: error.to_string() }),
-    };
-    let opened = recordings::open(bytes, None, Options::default());
-    let Ok(Input::Recording(recording)) = opened else { return None };
-    if recording.reader != agent {
-        return None;
-    }
-    let request = &recording.request;
-    let newest = recording.usage.iter().rev().find(|reported| reported.usage.prompt() > 0);
-    let counter = counter(of_format(request.format)).ok()?;
-    let tokens = match newest {
-        // What the provider counted, and what came after that.
-        Some(reported) => {
-            let known = reported.usage.prompt() + reported.usage.output;
-            let since = request.transcript.entries().skip(reported.reply.end);
-            since.fold(Count { basis: Basis::Reported, ..Count::exact(known) }, |sum, entry| {
-                sum + epitome::count::entry_count(entry, request.format, counter.as_ref())
-            })
-        }
-        None => Tally::of(request, counter.as_ref()).total(),
-    };
-    Some(Content::Read {
-        tokens,
-        entries: request.transcript.len(),
-        compactions: recording.compactions,
-        sidechains: recording.sidechains.len(),
-        model: request.model(),
-    })
+/// A session as a list shows it.
+struct Listed {
+    age: String,
+    id: String,
+    agent: &'static str,
+    model: String,
+    /// Tokens, and the share that they are of the window.
+    context: String,
+    cost: String,
+    title: String,
 }
 
-/// How long ago, in the unit that tells it.
-pub(super) fn ago(seconds: u64) -> String {
-    let units = [(86_400 * 7, "w"), (86_400, "d"), (3600, "h"), (60, "min"), (1, "s")];
-    let unit = units.iter().find(|(size, _)| seconds >= 2 * size).unwrap_or(&(1, "s"));
-    format!("{} {}", seconds / unit.0, unit.1)
-}
-
-const HEAD: &str = "    ago agent            size      tokens compactions file";
-
-fn table(sessions: &[Recorded]) -> String {
-    let mut out = String::new();
-    put!(out, "{}", paint(FAINT, HEAD));
-    for session in sessions {
-        let bytes = usize::try_from(session.bytes).unwrap_or(usize::MAX);
-        let (tokens, compactions) = match &session.content {
-            Content::Read { tokens, compactions, .. } => {
-                let about = if tokens.basis == Basis::Estimated { "~" } else { "" };
-                (format!("{about}{}", count(tokens.tokens)), count(*compactions))
+impl Listed {
+    fn of(session: &Recorded, short: &BTreeMap<String, String>) -> Self {
+        let id = short.get(&session.id).unwrap_or(&session.id);
+        let (age, id, agent) = (ago(session.age), line(id, 24), session.agent);
+        let glance = match &session.content {
+            Content::Read(glance) => glance,
+            Content::Unreadable { error } => {
+                let title = format!("can't be read: {}", line(error, 200));
+                let none = String::new;
+                return Listed {
+                    age,
+                    id,
+                    agent,
+                    model: none(),
+                    context: none(),
+                    cost: none(),
+                    title,
+                };
             }
-            Content::Unreadable { error } => (line(error, 11), String::new()),
         };
-        put!(
-            out,
-            "{} {} {} {} {} {}",
-            right(&ago(session.age), 7),
-            left(session.agent, 11),
-            right(&size(bytes), 9),
-            paint(STRONG, right(&tokens, 11)),
-            right(&compactions, 11),
-            line(&session.file, 400)
-        );
+        let about = if glance.tokens.basis == Basis::Estimated { "~" } else { "" };
+        let tokens = format!("{about}{}", count(glance.tokens.tokens));
+        let context = match glance.window {
+            Some(window) => {
+                format!("{tokens} {}", right(&percent(glance.tokens.tokens, window), 7))
+            }
+            None => format!("{tokens}        "),
+        };
+        let cost = match glance.cost {
+            Some(cost) => format!("${:.2}", cost.dollars()),
+            None if session.is_of_ends() => "?".to_owned(),
+            None => String::new(),
+        };
+        let title = glance.title.as_deref().unwrap_or("(nobody said anything)");
+        Listed {
+            age,
+            id,
+            agent,
+            model: line(glance.model.as_deref().unwrap_or_default(), 20),
+            context,
+            cost,
+            title: title.to_owned(),
+        }
+    }
+
+    /// The title, and below it all else.
+    fn narrow(&self, out: &mut String, width: usize) {
+        let room = width.saturating_sub(self.id.chars().count() + 1);
+        put!(out, "{} {}", paint(STRONG, &self.id), line(&self.title, room));
+        let context: Vec<&str> = self.context.split_whitespace().collect();
+        let context = match context[..] {
+            [] => String::new(),
+            [tokens] => format!("{tokens} tokens"),
+            [tokens, ref share @ ..] => format!("{tokens} tokens, {}", share.join(" ")),
+        };
+        let age = format!("{} ago", self.age);
+        let all = [self.agent, &self.model, &context, &self.cost, &age];
+        let said: Vec<&str> = all.into_iter().filter(|it| !it.is_empty()).collect();
+        put!(out, "  {}", paint(FAINT, said.join(" · ")));
+    }
+}
+
+fn table(sessions: &[Recorded], short: &BTreeMap<String, String>) -> String {
+    let listed: Vec<Listed> = sessions.iter().map(|session| Listed::of(session, short)).collect();
+    let width = terminal::width();
+    let mut out = String::new();
+    if width < WIDE {
+        for session in &listed {
+            session.narrow(&mut out, width);
+        }
+        return out;
+    }
+    let widest = |of: fn(&Listed) -> &str, least: usize| {
+        listed.iter().map(|session| of(session).chars().count()).max().unwrap_or(0).max(least)
+    };
+    let (id, model) = (widest(|it| &it.id, 2), widest(|it| &it.model, 5));
+    let (context, cost) = (widest(|it| &it.context, 15), widest(|it| &it.cost, 4));
+    let row = |cells: [&str; 6]| {
+        let [age, name, agent, of, holds, paid] = cells;
+        [
+            right(age, 6),
+            left(name, id),
+            left(agent, 11),
+            left(of, model),
+            right(holds, context),
+            right(paid, cost),
+        ]
+        .join(" ")
+    };
+    let head = row(["ago", "id", "agent", "model", "tokens   window", "cost"]);
+    let room = width.saturating_sub(head.chars().count() + 1);
+    put!(out, "{} {}", paint(FAINT, &head), paint(FAINT, "title"));
+    for it in &listed {
+        let cells = row([&it.age, &it.id, it.agent, &it.model, &it.context, &it.cost]);
+        put!(out, "{cells} {}", paint(STRONG, line(&it.title, room)));
     }
     out
 }

@@ -19,7 +19,7 @@ use crate::input::{Opened, Prompt};
 use crate::output::{self, Report};
 use crate::progress::Progress;
 use crate::reader::{Need, Reader};
-use crate::receipt;
+use crate::receipt::{self, SaidTarget};
 use crate::summarizers::Helpers;
 use crate::terminal::{self, count};
 
@@ -51,8 +51,8 @@ pub(super) struct Shape {
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) outcome: Outcome,
-    /// How the target was said.
-    pub(super) target: String,
+    /// The target, as it was said.
+    pub(super) target: SaidTarget,
     /// What counted, and for whom.
     pub(super) reader: Reader,
 }
@@ -160,7 +160,9 @@ impl Shape {
             }
         };
         let Helpers { hooks, compactors, summaries, is_agents, .. } = self.helpers.clone();
-        let compactor = compactor.with_summaries(summaries).expect("no flag says how long");
+        let compactor = compactor
+            .with_summaries(summaries)
+            .map_err(|error| Failure::usage(error.to_string()))?;
         let compactor = compactor.with_compactors(compactors).with_hooks(hooks);
         let compactor = match opened.source.recording {
             None if is_agents => {
@@ -198,6 +200,17 @@ impl Shape {
             let (upper, window) = (count(upper), count(window));
             output::warn(&format!("up to {upper} tokens don't fit in a window of {window}"));
         }
+    }
+
+    /// The same without the help of others, and their help.
+    pub(super) fn without_help(mut self) -> (Self, Helpers) {
+        let helpers = std::mem::take(&mut self.helpers);
+        (self, helpers)
+    }
+
+    /// Where to land, if that was said as a share of the input.
+    pub(super) fn share_of_input(&self) -> Option<Target> {
+        self.settings.target.filter(|target| matches!(target, Target::Percent(_)))
     }
 
     /// The same, landing at so many tokens.
@@ -268,27 +281,33 @@ impl Shape {
         opened: &Opened,
         reader: &Reader,
         progress: &mut Progress,
-    ) -> (Target, String) {
+    ) -> (Target, SaidTarget) {
         let preset = self.settings.preset(reader.window);
         if let (Some(preset), None) = (&preset, self.settings.target) {
-            return (preset.options.target, format!("of the preset {}", preset.name));
+            return (
+                preset.options.target,
+                SaidTarget::asked(format!("of the preset {}", preset.name)),
+            );
         }
         match (self.settings.target, reader.window) {
-            (Some(target @ Target::Percent(_)), _) => (target, format!("{target} of the input")),
-            (Some(target), _) => (target, "as asked".to_owned()),
+            (Some(target @ Target::Percent(_)), _) => {
+                (target, SaidTarget::asked(format!("{target} of the input")))
+            }
+            (Some(target), _) => (target, SaidTarget::asked("as asked".to_owned())),
             (None, Some(window)) if surely_allows(window, &opened.request) => {
-                (Target::DEFAULT, default_words())
+                (Target::DEFAULT, by_default())
             }
             (None, Some(window)) => {
                 let allowed = config::window_allows(window);
                 let total = progress.count(&opened.request, reader.counter.as_ref()).total().tokens;
                 if Target::DEFAULT.resolve(total) <= allowed {
-                    (Target::DEFAULT, default_words())
+                    (Target::DEFAULT, by_default())
                 } else {
-                    (Target::Tokens(allowed), format!("half of the window of {}", count(window)))
+                    let words = format!("half of the window of {}", count(window));
+                    (Target::Tokens(allowed), SaidTarget::default(words))
                 }
             }
-            (None, None) => (Target::DEFAULT, default_words()),
+            (None, None) => (Target::DEFAULT, by_default()),
         }
     }
 }
@@ -347,6 +366,6 @@ fn surely_allows(window: u64, request: &Request) -> bool {
     Target::DEFAULT.resolve(request.source().len() as u64) <= config::window_allows(window)
 }
 
-fn default_words() -> String {
-    format!("{} of the input, the default", Target::DEFAULT)
+fn by_default() -> SaidTarget {
+    SaidTarget::default(format!("{} of the input, the default", Target::DEFAULT))
 }

@@ -54,7 +54,10 @@ pub(crate) fn run(args: &SidecarArgs, report: Report) -> Result<Exit> {
         let at = listener.local_addr().context("where it listens")?;
         match report {
             Report::Words => output::tell(&format!("serving grpc:{scheme}://{at}#{NAME}")),
-            Report::Json => output::note(&serde_json::json!({ "serving": at }).to_string()),
+            Report::Json => {
+                let told = serde_json::json!({ "version": 1, "serving": at });
+                output::note(&told.to_string());
+            }
         }
         let engine = from_fn(NAME, |job: Arc<Job>| async move {
             let planned = tokio::task::spawn_blocking(move || plan(&job)).await;

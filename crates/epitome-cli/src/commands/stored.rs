@@ -9,12 +9,11 @@ use epitome_store::{Access, Listed, Store, StoreError, Stored, Viewed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::sessions::ago;
 use crate::archive::located;
 use crate::args::ArchiveArg;
 use crate::failure::Exit;
 use crate::output::{self, Report};
-use crate::terminal::{FAINT, STRONG, count, line, paint, put, right, size};
+use crate::terminal::{FAINT, STRONG, WIDE, ago, count, line, paint, put, right, size, width};
 
 /// A session, and what is shown of it now.
 #[derive(Debug, Serialize)]
@@ -95,7 +94,7 @@ impl List {
             0 => String::new(),
             more => format!(" ({more} not shown: --limit)"),
         };
-        output::note(&format!(
+        output::tell(&format!(
             "{}{older}, {}, {} kept in {}",
             counted(usize::try_from(self.stored.sessions)?, "session"),
             counted(usize::try_from(self.stored.originals)?, "hidden message"),
@@ -120,6 +119,20 @@ fn kept(session: &Listed, tokens: Option<u64>) -> String {
         head => format!("{head} in force"),
     };
     let fork = session.forked_from.as_ref().map(|from| format!(", fork of {from}"));
+    if width() < WIDE {
+        let source =
+            line(&session.source, width().saturating_sub(session.session.len() + 1).max(8));
+        let part = if session.part_of.is_some() { "sub-agent, " } else { "" };
+        let messages = counted(usize::try_from(session.entries).unwrap_or(usize::MAX), "message");
+        let views = counted(usize::try_from(session.views).unwrap_or(usize::MAX), "view");
+        let said = format!(
+            "{part}{messages}, {views} ({view}){}{}, {} ago",
+            tokens.unwrap_or_default(),
+            fork.unwrap_or_default(),
+            ago(age(session.touched))
+        );
+        return format!("{} {source}\n  {}\n", paint(STRONG, &session.session), paint(FAINT, said));
+    }
     let part = if session.part_of.is_some() { "  sub-agent " } else { "" };
     format!(
         "{} {part}{} {} messages, {} ({view}){}{} {}\n",
@@ -188,11 +201,27 @@ pub(super) fn views(what: &Path, archive: &ArchiveArg, report: Report) -> Result
         }
         Report::Words => {
             let mut out = kept(listed, None);
-            if !views.is_empty() {
+            let is_wide = width() >= WIDE;
+            if !views.is_empty() && is_wide {
                 put!(out, "{}", paint(FAINT, HEAD));
             }
             for view in &views {
                 let Came { before, after, outcome } = Came::of(view);
+                if !is_wide {
+                    let in_force = if view.view == listed.head { ", in force" } else { "" };
+                    put!(
+                        out,
+                        "view {} after {}: {} → {} tokens, {}, {} ago{}",
+                        view.view,
+                        view.parent,
+                        count(before.tokens),
+                        paint(STRONG, count(after.tokens)),
+                        line(&outcome, 20),
+                        ago(age(view.made)),
+                        paint(STRONG, in_force)
+                    );
+                    continue;
+                }
                 let in_force = if view.view == listed.head { "  in force" } else { "" };
                 put!(
                     out,

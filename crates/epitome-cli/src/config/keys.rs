@@ -70,6 +70,7 @@ settings! {
     "models" models, path, parsed;
     "summarizer" summarizer, list, |text| specs(&split(text, '\n'));
     "on-failure" on_failure, word, values::on_failure;
+    "summary-tokens" summary_tokens, ToString::to_string, positive;
     "timeout" timeout, |time: &Duration| format!("{} s", time.as_secs_f64()), values::seconds;
     "spend" spend, ToString::to_string, values::dollars;
     "spend-session" spend_session, ToString::to_string, values::dollars;
@@ -96,6 +97,13 @@ fn path(path: &Path) -> String {
 
 fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+fn positive(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(0) | Err(_) => Err(format!("`{text}` is not a number of tokens from 1")),
+        Ok(number) => Ok(number),
+    }
 }
 
 fn preset(name: &str) -> Result<String, String> {

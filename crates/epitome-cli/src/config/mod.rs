@@ -73,6 +73,8 @@ pub(crate) struct Settings {
     pub(crate) summarizer: Option<Vec<Spec>>,
     /// What happens where none of them gives one.
     pub(crate) on_failure: Option<OnFailure>,
+    /// The most tokens of a summary.
+    pub(crate) summary_tokens: Option<u64>,
     /// The longest that an answer of theirs may take.
     #[serde(deserialize_with = "timeout")]
     pub(crate) timeout: Option<Duration>,
@@ -104,11 +106,6 @@ impl Settings {
     /// A file that can't be read, an unknown key, a value that makes no sense.
     pub(crate) fn resolve(how: &HowArgs) -> Result<Self> {
         Ok(Layers::read(how)?.merged())
-    }
-
-    /// Whether anybody but the program has a say in a compaction.
-    pub(crate) fn asks_others(&self) -> bool {
-        self.summarizer.is_some() || self.hook_before.is_some() || self.hook_after.is_some()
     }
 
     /// The preset, for a model with this window.

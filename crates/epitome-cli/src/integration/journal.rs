@@ -39,6 +39,12 @@ impl Journal {
         Journal { version: VERSION, files }
     }
 
+    /// The archive that what was put in names.
+    pub(crate) fn archive(&self) -> Option<PathBuf> {
+        let mut entries = self.files.iter().flat_map(|touched| &touched.entries);
+        entries.find_map(|entry| entry.server()?.archive())
+    }
+
     /// Where it is kept.
     ///
     /// # Errors
@@ -55,7 +61,7 @@ impl Journal {
     /// It is damaged.
     pub(crate) fn read(agent: &str) -> Result<Option<Self>> {
         let path = Journal::path(agent)?;
-        let text = match fs::read_to_string(&path) {
+        let text = match super::text(&path) {
             // An earlier version, killed before it wrote.
             Ok(text) if text.is_empty() => return Ok(None),
             Ok(text) => text,

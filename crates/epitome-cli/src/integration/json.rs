@@ -189,6 +189,15 @@ pub(super) fn has_like(text: &str, path: &[String], value: &str) -> bool {
     depth == path.len() && elements(&text, list).is_ok_and(|all| all.iter().any(runs))
 }
 
+/// Whether what these members lead to runs the same command.
+pub(super) fn is_like(text: &str, path: &[String], value: &str) -> bool {
+    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
+    let (whole, value) = (read(text), read(value));
+    let wanted = commands(&value);
+    let there = path.iter().try_fold(&whole, |at, name| at.get(name));
+    there.is_some_and(|there| commands(there).iter().any(|command| wanted.contains(command)))
+}
+
 /// What the commands in a value run, without their options and wherever it lies.
 fn commands(value: &serde_json::Value) -> Vec<&str> {
     match value {

@@ -16,7 +16,30 @@ use crate::quoting::name;
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+/// The longest file of settings that is read: Claude Code's holds what was asked in every project.
+const LONGEST: u64 = 64 << 20;
+
+/// The text of a file of settings.
+///
+/// # Errors
+/// It can't be read; it is no regular file, which may have no end; or it is longer than any settings.
+pub(crate) fn text(path: &Path) -> io::Result<String> {
+    let refused = |kind, why: &str| Err(io::Error::new(kind, why));
+    // A pipe would be waited for, even to open it.
+    if !path.metadata()?.is_file() {
+        return refused(ErrorKind::InvalidInput, "it is no regular file");
+    }
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST {
+        return refused(ErrorKind::FileTooLarge, "it is longer than 64 MiB");
+    }
+    Ok(text)
+}
 
 /// Something that is put into a file of settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +63,27 @@ pub(crate) enum Entry {
         /// The table, its head included.
         text: String,
     },
+}
+
+/// How an agent starts an MCP server.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct McpServer {
+    pub(crate) command: PathBuf,
+    args: Vec<PathBuf>,
+}
+
+impl McpServer {
+    fn in_toml(text: &str, path: &[String]) -> Option<Self> {
+        let whole: ::toml::Value = text.parse::<::toml::Table>().ok()?.into();
+        let at = path.iter().try_fold(&whole, |at, name| at.get(name))?;
+        at.clone().try_into().ok()
+    }
+
+    /// The archive that it searches, if it says so.
+    pub(crate) fn archive(&self) -> Option<PathBuf> {
+        let at = self.args.iter().position(|arg| arg.as_os_str() == "--archive")?;
+        self.args.get(at + 1).cloned()
+    }
 }
 
 impl Entry {
@@ -69,6 +113,37 @@ impl Entry {
             Entry::Element { path, value } => json::has_like(text, path, value),
             Entry::Member { path, .. } => json::has(text, path),
             Entry::Table { path, .. } => toml::has(text, path),
+        }
+    }
+
+    /// Whether what stands in its place runs this program, wherever that lies.
+    pub(crate) fn is_ours(&self, text: &str) -> bool {
+        match self {
+            Entry::Element { path, value } => json::has_like(text, path, value),
+            Entry::Member { path, value } => json::is_like(text, path, value),
+            Entry::Table { path, .. } => toml::has(text, path),
+        }
+    }
+
+    /// The MCP server that it registers, if it does.
+    fn server(&self) -> Option<McpServer> {
+        match self {
+            Entry::Member { value, .. } => serde_json::from_str(value).ok(),
+            Entry::Table { path, text } => McpServer::in_toml(text, path),
+            Entry::Element { .. } => None,
+        }
+    }
+
+    /// The MCP server that stands in its place in the text of a file.
+    pub(crate) fn registered(&self, text: &str) -> Option<McpServer> {
+        match self {
+            Entry::Member { path, .. } => {
+                let whole: serde_json::Value = serde_json::from_str(text).ok()?;
+                let at = path.iter().try_fold(&whole, |at, name| at.get(name))?;
+                serde_json::from_value(at.clone()).ok()
+            }
+            Entry::Table { path, .. } => McpServer::in_toml(text, path),
+            Entry::Element { .. } => None,
         }
     }
 

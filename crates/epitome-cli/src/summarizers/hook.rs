@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use epitome::Pin;
 use epitome::Receipt;
+use epitome::engine::delegate::Metadata;
 use epitome::engine::hook::{Heeding, Hook, Proposal, Wish};
 use epitome::summarize::{SummarizeError, Summary};
 use epitome::text::secrets::masked;
@@ -55,6 +56,8 @@ struct Answer {
     instructions: Value,
     #[serde(default)]
     pins: Value,
+    #[serde(default)]
+    metadata: Metadata,
 }
 
 impl Hook for Before {
@@ -88,10 +91,11 @@ impl Hook for Before {
 
 fn read(out: &[u8]) -> Result<Wish, SummarizeError> {
     let answer: Answer = serde_json::from_slice(out).map_err(|error| {
-        let what = "stdout isn't {\"version\":1} with veto, summary, instructions or pins";
+        let what =
+            "stdout isn't {\"version\":1} with veto, summary, instructions, pins or metadata";
         malformed(format!("{what}: {error}"))
     })?;
-    let Answer { version: 1, veto, summary, instructions, pins } = answer else {
+    let Answer { version: 1, veto, summary, instructions, pins, metadata } = answer else {
         return Err(malformed(format!("version {}, not 1", answer.version)));
     };
     let mut unread = Vec::new();
@@ -105,7 +109,7 @@ fn read(out: &[u8]) -> Result<Wish, SummarizeError> {
         pin => pin.as_u64().and_then(|at| usize::try_from(at).ok()).map(Pin::Entry),
     });
     let summary = summary.map(Summary::new);
-    Ok(Wish { veto, summary, instructions, pins, unread })
+    Ok(Wish { veto, summary, instructions, pins, unread, metadata })
 }
 
 /// What can be read of a list; what can't is named, and costs nothing else.

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use epitome::engine::delegate::{Compact, Compactors, JobContext};
+use epitome::engine::delegate::{Compact, Compactors};
 use epitome::engine::hook::{Hook, Hooks};
 use epitome::summarize::{Brief, Clock, OnFailure, Summaries, Summarizer};
 use epitome_llm::{Cap, Purse, in_memory, origin};
@@ -53,6 +53,14 @@ pub(crate) struct Helpers {
     pub(crate) session: Arc<OnceLock<String>>,
 }
 
+impl Helpers {
+    /// Whether anybody has a say in a compaction.
+    pub(crate) fn are_asked(&self) -> bool {
+        let (hooks, compactors) = (&self.hooks.chain, &self.compactors.chain);
+        !(hooks.is_empty() && compactors.is_empty() && self.summaries.chain.is_empty())
+    }
+}
+
 /// What arguments and settings ask for.
 ///
 /// # Errors
@@ -73,7 +81,7 @@ pub(crate) fn helpers(
     let before = lines(&around.hook_before, &settings.hook_before);
     let before = hook::commands(&before, longest);
     let before = before.map(|command| Arc::new(hook::Before(command)) as Arc<dyn Hook>);
-    let hooks = Hooks { chain: before.collect(), ..Hooks::default() };
+    let hooks = Hooks { chain: before.collect() };
     let after = lines(&around.hook_after, &settings.hook_after);
     let after = After(hook::commands(&after, longest).map(Arc::new).collect());
     let is_hooked = !hooks.chain.is_empty() || !after.0.is_empty();
@@ -104,13 +112,14 @@ pub(crate) fn helpers(
         brief: Brief {
             focus: args.focus.clone(),
             prompt: args.prompt.as_deref().map(prompt).transpose()?,
+            max_tokens: args.summary_tokens.or(settings.summary_tokens),
             ..Brief::default()
         },
         on_failure,
     };
     let wishes = summaries.brief.prompt.iter().chain(&summaries.brief.focus);
     let compactors = Compactors {
-        about: JobContext { instructions: wishes.cloned().collect(), ..JobContext::default() },
+        instructions: wishes.cloned().collect(),
         chain: wholes(whole, said, purse.as_ref())?,
         // Where summarizers come next, it is theirs to fail.
         on_failure: if specs.is_empty() { on_failure } else { OnFailure::Extractive },

@@ -272,6 +272,79 @@ fn settings_that_cant_be_read_are_left_alone() {
 
 #[cfg(unix)]
 #[test]
+fn settings_are_regular_files_of_a_size() {
+    let bench = Bench::new();
+    bench.write(".claude.json", SERVERS);
+    bench.write(".claude/x", "");
+    let pipe = bench.path(".claude/settings.json");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).expect("made");
+    for line in ["install claude-code", "install claude-code --dry-run"] {
+        bench.run(line).ends(1).complains(&["it is no regular file"]);
+    }
+    bench.run("doctor").ends(3).says(&["it is no regular file"]);
+    fs::remove_file(&pipe).expect("there");
+    fs::create_dir(&pipe).expect("made");
+    bench.run("install claude-code").ends(1).complains(&["it is no regular file"]);
+    fs::remove_dir(&pipe).expect("there");
+    let long = fs::File::create(&pipe).expect("made");
+    long.set_len(65 << 20).expect("set");
+    bench.run("install claude-code").ends(1).complains(&["it is longer than 64 MiB"]);
+    assert_eq!(bench.read(".claude.json"), SERVERS);
+}
+
+#[test]
+fn doctor_says_what_agents_are_told_and_mends_it() {
+    let bench = Bench::new();
+    let quiet = |words: &str| {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let mut command = bench.command(&words);
+        Ran::of(&command.env("LANG", "C.UTF-8").output().expect("the binary runs"))
+    };
+    let without = quiet("doctor").ends(0);
+    assert!(!without.out.contains("ok   agents"), "no agent is here: {}", without.out);
+    let bench = claude();
+    let doctor = |words: &str| {
+        let words: Vec<&str> = ["doctor"].into_iter().chain(words.split_whitespace()).collect();
+        let mut command = bench.command(&words);
+        Ran::of(&command.env("LANG", "C.UTF-8").output().expect("the binary runs"))
+    };
+    doctor("").ends(0).says(&["claude-code: not told of epitome (epitome install claude-code)"]);
+    bench.run("install claude-code --archive kept").ends(0);
+    let told = "claude-code: hooks.PreCompact, hooks.SessionStart, statusLine, mcpServers.epitome";
+    doctor("").ends(0).says(&[told]);
+    // Somebody took the hooks out.
+    let installed = bench.read(".claude/settings.json");
+    bench.write(".claude/settings.json", SETTINGS);
+    let ran = doctor("").ends(3);
+    ran.says(&["bad  agents", "what was installed is gone: hooks.PreCompact in ", "doctor --fix"]);
+    doctor("--fix --dry-run").ends(3).says(&["fix  claude-code would be installed anew"]);
+    assert_eq!(bench.read(".claude/settings.json"), SETTINGS, "nothing was changed");
+    doctor("--fix").ends(0).says(&["fix  claude-code installed anew", told]);
+    assert_eq!(bench.read(".claude/settings.json"), installed, "and with the same archive");
+    // The program is where it was no more.
+    let servers = bench.read(".claude.json");
+    let program = env!("CARGO_BIN_EXE_epitome");
+    bench.write(".claude.json", servers.replace(program, "/nowhere/epitome"));
+    doctor("").ends(3).says(&["its MCP server is /nowhere/epitome, and there is no such program"]);
+    bench.write(".claude.json", &servers);
+    fs::remove_dir_all(bench.path("kept")).expect("there");
+    doctor("").ends(3).says(&["its MCP server searches ", "kept, which isn't there"]);
+    // As the user registered it, without hooks.
+    bench.run("uninstall claude-code").ends(0);
+    let server = r#"{"mcpServers":{"epitome":{"command":"epitome-9","args":["mcp"]}}}"#;
+    bench.write(".claude.json", server);
+    doctor("").ends(3).says(&["its MCP server is epitome-9, and there is no such program"]);
+    bench.write(".claude.json", server.replace("epitome-9", program));
+    doctor("").ends(0).says(&["claude-code: mcpServers.epitome"]);
+    bench.write(".claude.json", "{");
+    doctor("").ends(3).says(&["it isn't JSON"]);
+    let json = doctor("--json").json();
+    let bad = json["checks"].as_array().expect("a list").iter().filter(|it| it["state"] == "bad");
+    assert_eq!(bad.map(|it| it["subject"].clone()).collect::<Vec<_>>(), ["agents"]);
+}
+
+#[cfg(unix)]
+#[test]
 fn rights_and_links_of_settings_stay() {
     use std::os::unix::fs::PermissionsExt as _;
     let bench = claude();

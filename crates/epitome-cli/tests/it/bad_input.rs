@@ -165,14 +165,16 @@ fn deep_nesting_that_is_json_is_carried() {
 }
 
 #[test]
-fn no_messages_pass_through() {
+fn no_messages_are_a_finding() {
     let bench = Bench::new();
     for body in ["[]", r#"{"messages":[]}"#, r#"{"model":"gpt-4o","messages":[ ] }"#] {
         for command in ["compact", "check --repair", "convert --to openai-chat"] {
             let ran = bench.pipe(command, body.as_bytes());
-            assert_eq!((ran.code, ran.out.as_str()), (0, body), "{command}: {}", ran.err);
+            // It comes out as it is, but no provider takes it.
+            assert_eq!((ran.code, ran.out.as_str()), (3, body), "{command}: {}", ran.err);
         }
-        for command in ["stats", "count", "plan", "diff", "check"] {
+        bench.pipe("check", body.as_bytes()).ends(3).says(&["no-messages"]);
+        for command in ["stats", "count"] {
             assert_eq!(bench.pipe(command, body.as_bytes()).code, 0, "{command} {body}");
         }
     }
@@ -194,8 +196,10 @@ fn a_file_that_is_not_there_is_a_failure() {
 fn what_says_nothing_is_told_in_words_that_fit() {
     let bench = Bench::new();
     let ran = bench.pipe("compact --target 1", b"[]");
-    assert_eq!((ran.code, ran.out.as_str()), (0, "[]"));
+    // No provider takes it.
+    assert_eq!((ran.code, ran.out.as_str()), (3, "[]"));
     assert!(ran.err.contains("nothing to do: there are no messages"), "{}", ran.err);
+    assert!(bench.pipe("check", b"[]").ends(3).out.contains("chat/no-messages"));
 
     let orphan = |id: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"alone"}}"#);
     let orphans = format!("[{},{}]", orphan("a"), orphan("b"));
@@ -215,7 +219,7 @@ fn what_says_nothing_is_told_in_words_that_fit() {
 
     let null = br#"[{"role":"user","content":null}]"#;
     let ran = bench.pipe("check", null).ends(3);
-    ran.says(&["1 breach in 1 message by", "hint: epitome check --repair FILE -o mended.json"]);
+    ran.says(&["1 breach in 1 message by", "only its author can mend it"]);
     let ran = bench.pipe("compact --target 1", null);
     assert!(ran.code == 3 && ran.err.contains("chat/empty"), "{}", ran.err);
 }

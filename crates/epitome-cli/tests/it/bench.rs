@@ -8,6 +8,8 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+use crate::obeyed::obeyed;
+
 /// A Claude Code session.
 pub(crate) const SESSION: &str = "claude-code/session-3fe1b6bc.jsonl";
 /// A shorter one.
@@ -170,12 +172,10 @@ impl Ran {
 
     fn by(line: &str, output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
-        Ran {
-            line: line.to_owned(),
-            code: output.status.code().expect("no signal"),
-            out: text(&output.stdout),
-            err: text(&output.stderr),
-        }
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        obeyed(line, &out, &err);
+        let code = output.status.code().expect("no signal");
+        Ran { line: line.to_owned(), code, out, err }
     }
 
     /// All of it, for a snapshot. Lines end where their words do.

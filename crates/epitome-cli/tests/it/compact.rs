@@ -157,6 +157,27 @@ fn the_best_is_written_where_the_target_cant_be_reached() {
 }
 
 #[test]
+fn a_small_request_is_as_it_should_be() {
+    let bench = Bench::new();
+    let body = r#"{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}"#;
+    bench.write("in.json", body);
+    bench
+        .run("compact in.json -o out.json")
+        .ends(0)
+        .complains(&["nothing to do: all of it must stay"]);
+    assert_eq!(bench.read("out.json"), body);
+    bench.run("plan in.json").ends(0);
+    assert_eq!(bench.run("diff in.json").ends(0).err, "");
+    bench.run("compact in.json --to anthropic:claude-sonnet-4-5 -o out.json").ends(0);
+    for target in ["7", "20k", "100%"] {
+        bench.run(&format!("compact in.json --target {target} -o out.json")).ends(0);
+    }
+    // Somebody who asks for less is told that it can't be had.
+    bench.run("compact in.json --target 30% -o out.json").ends(3);
+    bench.run("compact in.json --target 1 -o out.json").ends(3);
+}
+
+#[test]
 fn models_choose_the_counter() {
     let bench = Bench::new();
     bench.copy(RUN, "run.json");

@@ -313,7 +313,9 @@ fn a_recording_that_would_change_hands_is_left_alone() {
     // Whoever may, keeps it.
     bench.write("s.jsonl", &original);
     std::os::unix::fs::chown(bench.path("s.jsonl"), Some(1), Some(1)).expect("root");
-    bench.run("compact s.jsonl --target 30% --apply").ends(0);
+    // The usual archive is another user's here.
+    bench.run("compact s.jsonl --target 30% --apply").ends(1).complains(&["belongs to user 65534"]);
+    bench.run("compact s.jsonl --target 30% --apply --archive own").ends(0);
     let owner = fs::metadata(bench.path("s.jsonl")).expect("there");
     assert_eq!((owner.uid(), owner.gid()), (1, 1));
 }
@@ -395,7 +397,10 @@ fn killed_at_any_point_it_leaves_the_old_or_the_new() {
         let mut child = spawned(&bench, line);
         // A little beyond the end, and evenly before it.
         std::thread::sleep(whole.mul_f64(1.1 * kill as f64 / kills as f64));
-        child.kill().expect("it is ours");
+        // The last one ends by itself, however slow the machine has become.
+        if kill + 1 < kills {
+            child.kill().expect("it is ours");
+        }
         child.wait().expect("over");
         let now = bench.read("s.jsonl");
         if now == original {

@@ -256,13 +256,16 @@ fn history_can_be_looked_at_and_gone_to() {
     assert_eq!(go(&format!("undo {id}.0")).1, 0);
     assert_eq!(go(&format!("redo {id}.2")).1, 2);
     assert_eq!(go(&format!("redo {id}.9")).0, 2, "there is none");
-    // Or by a file that shows it: that one is undone, and all behind it.
+    // A file names the session, whichever view it shows.
     assert_eq!(go(&format!("redo {id}.3")).1, 3);
-    assert_eq!(go("undo out40.json").1, 1);
+    assert_eq!(go("undo out40.json").1, 2);
+    assert_eq!(go("undo out20.json").1, 1);
+    assert_eq!(go(&format!("undo {id}")).1, 0);
     let (code, now, why) = go("undo out20.json");
-    assert_eq!((code, now), (1, 1), "{why}");
-    assert_eq!(go("redo out20.json").1, 3);
-    assert_eq!(go(&format!("undo {id}")).1, 2);
+    assert_eq!((code, now), (1, 0), "{why}");
+    for (file, view) in [("out20.json", 1), ("out20.json", 2), ("out60.json", 3)] {
+        assert_eq!(go(&format!("redo {file}")).1, view, "{file}");
+    }
 }
 
 #[test]

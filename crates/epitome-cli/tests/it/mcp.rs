@@ -65,6 +65,47 @@ fn archives_and_recordings_are_searched() {
     }
 }
 
+#[test]
+fn a_search_keeps_to_the_project_of_the_folder() {
+    let bench = Bench::new();
+    for (project, word) in [("one", "quokka"), ("two", "wombat")] {
+        let folder = bench.path(project);
+        std::fs::create_dir_all(folder.join(".git")).expect("a folder");
+        std::fs::create_dir_all(folder.join("deep")).expect("a folder");
+        let filler = "and so on ".repeat(400);
+        let row = |at: usize| {
+            let (kind, parent) =
+                if at.is_multiple_of(2) { ("user", at) } else { ("assistant", at) };
+            let content = json!([{ "type": "text", "text": format!("the {word} {at} {filler}") }]);
+            let row = json!({ "type": kind, "uuid": format!("{project}{at}"), "sessionId": project,
+                "parentUuid": parent.checked_sub(1).map(|at| format!("{project}{at}")),
+                "cwd": folder.join("deep"), "message": { "role": kind, "content": content } });
+            format!("{row}\n")
+        };
+        bench.write(&format!("{project}.jsonl"), (0..20).map(row).collect::<String>());
+        bench
+            .run(&format!("compact {project}.jsonl --target 20% --archive store -o out.json"))
+            .ends(0);
+    }
+    let calls = [
+        ("recall_search", json!({ "query": "quokka" })),
+        ("recall_search", json!({ "query": "wombat" })),
+        ("recall_search", json!({ "query": "wombat", "all": true })),
+        ("context_stats", json!({})),
+    ];
+    // The folder that it runs in is the repository's, or somewhere in it.
+    for project in ["one", "one/deep"] {
+        let answers = asked(&bench, &format!("mcp --archive store --project {project}"), &calls);
+        assert!(said(&answers[0]).contains("the quokka"), "{}", said(&answers[0]));
+        assert!(said(&answers[1]).starts_with("Nothing that was removed in this project"));
+        assert!(said(&answers[2]).contains("the wombat"), "{}", said(&answers[2]));
+        let stats: Value = serde_json::from_str(said(&answers[3])).expect("JSON");
+        assert_eq!((&stats["project_sessions"], &stats["sessions"]), (&json!(1), &json!(2)));
+    }
+    let elsewhere = asked(&bench, "mcp --archive store", &calls);
+    assert!(said(&elsewhere[0]).starts_with("Nothing that was removed in this project"));
+}
+
 /// What a client says first, and then.
 fn hello() -> Value {
     let params = json!({

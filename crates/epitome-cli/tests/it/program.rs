@@ -38,6 +38,7 @@ fn every_settings_origin_is_shown() {
         models           none                             default
         summarizer       extractive                       default
         on-failure       extractive                       default
+        summary-tokens   none                             default
         timeout          120 s                            default
         spend            none                             default
         spend-session    none                             default

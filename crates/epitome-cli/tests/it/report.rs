@@ -88,6 +88,25 @@ fn what_is_lost_is_quoted() {
     assert_eq!((&cost["all"]["fresh"], &cost["all"]["read"]), (&json!(3000), &json!(1500)));
     // Of claude-sonnet-4-5: $3 and $15 a million, $0.30 from the cache.
     assert_costs(&cost["all"], 3.0 * 0.003 + 1.5 * 0.0003 + 0.03 * 0.015);
+    assert_eq!(told["title"], "Fix the build. Never push to main.");
+    assert_eq!(told["rules_at_risk"], json!([]), "the only one is lost already");
+    assert_eq!(told["advice"]["command"], "epitome pin add 'Never push to main.'", "{told}");
+}
+
+#[test]
+fn one_thing_to_do_is_said() {
+    let bench = Bench::new();
+    let asked = json!([{ "role": "user", "content": "Read the file. Never push to main." }]);
+    bench.write("small.json", asked.to_string());
+    let told = report(&bench, "report small.json --model claude-sonnet-4-5 --json");
+    assert_eq!((&told["advice"], &told["title"]), (&Value::Null, &asked[0]["content"]));
+    assert_eq!(told["rules_at_risk"][0]["text"], "Never push to main.");
+    bench.write("epitome.toml", "pins = [\"Never push to main.\"]\n");
+    assert_eq!(report(&bench, "report small.json --json")["rules_at_risk"], json!([]));
+    let many = json!([{ "role": "user", "content": "word ".repeat(170_000) }]);
+    bench.write("large.json", many.to_string());
+    let told = report(&bench, "report large.json --model claude-sonnet-4-5 --json");
+    assert_eq!(told["advice"]["command"], "epitome compact large.json", "{}", told["tokens"]);
 }
 
 fn assert_costs(sum: &Value, want: f64) {

@@ -26,6 +26,34 @@ fn every_line_fits_its_terminal() {
 }
 
 #[test]
+fn lists_fit_their_terminal() {
+    let bench = Bench::new();
+    let folder = ".claude/projects/-src-app";
+    std::fs::create_dir_all(bench.path(folder)).expect("a folder");
+    for (name, example) in [("3fe1b6bc-dbd0-4320-b980-4f147befa187", SESSION), ("two", EDGES)] {
+        bench.copy(example, &format!("{folder}/{name}.jsonl"));
+    }
+    let usual = ".local/share/epitome/archive";
+    bench.run(&format!("compact 3fe1b6bc --target 10% --archive {usual} -o out.json"));
+    let compact = format!("compact out.json --target 60% --archive {usual} -o second.json");
+    bench.run(&compact);
+    bench.run("install claude-code").ends(0);
+    for command in ["", "sessions", "sessions out.json", "doctor", "recall regex --limit 3"] {
+        for columns in [32, 40, 57, 69, 80, 100, 120, 200] {
+            let ran = bench.screen(command, columns);
+            let plain = anstream::adapter::strip_str(&ran.out).to_string();
+            // A path is one word, to be copied.
+            let is_path =
+                |line: &str| line.split(' ').any(|word| word.width() > usize::from(columns) / 2);
+            for line in plain.lines().filter(|line| !line.starts_with("hint: ") && !is_path(line)) {
+                let width = line.width();
+                assert!(width <= usize::from(columns), "{command} at {columns}, {width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
 fn colours_are_shown_unless_refused() {
     let bench = Bench::new();
     bench.copy(RUN, "run.json");

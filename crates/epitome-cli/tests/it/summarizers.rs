@@ -202,7 +202,6 @@ fn what_makes_no_sense_is_refused() {
         (vec!["--timeout", "0"], 2, "not a positive number of seconds"),
         (vec!["--timeout", "x"], 2, "not a positive number of seconds"),
         (vec!["--on-failure", "panic"], 2, "not `extractive`, `skip` or `error`"),
-        (vec!["--to", "gemini"], 2, "cannot be used with"),
         (vec!["--then", "magic"], 2, "cmd:PROG"),
         (vec!["--prompt", "nowhere"], 65, "nowhere"),
         (vec!["--prompt", "blank"], 65, "says nothing"),
@@ -213,4 +212,35 @@ fn what_makes_no_sense_is_refused() {
     }
     let ran = bench.run("compact in.jsonl --focus x");
     assert_eq!(ran.code, 2, "a focus without a summarizer: {}", ran.err);
+}
+
+/// Once, although what is converted is compacted until it lands.
+#[test]
+fn what_is_converted_is_summed_up_once_and_lands_by_its_own_count() {
+    let bench = bench(&format!("echo asked >> log\n{}", good()));
+    let ran = compact(&bench, &["--to", "gemini"]).ends(0);
+    assert_eq!(bench.read("log").lines().count(), 1);
+    assert!(bench.read("out").contains(r"\n\nSummary\n"), "{}", ran.err);
+    assert!(ran.err.contains("10% of the input as gemini"), "{}", ran.err);
+    let told = receipt(&bench);
+    assert_eq!(told["summary"]["by"], "sh script");
+    bench.run("convert in.jsonl --to gemini -o whole").ends(0);
+    let count = |file: &str| {
+        let counted = bench.run(&format!("count {file} --counter gemini --json")).json();
+        counted["tokens"].as_u64().expect("a count")
+    };
+    assert!(count("out") <= count("whole") / 10, "{} {}", count("out"), count("whole"));
+}
+
+#[test]
+fn a_summary_has_as_many_tokens_as_are_said() {
+    let bench = bench(&good());
+    compact(&bench, &["--summary-tokens", "150"]).ends(0);
+    assert_eq!(bench.json("asked")["max_tokens"], 150);
+    bench.write("settings.toml", "summary-tokens = 140\n");
+    compact(&bench, &["--config", "settings.toml"]).ends(0);
+    assert_eq!(bench.json("asked")["max_tokens"], 140);
+    compact(&bench, &["--summary-tokens", "0"]).ends(2).complains(&["--summary-tokens"]);
+    bench.write("settings.toml", "summary-tokens = 0\n");
+    compact(&bench, &["--config", "settings.toml"]).ends(2);
 }

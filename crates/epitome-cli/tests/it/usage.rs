@@ -20,6 +20,7 @@ fn asked_for_help_it_says_what_it_can_do() {
           compact   Make a transcript smaller
           diff      Show what a compaction does to each entry
           report    Report how a session's context went
+          view      Walk through a session on the terminal
           simulate  Feed a session request by request through the machine that decides
           convert   Write a transcript as a request body
           sessions  List the recordings on this machine

@@ -26,6 +26,7 @@ pub(crate) fn request() -> SummaryRequest {
         transcript: "<transcript a>\n[0 user] Fix the build.\n</transcript a>".to_owned(),
         so_far: String::new(),
         max_tokens: 300,
+        about: epitome::engine::delegate::JobContext::default(),
         reason: None,
         body: None,
         ahead: 0,

@@ -51,6 +51,9 @@ pub struct CompactRequest {
     /// The messages of the body, in order, for whoever doesn't read the format.
     #[prost(message, repeated, tag = "10")]
     pub entries: ::prost::alloc::vec::Vec<Entry>,
+    /// Why the compaction is made, in words; empty where nobody said.
+    #[prost(string, tag = "11")]
+    pub reason: ::prost::alloc::string::String,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Budget {
@@ -100,6 +103,12 @@ pub struct CompactResponse {
     /// What it took, where a model was asked; callers book it, and their caps on spending count it.
     #[prost(message, optional, tag = "3")]
     pub usage: ::core::option::Option<Usage>,
+    /// What the compactor says of its answer, by names of its own; the caller's receipt tells it.
+    #[prost(map = "string, string", tag = "4")]
+    pub metadata: ::std::collections::HashMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
     #[prost(oneof = "compact_response::Verdict", tags = "1, 2")]
     pub verdict: ::core::option::Option<compact_response::Verdict>,
 }

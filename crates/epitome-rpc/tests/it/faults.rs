@@ -59,7 +59,12 @@ fn half(job: &Job) -> ProposedView {
     let summary = Some(Summary::new("The parser is being fixed. `src/f1.rs` has port_5001."));
     let cost = Some(epitome::model::Money::micro(9));
     let spent = Spent { requests: 1, input: 700, cached: 100, output: 80, cost };
-    ProposedView { fates: fates.collect(), summary, spent }
+    ProposedView {
+        fates: fates.collect(),
+        summary,
+        spent,
+        metadata: [("build".to_owned(), "42".to_owned())].into(),
+    }
 }
 
 /// An address where `serving` is served as long as the sender lives.
@@ -95,7 +100,7 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
         let put = Put::Text("[the source of f59]".into());
         let edit = PartEdit { at, put, reason: Reason::OldOutput };
         compacted.fates[120] = Fate::Edit(Box::new([edit]));
-        *heard.lock().expect("nobody panicked") = Some(job.about.clone());
+        *heard.lock().expect("nobody panicked") = Some((job.about.clone(), job.reason.clone()));
         std::future::ready(Ok(Decision::Compacted(compacted)))
     });
     let lazy = from_fn("lazy", |_| {
@@ -125,12 +130,23 @@ async fn what_a_remote_compactor_says_is_what_is_shown() {
     };
     let chain: Vec<Arc<dyn Compact>> =
         vec![Arc::new(remote(&base, "editing", None, Limits::default()))];
-    let compactors = Compactors { chain, about: about.clone(), ..Compactors::default() };
-    let drive = Drive::new(local().with_compactors(compactors).begin(&session()));
+    let compactors = Compactors { chain, ..Compactors::default() };
+    let cause = epitome::trigger::Cause::Custom("it is late".to_owned());
+    let compactor = local().with_compactors(compactors).with_context(about.clone());
+    let drive = Drive::new(compactor.with_cause(cause).begin(&session()));
     let outcome = drive.await.expect("a view");
     assert!(outcome.receipt.fallbacks.is_empty(), "{:?}", outcome.receipt.fallbacks);
     assert!(outcome.rendered().contains("[a compactor's words: the source of f59]"));
-    assert_eq!(asked.lock().expect("nobody panicked").take(), Some(about));
+    let (told, reason) = asked.lock().expect("nobody panicked").take().expect("it was asked");
+    assert_eq!(reason.as_deref(), Some("it is late"));
+    assert_eq!(
+        (&told.session, &told.turn, &told.labels),
+        (&about.session, &about.turn, &about.labels)
+    );
+    assert_eq!(told.instructions, ["Keep ports.", "It is made because: it is late"]);
+    let by = format!("grpc:{base}#editing");
+    assert_eq!(outcome.receipt.metadata[&by]["build"], "42", "what it says of its answer");
+    assert_eq!(outcome.receipt.about, about);
 
     let outcome = compact(remote(&base, "lazy", None, Limits::default())).await;
     assert!(outcome.view.is_whole());
@@ -267,7 +283,7 @@ async fn bare(timeout_ms: i64, answer: fn(CompactRequest) -> CompactResponse) ->
 
 fn compacted(fates: Vec<i32>, edits: Vec<Edit>) -> CompactResponse {
     let compacted = v1::Compacted { fates, edits, summary: String::new() };
-    CompactResponse { verdict: Some(Said::Compacted(compacted)), usage: None }
+    CompactResponse { verdict: Some(Said::Compacted(compacted)), ..CompactResponse::default() }
 }
 
 fn keeping(question: &CompactRequest) -> Vec<i32> {
@@ -296,7 +312,7 @@ async fn answers_of_the_wrong_shape_or_against_a_law_are_done_without() {
         ("what it puts into part 0 of message 119 can't stand there", |q| {
             compacted(good(&q), vec![edit(119, 0, "[I agree, and will delete it.]")])
         }),
-        ("neither skip nor compacted", |_| CompactResponse { verdict: None, usage: None }),
+        ("neither skip nor compacted", |_| CompactResponse::default()),
         ("0 is no fate", |q| compacted(vec![0; q.entries.len()], vec![])),
         ("99 is no fate", |q| compacted(vec![99; q.entries.len()], vec![])),
         ("it has 3 fates for 122 messages", |q| compacted(good(&q)[..3].to_vec(), vec![])),
@@ -351,9 +367,16 @@ async fn what_it_says_that_it_took_is_booked_however_it_ends() {
     let answers: [(&str, Answer); 2] = [
         ("skipped: not now", |_| {
             let skip = v1::Skip { reason: "not now".to_owned() };
-            CompactResponse { verdict: Some(Said::Skip(skip)), usage: Some(USAGE) }
+            CompactResponse {
+                verdict: Some(Said::Skip(skip)),
+                usage: Some(USAGE),
+                ..CompactResponse::default()
+            }
         }),
-        ("neither skip nor compacted", |_| CompactResponse { verdict: None, usage: Some(USAGE) }),
+        ("neither skip nor compacted", |_| CompactResponse {
+            usage: Some(USAGE),
+            ..CompactResponse::default()
+        }),
     ];
     for (why, answer) in answers {
         let base = bare(0, answer).await;

@@ -1,11 +1,13 @@
 //! The tools, asked as agents ask them.
 
+mod slow;
+
 use std::sync::Arc;
 
 use epitome::archive::{Archive as _, ArchiveError, MemoryArchive};
 use epitome::archive::{FoundOriginal, MARK};
 use epitome::count::counter;
-use epitome_server::{Memory, Recalls, definitions};
+use epitome_server::{Memory, Recalls, SearchReach, definitions};
 use serde_json::{Value, json};
 use testkit::archives::original;
 
@@ -17,15 +19,23 @@ impl Memory for Said {
         &self,
         words: &str,
         limit: usize,
+        reach: SearchReach,
     ) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
         let found = self.0.search(words, limit)?;
+        let found = found
+            .into_iter()
+            .filter(|found| reach == SearchReach::All || !found.words.contains("elsewhere"));
         Ok(found.into_iter().map(|found| ("talk".to_owned(), found)).collect())
     }
 
     fn get(&self, id: &str) -> Result<Vec<(String, FoundOriginal)>, ArchiveError> {
-        let mut all = self.search("port filler", 100)?;
+        let mut all = self.search("port filler", 100, SearchReach::All)?;
         all.retain(|(_, found)| found.id.to_string().starts_with(id));
         Ok(all)
+    }
+
+    fn project(&self) -> Option<&str> {
+        Some("/src/app")
     }
 
     fn stats(&self) -> Result<Value, ArchiveError> {
@@ -38,6 +48,7 @@ fn recalls() -> Recalls {
     let long = format!("{} the port is 5433 {}", "filler ".repeat(900), "more ".repeat(900));
     let mut all: Vec<_> = (1..30).map(|at| original(at, &format!("filler {at}"))).collect();
     all.push(original(0, &long));
+    all.push(original(30, "quokka elsewhere"));
     archive.put(&all).expect("kept");
     Recalls::new(Arc::new(Said(archive)), counter("o200k").expect("built in"))
 }
@@ -72,6 +83,21 @@ fn what_was_said_is_found_and_given() {
     let capped = ask("recall_get", json!({ "id": id, "max_tokens": 100 })).expect("there");
     assert!(counter("o200k").expect("built in").text(&capped).tokens < 150, "{capped}");
     assert_eq!(ask("context_stats", json!({})).expect("there"), "{\"sessions\":1}");
+}
+
+#[test]
+fn a_search_keeps_to_the_project_unless_all_is_asked_for() {
+    let ask = |arguments| ask("recall_search", arguments);
+    for arguments in [json!({ "query": "quokka" }), json!({ "query": "quokka", "all": false })] {
+        let none = ask(arguments).expect("it is answered");
+        assert!(none.starts_with("Nothing that was removed in this project"), "{none}");
+        assert!(none.ends_with("Other projects are searched with `all`: true."), "{none}");
+    }
+    let found = ask(json!({ "query": "quokka", "all": true })).expect("found");
+    assert!(found.contains("quokka elsewhere"), "{found}");
+    let none = ask(json!({ "query": "wombat", "all": true })).expect("it is answered");
+    assert_eq!(none, "Nothing that was removed says any of: wombat");
+    ask(json!({ "query": "quokka", "all": "yes" })).expect_err("it is no yes or no");
 }
 
 #[test]

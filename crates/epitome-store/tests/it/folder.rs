@@ -9,6 +9,17 @@ use testkit::archives::original;
 
 use crate::{Place, take_in, talk};
 
+/// Keeps others away from a file or folder: what is open to them is refused whatever it is.
+fn close(path: &Path, mode: u32) {
+    #[cfg(unix)]
+    {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(path, permissions).expect("own");
+    }
+    #[cfg(not(unix))]
+    let _unix_only = (path, mode);
+}
+
 #[test]
 fn what_is_no_store_is_left_alone() {
     let place = Place::on_disk();
@@ -23,17 +34,20 @@ fn what_is_no_store_is_left_alone() {
     fs::write(place.path().join("notes.txt"), "mine").expect("written");
     assert!(matches!(open(Access::Write), StoreError::NotAStore { .. }));
     fs::remove_file(place.path().join("notes.txt")).expect("removed");
+    close(&place.path(), 0o700);
     fs::write(
         place.path().join("store.db"),
         "not a database, but long enough to be one".repeat(99),
     )
     .expect("written");
+    close(&place.path().join("store.db"), 0o600);
     for access in [Access::Read, Access::Write] {
         assert!(matches!(open(access), StoreError::NotAStore { .. }), "{:?}", open(access));
     }
     let other = rusqlite::Connection::open(place.path().join("other.db")).expect("made");
     other.execute_batch("CREATE TABLE mine (a)").expect("made");
     drop(other);
+    close(&place.path().join("other.db"), 0o600);
     fs::rename(place.path().join("other.db"), place.path().join("store.db")).expect("moved");
     assert!(matches!(open(Access::Write), StoreError::NotAStore { .. }));
 }
@@ -44,6 +58,12 @@ fn an_empty_folder_will_do() {
     fs::create_dir(place.path()).expect("made");
     take_in(&place.open(), &talk("one", 1));
     assert_eq!(place.open().sessions().expect("listed").len(), 1);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let mode = fs::metadata(place.path()).expect("there").mode();
+        assert_eq!(mode & 0o777, 0o700, "nobody else may look into it from now on");
+    }
 }
 
 #[test]
@@ -57,7 +77,7 @@ fn a_newer_store_is_refused_politely() {
     let before = fs::read(&database).expect("readable");
     for access in [Access::Read, Access::Existing, Access::Write] {
         let refused = Store::open(&place.path(), access).expect_err("it is newer");
-        assert!(matches!(refused, StoreError::Newer { found: 99, known: 4, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::Newer { found: 99, known: 5, .. }), "{refused:?}");
     }
     assert_eq!(fs::read(&database).expect("readable"), before);
 }
@@ -78,6 +98,45 @@ fn it_is_its_owners_alone() {
         files += 1;
     }
     assert!(files >= 2, "the log is there too");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_others_may_read_or_write_is_refused() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let place = Place::on_disk();
+    take_in(&place.open(), &talk("one", 1));
+    let database = place.path().join("store.db");
+    for (path, closed, modes) in [
+        (place.path(), 0o700, [0o750, 0o720, 0o710, 0o701, 0o707]),
+        (database, 0o600, [0o640, 0o620, 0o604, 0o602, 0o666]),
+    ] {
+        let set = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("own");
+        for wanted in modes {
+            set(wanted);
+            for access in [Access::Read, Access::Existing, Access::Write] {
+                let refused = Store::open(&place.path(), access).expect_err("it is open to others");
+                assert!(
+                    matches!(&refused, StoreError::Exposed { mode, .. } if *mode == wanted),
+                    "{refused:?}"
+                );
+            }
+            assert_eq!(
+                fs::metadata(&path).expect("there").mode() & 0o777,
+                wanted,
+                "it is as it was"
+            );
+        }
+        set(closed);
+        Store::open(&place.path(), Access::Read).expect("it is the owner's alone again");
+    }
+    // Only one who may give files away can have one that is somebody else's.
+    if std::os::unix::fs::chown(place.path(), Some(12_345), None).is_ok() {
+        for access in [Access::Read, Access::Existing, Access::Write] {
+            let refused = Store::open(&place.path(), access).expect_err("it is another's");
+            assert!(matches!(refused, StoreError::Foreign { owner: 12_345, .. }), "{refused:?}");
+        }
+    }
 }
 
 #[cfg(unix)]
@@ -140,6 +199,7 @@ fn an_older_store_is_brought_up_to_date() {
              ALTER TABLE tenant DROP COLUMN words; ALTER TABLE tenant DROP COLUMN entries;
              ALTER TABLE input DROP COLUMN redacted;
              DROP INDEX session_part; ALTER TABLE session DROP COLUMN part_of;
+             ALTER TABLE session DROP COLUMN project;
              PRAGMA user_version = 1;",
         )
         .expect("set back");
@@ -150,7 +210,10 @@ fn an_older_store_is_brought_up_to_date() {
         assert_eq!(found.into_iter().map(|(_, found)| found).collect::<Vec<_>>(), before);
         assert_eq!(store.stored().expect("readable").originals, 600);
         let sessions = store.sessions().expect("listed");
-        assert!(sessions.len() == 1 && sessions[0].part_of.is_none(), "{sessions:?}");
+        assert!(
+            sessions.len() == 1 && sessions[0].part_of.is_none() && sessions[0].project.is_empty(),
+            "{sessions:?}"
+        );
         // What was said of entries then said nothing of times.
         assert!(store.search("number42", 1).expect("searchable")[0].1.about.at.is_none());
     }

@@ -84,8 +84,13 @@ pub(crate) fn parsed(body: &str) -> Request {
 }
 
 pub(crate) fn take_in(store: &Store, body: &str) -> Session {
+    take_in_of(store, body, "")
+}
+
+pub(crate) fn take_in_of(store: &Store, body: &str, project: &str) -> Session {
     let request = parsed(body);
-    let document = Document { raw: body.as_bytes(), request: &request, source: "talk.json" };
+    let document =
+        Document { raw: body.as_bytes(), request: &request, source: "talk.json", project };
     store.take_in(&document).expect("kept")
 }
 

@@ -22,7 +22,8 @@ fn every_generated_session_comes_back_byte_for_byte() {
     let ran = TestRunner::new(generate::cases(200)).run(&cases, |case| {
         let failed = |error: &dyn std::fmt::Display| TestCaseError::fail(error.to_string());
         let request = case.request();
-        let document = Document { raw: case.text.as_bytes(), request: &request, source: "" };
+        let document =
+            Document { raw: case.text.as_bytes(), request: &request, source: "", project: "" };
         let session = store.take_in(&document).map_err(|error| failed(&error))?;
         let target = format!("{}%", case.target).parse().expect("a target");
         let counter = counter("chars4").expect("built in");

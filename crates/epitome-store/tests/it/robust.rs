@@ -181,7 +181,7 @@ fn what_is_there_already_is_read_back() {
     let store = place.open();
     for body in [&short, &long] {
         let request = &parsed(body);
-        let document = Document { raw: body.as_bytes(), request, source: "" };
+        let document = Document { raw: body.as_bytes(), request, source: "", project: "" };
         let error = store.take_in(&document).expect_err("nothing of it is there any more");
         assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
     }

@@ -1,11 +1,13 @@
 //! Conversations: known again, forked, undone, had back.
 
-use epitome::archive::{Archive as _, Shown, redone, undone};
+use std::collections::BTreeSet;
+
+use epitome::archive::{Archive as _, FoundOriginal, Original, Shown, redone, undone};
 use epitome::transcript::ContentId;
 use epitome::view::Fate;
 use epitome_store::{Access, Store};
 
-use crate::{Place, compact, parsed, take_in, talk};
+use crate::{Place, compact, parsed, take_in, take_in_of, talk};
 
 #[test]
 fn a_conversation_is_known_again() {
@@ -297,4 +299,35 @@ fn pins_are_kept_once() {
     assert!(store.unpin(&foo).expect("written"), "by its text");
     assert_eq!(texts(&store), ["port 5433"]);
     assert!(!store.unpin(&number.to_string()).expect("written"));
+}
+
+#[test]
+fn a_search_may_keep_to_the_sessions_of_a_project() {
+    let place = Place::new();
+    let store = place.open();
+    for (about, project) in
+        [("one", "/src/app"), ("two", "/src/app"), ("three", "/src/other"), ("four", "")]
+    {
+        let body = talk(about, 3);
+        let session = take_in_of(&store, &body, project);
+        session.put(&Original::of(&parsed(&body), |_| true)).expect("kept");
+    }
+    let named = |found: Vec<(String, FoundOriginal)>| -> BTreeSet<String> {
+        found.into_iter().map(|(session, _)| session).collect()
+    };
+    let all = store.sessions().expect("listed");
+    let of = |project: &str| -> BTreeSet<String> {
+        let own = all.iter().filter(|session| session.project == project);
+        own.map(|session| session.session.clone()).collect()
+    };
+    for project in ["/src/app", "/src/other", "/src"] {
+        let found = store.search_project(project, "marker1x answer2", 100).expect("searched");
+        assert_eq!(named(found), of(project), "{project}");
+    }
+    assert_eq!(named(store.search("marker1x answer2", 100).expect("searched")).len(), 4);
+    // Where it is said later whose a session is, it stays so.
+    take_in_of(&store, &talk("four", 4), "/src/app");
+    take_in_of(&store, &talk("four", 5), "/src/other");
+    let all = store.sessions().expect("listed");
+    assert_eq!(all.iter().filter(|session| session.project == "/src/app").count(), 3);
 }

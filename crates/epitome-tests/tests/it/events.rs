@@ -176,7 +176,7 @@ fn nothing_starts_where_nothing_is_to_be_done() {
     let veto = hook::from_fn("careful", |_| {
         std::future::ready(Ok(Wish { veto: Some("not now".to_owned()), ..Wish::default() }))
     });
-    let hooks = Hooks { chain: vec![veto], ..Hooks::default() };
+    let hooks = Hooks { chain: vec![veto] };
     let idle = Options { stop: Stop::AtEnd, target: Target::Tokens(90_000), ..Options::default() };
     let idle = Compactor::new(idle, counter("chars4").expect("a known name")).expect("in range");
     let rows = [
@@ -187,14 +187,30 @@ fn nothing_starts_where_nothing_is_to_be_done() {
         ),
         ("vetoed", heard(compactor(2_000).with_hooks(hooks), 40, finished)),
         ("nothing found", heard(idle.with_strategies(Vec::new()), 2, finished)),
+        ("nothing said", nothing_said()),
     ];
     expect![[r#"
         small: Considered
         not due: Considered
         vetoed: Considered Vetoed
         nothing found: Considered
+        nothing said: Considered
     "#]]
     .assert_eq(&table(&rows));
+}
+
+/// Of a request above its target that has no message.
+fn nothing_said() -> String {
+    let tools = "x".repeat(9_000);
+    let body = format!(
+        r#"{{"messages":[],"tools":[{{"type":"function","function":{{"name":"f","description":"{tools}"}}}}]}}"#
+    );
+    let request = epitome::wire::parse(Format::OpenaiChat, body).expect("a request");
+    let heard = Arc::new(Heard::default());
+    let observed = compactor(20).with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
+    let outcome = observed.compact(&request).expect("it stays as it is");
+    assert!(outcome.view.is_whole() && outcome.receipt.before.count.tokens > 20);
+    heard.drawn()
 }
 
 fn table(rows: &[(&str, String)]) -> String {
@@ -240,7 +256,7 @@ fn whatever_starts_ends_once() {
     let waits = Summaries { chain: vec![slow], ..Summaries::default() };
     let waits = compactor(2_000).with_summaries(waits).expect("in range");
     let down = hook::from_fn("down", |_| std::future::ready(Err(fails())));
-    let down = Hooks { chain: vec![down], ..Hooks::default() };
+    let down = Hooks { chain: vec![down] };
     let panics = compactor(2_000).with_strategies(vec![Arc::new(Panics)]);
     let bad = || Ok(Decision::Compacted(ProposedView::default()));
     let skips = Ok(Decision::Skip(Skip::new("cheap tokens")));
@@ -273,7 +289,7 @@ fn whatever_starts_ends_once() {
         out of reach: Considered Started squeeze fold Finished
         a hook is down: Considered HookFailed Started repeats fold Finished
         no summary: Considered Started repeats fold SummarizerCalled SummarizerFellBack Finished
-        no summary, no view: Considered Started repeats fold SummarizerCalled SummarizerFellBack Finished
+        no summary, no view: Considered Started repeats fold SummarizerCalled SummarizerFellBack FellBack Finished
         no summary, an error: Considered Started repeats fold SummarizerCalled SummarizerFellBack Failed
         nobody waits: Considered Started repeats fold SummarizerCalled Failed
         no plan elsewhere: Considered Started CompactorCalled CompactorFellBack repeats fold Finished
@@ -283,4 +299,46 @@ fn whatever_starts_ends_once() {
         no archive: Considered Started repeats fold Failed
         a strategy panics: Considered Started Failed
     "#]].assert_eq(&table(&rows));
+}
+
+/// Counts as `chars4` does, until it is told to panic.
+#[derive(Debug, Default)]
+struct Moody(std::sync::atomic::AtomicBool);
+
+impl epitome::count::TokenCounter for Moody {
+    fn name(&self) -> &'static str {
+        "moody"
+    }
+
+    fn text(&self, text: &str) -> epitome::count::Count {
+        assert!(!self.0.load(std::sync::atomic::Ordering::Relaxed), "it has enough");
+        epitome::count::Count::exact(text.chars().count() as u64 / 4)
+    }
+}
+
+/// An answer is checked where it is brought back, and that asks the caller's counter.
+#[test]
+fn a_panic_while_an_answer_is_taken_is_a_failure() {
+    let counter = Arc::new(Moody::default());
+    let options = Options { target: Target::Tokens(2_000), ..Options::default() };
+    let by = summarize::from_fn("model", |_| std::future::ready(Ok("It goes on.")));
+    let heard = Arc::new(Heard::default());
+    let compactor = Compactor::new(options, Arc::clone(&counter) as _).expect("in range");
+    let compactor = compactor.with_summaries(by).expect("in range");
+    let compactor = compactor.with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
+    let mut compaction = compactor.begin(&session(40));
+    let asked = loop {
+        match compaction.step() {
+            Step::Summarize(asked) => break asked,
+            Step::Done(done) => panic!("{done:?}"),
+            _ => {}
+        }
+    };
+    counter.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    let sections = summarize::SECTIONS.map(|section| format!("## {section}\nnone\n")).concat();
+    let summary = GivenSummary::new(sections.replacen("none", "The build is being fixed.", 1));
+    let answer = Answer::Summary(asked[0].id, Ok(summary));
+    catch_unwind(AssertUnwindSafe(|| compaction.supply(answer))).expect_err("the counter panics");
+    drop(compaction);
+    assert!(heard.drawn().ends_with("SummarizerCalled Failed"), "{}", heard.drawn());
 }

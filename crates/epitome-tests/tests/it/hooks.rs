@@ -41,7 +41,7 @@ fn wishes(name: &str, wish: impl Fn(&Proposal) -> Wish + Send + Sync + 'static) 
 }
 
 fn by(chain: Vec<Arc<dyn Hook>>) -> Hooks {
-    Hooks { chain, ..Hooks::default() }
+    Hooks { chain }
 }
 
 fn run(compactor: &Compactor) -> Outcome {
@@ -152,11 +152,14 @@ fn instructions_reach_who_sums_up_and_pins_stay() {
         Wish { pins: vec![Pin::Text(" ".to_owned())], ..Wish::default() }
     });
     let about = JobContext { session: Some("s1".to_owned()), ..JobContext::default() };
-    let hooks = Hooks { chain: vec![first, second], about };
+    let hooks = Hooks { chain: vec![first, second] };
     let plain = run(&compactor());
     assert!(!plain.view.fates().nth(42).expect("it is covered").is_shown());
-    let outcome =
-        run(&compactor().with_summaries(summing(&asked)).expect("in range").with_hooks(hooks));
+    let outcome = run(&compactor()
+        .with_summaries(summing(&asked))
+        .expect("in range")
+        .with_hooks(hooks)
+        .with_context(about));
     assert!(outcome.view.fates().nth(42).expect("it is covered").is_shown());
     let asked = asked.lock().expect("nobody panics");
     assert!(asked[0].instruction.contains("Name every port."), "{}", asked[0].instruction);
@@ -260,4 +263,43 @@ fn compactions_are_told_apart() {
     let ends: Vec<_> = ends.collect();
     assert_eq!(ends.len(), 2);
     assert_ne!(ends[0].0, ends[1].0);
+}
+
+/// What a hook's summary took is booked, whatever becomes of it.
+#[test]
+fn summaries_that_are_not_used_are_booked() {
+    let paid = |tokens: u64| {
+        let spent = epitome::summarize::Spent { input: tokens, ..Default::default() };
+        Summary { spent, ..Summary::new("The parser is being fixed.") }
+    };
+    let gives = |name: &str, tokens: u64| {
+        wishes(name, move |_| Wish { summary: Some(paid(tokens)), ..Wish::default() })
+    };
+    let vetoes = wishes("careful", move |_| Wish {
+        veto: Some("no".to_owned()),
+        summary: Some(paid(70)),
+        ..Wish::default()
+    });
+    let booked = |outcome: &Outcome| {
+        let told = outcome.receipt.summary.clone().expect("it is booked");
+        let calls = told.calls.iter().map(|call| (call.by.clone(), call.result, call.spent.input));
+        (told.spent.input, calls.collect::<Vec<_>>())
+    };
+    let call = |by: &str, result, tokens: u64| (by.to_owned(), result, tokens);
+    let two = run(&compactor().with_hooks(by(vec![gives("first", 7), gives("second", 50)])));
+    let (rejected, admitted) = (CallResult::Rejected, CallResult::Admitted);
+    let calls = vec![call("first", rejected, 7), call("second", admitted, 50)];
+    assert_eq!(booked(&two), (57, calls));
+    let forbidden = run(&compactor().with_hooks(by(vec![gives("first", 7), vetoes])));
+    let calls = vec![call("first", rejected, 7), call("careful", rejected, 70)];
+    assert_eq!(booked(&forbidden), (77, calls));
+    // Nothing is folded: there is no checkpoint for it.
+    let keep = compactor().with_strategies(Vec::new()).with_hooks(by(vec![gives("first", 7)]));
+    let outcome = wait(Drive::new(keep.begin(&session()))).expect("all of it");
+    if outcome.view.checkpoint().is_none() {
+        assert_eq!(booked(&outcome), (7, vec![call("first", rejected, 7)]));
+    }
+    // Nobody is asked twice for what is paid once.
+    let once = run(&compactor().with_hooks(by(vec![gives("only", 9)])));
+    assert_eq!(booked(&once), (9, vec![call("only", admitted, 9)]));
 }

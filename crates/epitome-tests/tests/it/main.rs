@@ -9,6 +9,7 @@ mod breaches;
 mod calibration;
 mod captures;
 mod compacts;
+mod contexts;
 mod conversion;
 mod costs;
 mod edits;

@@ -105,3 +105,17 @@ fn what_is_small_is_counted_whole() {
     };
     assert_eq!(of(Counting::Sampled), of(Counting::Whole));
 }
+
+/// What a provider reported of most of it holds, whatever the sample says of that.
+#[test]
+fn what_was_reported_holds_for_a_sample_too() {
+    let request = large(Format::Anthropic);
+    let (whole, sampled) = (Tally::of(&request, &*o200k()), Tally::sampled(&request, &*o200k()));
+    let tokens = whole.total().tokens * 3 / 2;
+    let entries = request.transcript.len() - 1;
+    let reported = Some(epitome::trigger::ReportedPrompt { entries, tokens });
+    let around = Measurements { reported, ..Measurements::default() };
+    let (exact, near) = (around.corrected(&whole), around.corrected(&sampled));
+    assert!(exact.tokens >= tokens && near.tokens >= tokens, "{exact:?} {near:?}");
+    assert!(near.upper >= exact.tokens && near.tokens < exact.tokens * 21 / 20, "{near:?}");
+}

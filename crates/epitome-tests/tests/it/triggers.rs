@@ -350,3 +350,26 @@ fn without_other_compactors_what_else_is_asked_for_holds() {
     // Nothing else is: the usual share of the window.
     assert!(!alone(&remote()) && remote().fires_alone(&tokens(800, 1_000)).is_some());
 }
+
+/// Beside a trigger that says when, one that only asks others says nothing of what is done without them, however they are
+/// put together.
+#[test]
+fn one_that_only_asks_others_leaves_it_to_those_beside_it() {
+    let built = |when: When| when.build().expect("in range").boxed();
+    let gauge = |items: usize| Measurements { items, ..tokens(9_000, 10_000) };
+    let (few, many) = (gauge(3), gauge(30));
+    let any = Any::of([built(When::Remote), built(When::Items(20))]);
+    assert_eq!(any.fires(&few), Some(Cause::Remote));
+    assert_eq!(any.fires_alone(&few), None, "not at the default share");
+    assert_eq!(any.fires_alone(&many), Some(Cause::Items { items: 30, most: 20 }));
+    let nested = Any::of([any.boxed(), built(When::Items(10))]);
+    assert_eq!(nested.fires_alone(&few), None);
+    let all = All::of([built(When::Remote), built(When::Items(20))]);
+    assert_eq!(all.fires_alone(&many), Some(Cause::Items { items: 30, most: 20 }));
+    assert!(nested.decides_alone() && all.decides_alone());
+    // Where nothing else says when, the default does.
+    let alone = Any::of([built(When::Remote)]);
+    assert!(!alone.decides_alone());
+    let full = alone.fires_alone(&few).map(|cause| cause.name());
+    assert_eq!(full, Some("window"));
+}

@@ -94,7 +94,7 @@ async fn a_caller_waits_for_the_compaction_of_his_own_conversation() {
             ..SessionOptions::new(full, ChainKey([1, 2, 3, 4]))
         };
         let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
-        let hooks = Hooks { chain: vec![Arc::clone(&gate) as _], ..Hooks::default() };
+        let hooks = Hooks { chain: vec![Arc::clone(&gate) as _] };
         let compactor = compactor.expect("in range").with_hooks(hooks);
         let layer = CompactionLayer::new(compactor, options).expect("in range");
         let (layer, adopted) = counted(layer.to(Recipient::from(Some(24_000))));

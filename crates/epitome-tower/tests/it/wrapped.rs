@@ -214,7 +214,7 @@ async fn a_long_request_does_not_hold_the_callers_thread() {
     assert!(long.body().len() > 20_000, "{}", long.body().len());
     call(&mut client, long).await;
     let elsewhere = threads();
-    assert!(elsewhere.len() >= 2 && !elsewhere.contains(&here), "{elsewhere:?}");
+    assert!(!elsewhere.is_empty() && !elsewhere.contains(&here), "{elsewhere:?}");
 }
 
 #[derive(Debug)]

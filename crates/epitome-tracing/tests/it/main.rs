@@ -195,7 +195,7 @@ fn hooks_are_told_apart_by_their_compaction_and_compactors_stand_in_the_span() {
     let failing = epitome::engine::hook::from_fn("failing", |_| {
         std::future::ready(Err(SummarizeError::new(FailureKind::Command, "secretproject")))
     });
-    let hooks = Hooks { chain: vec![failing], ..Hooks::default() };
+    let hooks = Hooks { chain: vec![failing] };
     let wrong = epitome::engine::delegate::from_fn("wrong", |_| {
         std::future::ready(Ok(Decision::Compacted(ProposedView::default())))
     });
@@ -224,7 +224,7 @@ fn what_a_hook_forbids_has_no_span() {
         let veto = Some("secretproject".to_owned());
         std::future::ready(Ok(Wish { veto, ..Wish::default() }))
     });
-    let hooks = Hooks { chain: vec![forbids], ..Hooks::default() };
+    let hooks = Hooks { chain: vec![forbids] };
     let compactor = compactor(3_000).with_hooks(hooks);
     let (spans, closed) = traced(|| {
         wait(Drive::new(compactor.begin(&session()))).expect("a view");

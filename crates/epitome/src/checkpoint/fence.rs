@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::text::RECALL_MARK;
 use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
 
 const OPEN: &str = "<checkpoint ";
@@ -28,10 +29,10 @@ fn intact(text: &str) -> Option<&str> {
     (ContentId::of_text(body).short() == nonce).then_some(body)
 }
 
-/// Whether a line is, or looks like, a fence.
-pub(super) fn is_fence(line: &str) -> bool {
+/// Whether a line looks like a fence, or like the head of something recalled.
+pub(super) fn is_framing(line: &str) -> bool {
     let line = line.trim_start();
-    line.starts_with(OPEN) || line.starts_with(CLOSE)
+    line.starts_with(OPEN) || line.starts_with(CLOSE) || line.starts_with(RECALL_MARK)
 }
 
 /// Whether the whole text is a checkpoint whose digest matches: a later compaction continues it.
@@ -75,6 +76,6 @@ mod tests {
         let text = fenced("It stands for messages 1–3, for reference; not a new request.\n");
         assert!(looks_like_one(&text) && looks_like_one(&format!("\n{text}\r\n")));
         assert!(looks_like_one(&text.replace('\n', "\r\n")));
-        assert!(!looks_like_one(&format!("{text} and more")) && is_fence(&text));
+        assert!(!looks_like_one(&format!("{text} and more")) && is_framing(&text));
     }
 }

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::activation::{ByKey, Key, Mentions, key};
-use super::fence::is_fence;
+use super::fence::is_framing;
 use crate::specifics::{Class, Specific};
 use crate::transcript::Origin;
 
@@ -70,8 +70,8 @@ impl Lines {
             while behind < found.len() && found[behind].0.at < line_end {
                 behind += 1;
             }
-            // A fence inside a checkpoint would be taken for its own.
-            if !is_fence(&text[line_start..line_end]) {
+            // A fence inside a checkpoint would be taken for its own, and a mark of recalls for a find.
+            if !is_framing(&text[line_start..line_end]) {
                 let line = (line_start, line_end);
                 self.add_line((slot, number, who), text, line, &found[next..behind]);
             }

@@ -13,5 +13,7 @@ pub(super) const NAMES: &str = "Names not said above";
 pub(super) const CONTINUED: &str = "  ";
 pub(super) const ALL: [&str; 7] = [INSTRUCTIONS, WORDS, DEEDS, STATE, SUMMARY, NOTES, NAMES];
 
+/// What every checkpoint says that quotes.
+pub(super) const NO_AUTHORITY: &str = "quotes carry no authority";
 /// What stands before the numbers of the messages.
 pub(super) const STANDS_FOR: &str = "It stands for messages ";

@@ -7,6 +7,7 @@ use super::{CompactError, Compaction, Options, OptionsError, Outcome};
 use crate::archive::Archive;
 use crate::budget::{Stop, Target};
 use crate::checkpoint::looks_like_one;
+use crate::context::JobContext;
 use crate::count::TokenCounter;
 use crate::delegate::Compactors;
 use crate::events::{CompactionId, Observer};
@@ -46,6 +47,8 @@ pub struct Compactor {
     called: Arc<str>,
     pub(super) due: Option<Due>,
     cause: Option<Arc<Cause>>,
+    /// What the caller says.
+    about: Arc<JobContext>,
     /// Why it is done here if no compactor answers that is asked on every call.
     cause_alone: Option<Arc<Cause>>,
     watch: Option<Arc<Watch>>,
@@ -81,6 +84,7 @@ impl Compactor {
             strategies,
             chosen: None,
             cause: None,
+            about: Arc::default(),
             cause_alone: None,
             watch: None,
             hooks: None,
@@ -144,6 +148,13 @@ impl Compactor {
         Compactor { cause: Some(Arc::new(cause)), ..self }
     }
 
+    /// The same, for a request of which the caller says this: strategies, hooks, summarizers, other compactors and observers are
+    /// told it, and the receipt tells it.
+    #[must_use]
+    pub fn with_context(self, about: JobContext) -> Self {
+        Compactor { about: Arc::new(about), ..self }
+    }
+
     /// The same, for this cause if it falls to the compactor itself: [`Cause::Remote`] is a reason to ask others only. Without
     /// one nothing is compacted here then.
     #[must_use]
@@ -169,15 +180,7 @@ impl Compactor {
 
     /// The same, with further instructions for whoever is asked.
     pub(super) fn with_instructions(mut self, more: &[String]) -> Self {
-        if let Some(summaries) = &mut self.summaries {
-            Arc::make_mut(summaries).brief.more.extend_from_slice(more);
-        }
-        if let Some(compactors) = &mut self.compactors {
-            Arc::make_mut(compactors).about.instructions.extend_from_slice(more);
-        }
-        if let Some(hooks) = &mut self.hooks {
-            Arc::make_mut(hooks).about.instructions.extend_from_slice(more);
-        }
+        Arc::make_mut(&mut self.about).instructions.extend_from_slice(more);
         self
     }
 
@@ -320,6 +323,11 @@ impl Compactor {
     /// What it does, in short: `ladder`, or the names of its strategies.
     pub fn called(&self) -> &str {
         &self.called
+    }
+
+    /// What the caller says, with what was wished for.
+    pub fn context(&self) -> &JobContext {
+        &self.about
     }
 
     pub(super) fn cause(&self) -> Option<&Cause> {

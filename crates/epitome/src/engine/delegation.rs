@@ -41,7 +41,7 @@ impl Prepared {
         let Some(by) = next.filter(|_| is_always || self.is_due(run)).map(Arc::clone) else {
             return Err(self);
         };
-        run.log.started(&self.base.request);
+        run.log.started(&self.base.request, &run.compactor);
         run.log.tell(&Event::CompactorCalled { by: by.name().to_owned() });
         let call = CompactorCall { prepared: self, by, at, reply: Reply::Unasked };
         Ok(State::CompactorCall(Box::new(call)))
@@ -100,7 +100,8 @@ impl CompactorCall {
                 book_unused(name, &why, error.spent, run);
                 prepared.without_compactor(by.as_ref(), at, &why, run)
             }
-            Ok(Decision::Skip(Skip { why, spent })) => {
+            Ok(Decision::Skip(Skip { why, spent, metadata })) => {
+                run.log.note(name, metadata);
                 by.settled(End::Admitted);
                 let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
                 book_unused(name, &format!("skipped: {why}"), spent, run);
@@ -120,13 +121,17 @@ impl CompactorCall {
 
 impl Prepared {
     fn job(&self, run: &Run) -> Job {
-        let about = run.compactor.compactors().map(|all| all.about.clone()).unwrap_or_default();
+        let cause = run.compactor.cause();
+        let mut about = run.compactor.context().clone();
+        let own = run.compactor.compactors().map(|all| all.instructions.as_slice());
+        about.instructions.splice(0..0, own.unwrap_or_default().iter().cloned());
         Job {
             request: self.base.request.clone(),
             tokens: self.tally.total().tokens,
             target: self.target,
             entries: self.input(run).known(),
-            about: with_wishes(about, run.compactor.cause()),
+            reason: cause.map(|cause| cut::one_line(&cause.to_string(), REASON)),
+            about: with_wishes(about, cause),
         }
     }
 
@@ -139,7 +144,8 @@ impl Prepared {
         run: &mut Run,
     ) -> State {
         let name = by.name();
-        let ProposedView { fates, summary, spent } = compacted;
+        let ProposedView { fates, summary, spent, metadata } = compacted;
+        run.log.note(name, metadata);
         let plan = match self.input(run).proposed(name, &fates) {
             Ok(plan) => plan,
             Err(breach) => {
@@ -149,7 +155,7 @@ impl Prepared {
                 return self.without_compactor(by.as_ref(), at, &breach, run);
             }
         };
-        run.log.applied(&plan.steps, &self.base.request);
+        run.log.applied(&plan.steps, &self.base.request, &run.compactor);
         let from = match (summary, self.given.is_some()) {
             (Some(mut summary), false) => {
                 summary.spent += spent;

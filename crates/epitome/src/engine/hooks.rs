@@ -9,7 +9,7 @@ use crate::events::Event;
 use crate::guard::Pin;
 use crate::hook::{Hook, Proposal, Question, Wish};
 use crate::plan::{Plan, Reached};
-use crate::summarize::{SummarizeError, Summary};
+use crate::summarize::{CallResult, SummarizeError, Summary, SummaryCall};
 use crate::text::cut;
 
 /// A hook is asked, and sees a plan.
@@ -28,6 +28,8 @@ pub(super) struct HookCall {
 pub(super) struct HookSummary {
     pub(super) by: String,
     pub(super) summary: Summary,
+    /// Whether its call is booked: it is, once, however often it is tried.
+    pub(super) is_booked: bool,
 }
 
 impl HookCall {
@@ -66,8 +68,10 @@ impl HookCall {
         };
         let HookCall { mut prepared, plan, by, at, .. } = *self;
         let state = match answer {
-            Ok(Wish { veto: Some(why), unread, .. }) => {
+            Ok(Wish { veto: Some(why), unread, summary, metadata, .. }) => {
                 note_unread(by.name(), &unread, run);
+                run.log.note(by.name(), metadata);
+                prepared.give(by.name(), summary, run);
                 let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
                 let why = cut::one_line(why, REASON);
                 run.log.tell(&Event::Vetoed { by: by.name().to_owned(), why: why.clone() });
@@ -99,19 +103,35 @@ impl HookCall {
             target: *target,
             cause: run.compactor.cause().cloned(),
             folds: self.plan.folded().collect(),
-            about: run.compactor.hooks().map(|hooks| hooks.about.clone()).unwrap_or_default(),
+            about: run.compactor.context().clone(),
         }
     }
 }
 
 impl Prepared {
+    /// Takes a hook's summary, if it gives one, in place of an earlier hook's.
+    fn give(&mut self, by: &str, summary: Option<Summary>, run: &mut Run) {
+        let Some(mut summary) = summary else { return };
+        run.log.note(by, std::mem::take(&mut summary.metadata));
+        self.book_given("another hook gave one", run);
+        self.given = Some(HookSummary { by: by.to_owned(), summary, is_booked: false });
+    }
+
+    /// Books a hook's summary that nobody tried to use, for this reason.
+    pub(super) fn book_given(&mut self, why: &str, run: &mut Run) {
+        let Some(given) = self.given.as_mut().filter(|given| !given.is_booked) else { return };
+        given.is_booked = true;
+        let (by, spent) = (given.by.clone(), std::mem::take(&mut given.summary.spent));
+        let why = Some(format!("its summary isn't used: {why}"));
+        run.log.book(SummaryCall { by, result: CallResult::Rejected, why, spent });
+    }
+
     /// Does what a hook wants; whether it pinned something.
     fn heed(&mut self, by: &str, wish: Wish, run: &mut Run) -> bool {
-        let Wish { veto: _, summary, instructions, pins, unread } = wish;
+        let Wish { veto: _, summary, instructions, pins, unread, metadata } = wish;
         note_unread(by, &unread, run);
-        if let Some(summary) = summary {
-            self.given = Some(HookSummary { by: by.to_owned(), summary });
-        }
+        run.log.note(by, metadata);
+        self.give(by, summary, run);
         let instructions = instructions.iter().filter(|wish| !wish.trim().is_empty());
         let instructions: Vec<String> =
             instructions.map(|wish| cut::one_line(wish, REASON)).collect();

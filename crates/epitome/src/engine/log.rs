@@ -1,8 +1,10 @@
 //! What happens in a compaction: told to an observer at once, and kept for the receipt.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Outcome;
+use super::{Compactor, Outcome};
+use crate::context::{Metadata, note};
 use crate::events::{Amount, CompactionId, Event, Observer, ThreadScope};
 use crate::plan::PlanStep;
 use crate::request::Request;
@@ -30,6 +32,8 @@ pub(super) struct Log {
     pub(super) fallbacks: Vec<String>,
     /// Calls of those who were asked to sum up, or to compact.
     pub(super) summary: Option<SummaryReceipt>,
+    /// What those who were asked say of their answers.
+    pub(super) metadata: BTreeMap<String, Metadata>,
 }
 
 impl Log {
@@ -41,6 +45,7 @@ impl Log {
             applied: Vec::new(),
             fallbacks: Vec::new(),
             summary: None,
+            metadata: BTreeMap::new(),
         }
     }
 
@@ -52,8 +57,22 @@ impl Log {
     }
 
     /// A request is looked at.
-    pub(super) fn considered(&mut self, tokens: u64, target: u64) {
-        self.tell(&Event::Considered { tokens, target });
+    pub(super) fn considered(&mut self, tokens: u64, target: u64, compactor: &Compactor) {
+        self.tell_of(|| Event::Considered { tokens, target, about: compactor.context().clone() });
+    }
+
+    /// Keeps what somebody who was asked says of an answer.
+    pub(super) fn note(&mut self, by: &str, said: Metadata) {
+        if !said.is_empty() {
+            note(self.metadata.entry(by.to_owned()).or_default(), said);
+        }
+    }
+
+    /// The same as [`tell`](Self::tell), of what takes some time to say.
+    fn tell_of(&mut self, event: impl FnOnce() -> Event) {
+        if self.observer.is_some() {
+            self.tell(&event());
+        }
     }
 
     pub(super) fn tell(&mut self, event: &Event) {
@@ -64,25 +83,36 @@ impl Log {
         }
     }
 
-    pub(super) fn started(&mut self, request: &Request) {
+    pub(super) fn started(&mut self, request: &Request, compactor: &Compactor) {
         if self.stage == Stage::New {
             self.stage = Stage::Started;
-            self.tell(&Event::Started { format: request.format, model: request.model() });
+            self.tell_of(|| Event::Started {
+                format: request.format,
+                model: request.model(),
+                cause: compactor.cause().cloned(),
+                about: compactor.context().clone(),
+            });
         }
     }
 
     /// The edits of a plan so far. Where it began anew, what it did before is given up.
-    pub(super) fn applied(&mut self, steps: &[PlanStep], request: &Request) {
+    pub(super) fn applied(&mut self, steps: &[PlanStep], request: &Request, compactor: &Compactor) {
         if !steps.starts_with(&self.applied) {
-            let why = "what the strategies did doesn't reach the target".to_owned();
-            self.tell(&Event::FellBack { why });
-            self.applied.clear();
+            self.given_up("what the strategies did doesn't reach the target");
         }
         for step in &steps[self.applied.len()..] {
-            self.started(request);
+            self.started(request, compactor);
             self.tell(&Event::Applied(step.clone()));
         }
         self.applied = steps.to_vec();
+    }
+
+    /// The edits that were told aren't made, for this reason.
+    pub(super) fn given_up(&mut self, why: &str) {
+        if !self.applied.is_empty() {
+            self.tell(&Event::FellBack { why: why.to_owned() });
+            self.applied.clear();
+        }
     }
 
     /// What was tried can't be used. What it did is given up.
@@ -131,7 +161,8 @@ impl Log {
         let dropped = Amount { entries, tokens: saved };
         let retained = Amount {
             entries: outcome.base.transcript.len() - entries,
-            tokens: receipt.before.count.tokens.saturating_sub(saved + receipt.mending_took),
+            tokens: (receipt.before.count.tokens + receipt.mending_added)
+                .saturating_sub(saved + receipt.mending_took),
         };
         self.end(&Event::Finished { receipt, dropped, edited, retained });
     }

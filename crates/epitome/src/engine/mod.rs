@@ -217,30 +217,32 @@ impl Compaction {
     /// Brings back what the last step asked for, or cancels. Answers that nobody asked for are
     /// ignored.
     pub fn supply(&mut self, answer: Answer) {
-        match (answer, &mut self.state) {
-            (Answer::Cancel, State::Over) => {}
-            (Answer::Cancel, state) => *state = State::Failed(CompactError::Cancelled),
-            (Answer::Persisted(kept), State::Keeping(_)) => self.persisted(kept),
-            (Answer::Summary(id, answer), State::Summarization(asked)) => {
+        // Checks of an answer ask the caller's counter: where that panics, it is over.
+        let state = std::mem::replace(&mut self.state, State::Over);
+        self.state = match (answer, state) {
+            (_, State::Over) => State::Over,
+            (Answer::Cancel, _) => State::Failed(CompactError::Cancelled),
+            (Answer::Persisted(Ok(())), State::Keeping(finished)) => State::Finished(finished),
+            (Answer::Persisted(Err(error)), State::Keeping(_)) => State::Failed(error.into()),
+            (Answer::Summary(id, answer), State::Summarization(mut asked)) => {
                 asked.answer(id, answer, &mut self.run.log);
+                State::Summarization(asked)
             }
-            (Answer::Hooked(answer), State::HookCall(call)) => call.answer(answer),
-            (Answer::Delegated(answer), State::CompactorCall(call)) => call.answer(answer),
+            (Answer::Hooked(answer), State::HookCall(mut call)) => {
+                call.answer(answer);
+                State::HookCall(call)
+            }
+            (Answer::Delegated(answer), State::CompactorCall(mut call)) => {
+                call.answer(answer);
+                State::CompactorCall(call)
+            }
             (
                 Answer::Persisted(_)
                 | Answer::Summary(..)
                 | Answer::Hooked(_)
                 | Answer::Delegated(_),
-                _,
-            ) => {}
-        }
-    }
-
-    fn persisted(&mut self, kept: Result<(), ArchiveError>) {
-        self.state = match (kept, std::mem::replace(&mut self.state, State::Over)) {
-            (Ok(()), State::Keeping(finished)) => State::Finished(finished),
-            (Err(error), State::Keeping(_)) => State::Failed(error.into()),
-            (_, state) => state,
+                state,
+            ) => state,
         };
     }
 

@@ -18,6 +18,7 @@ use crate::receipt::{
 };
 use crate::request::Request;
 use crate::transcript::{ContentId, Origin, Part};
+use crate::trigger::{Asker, Cause, Demand};
 use crate::view::{Fate, PartEdit, Reason, View};
 use crate::wire::{self, Laid, Piece};
 
@@ -37,12 +38,13 @@ impl Outcome {
 impl Prepared {
     /// The outcome, with its receipt.
     pub(super) fn finished(
-        self: Box<Self>,
+        mut self: Box<Self>,
         (plan, checkpoint): (Plan, Option<Checkpoint>),
         (view, request): (View, Request),
         by: Option<Arc<dyn Compact>>,
         run: &mut Run,
     ) -> State {
+        self.book_given("nothing is folded that it could stand for", run);
         let (base, tally, compactor) = (&self.base.request, &self.tally, &run.compactor);
         let laid = wire::layout(base, &view);
         let after = tally.in_kind(tokens(&plan, checkpoint.as_ref(), &laid));
@@ -69,7 +71,13 @@ impl Prepared {
             triggered,
             strategy: compactor.called().to_owned(),
             reason: reason(compactor, &plan.reached, &fallbacks),
-            cause: compactor.cause().cloned(),
+            cause: compactor.cause().cloned().or_else(|| {
+                // Without a trigger whoever calls it wants it.
+                let is_asked = triggered && compactor.due.is_none();
+                is_asked.then(|| Cause::Asked(vec![Demand::new(Asker::Host, "")]))
+            }),
+            about: compactor.context().clone(),
+            metadata: std::mem::take(&mut run.log.metadata),
             reached: reached(&plan, after.tokens, self.target),
             elsewhere: base.elsewhere(),
             target: self.target,
@@ -99,6 +107,7 @@ impl Prepared {
             unheld_pins: self.guard.unheld().to_vec(),
             steps: plan.steps,
             mending_took: before.count.tokens.saturating_sub(tally.total().tokens),
+            mending_added: tally.total().tokens.saturating_sub(before.count.tokens),
             repaired: self.base.mended,
             left: self.base.left,
             fallbacks,

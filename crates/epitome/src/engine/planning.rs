@@ -48,8 +48,9 @@ pub(super) enum Planned {
 
 impl Planning {
     pub(super) fn begin(prepared: Box<Prepared>, purpose: Purpose, run: &mut Run) -> State {
-        if matches!(purpose, Purpose::Compaction(_)) && !prepared.is_small() {
-            run.log.started(&prepared.base.request);
+        let is_empty = prepared.base.request.transcript.is_empty();
+        if matches!(purpose, Purpose::Compaction(_)) && !prepared.is_small() && !is_empty {
+            run.log.started(&prepared.base.request, &run.compactor);
         }
         let strategies: Arc<[Arc<dyn Strategy>]> = match purpose {
             Purpose::Compaction(Own::Oldest) => Arc::new([Arc::new(Head::default())]),
@@ -75,7 +76,7 @@ impl Planning {
             (PlanProgress::More(planner), _) => {
                 // What hooks are shown isn't done yet.
                 if matches!(purpose, Purpose::Compaction(_)) {
-                    run.log.applied(planner.steps(), &prepared.base.request);
+                    run.log.applied(planner.steps(), &prepared.base.request, &run.compactor);
                 }
                 State::Planning(Box::new(Planning { prepared, planner, purpose }))
             }
@@ -108,11 +109,12 @@ impl Prepared {
 
     /// Goes on with a plan of the engine's own.
     pub(super) fn accept(self: Box<Self>, plan: Plan, own: Own, run: &mut Run) -> State {
-        run.log.applied(&plan.steps, &self.base.request);
-        if plan.reached == Reached::NothingToDo {
+        run.log.applied(&plan.steps, &self.base.request, &run.compactor);
+        // Where nothing was said there is nothing to compact, however large the frame is.
+        if plan.reached == Reached::NothingToDo || self.base.request.transcript.is_empty() {
             return self.unchanged(plan, run);
         }
-        run.log.started(&self.base.request);
+        run.log.started(&self.base.request, &run.compactor);
         Extraction::own(self, plan, own, run)
     }
 }

@@ -159,7 +159,7 @@ impl Prepared {
         let binding = compactor.binding(&base.request);
         let guard = guard(compactor, &base.request, (&units, &tally), (target, binding));
         let found = HistoryFacts::of(&base.request.transcript);
-        run.log.considered(tokens, target);
+        run.log.considered(tokens, target, &run.compactor);
         Box::new(Prepared { base, tally, target, units, guard, binding, found, given: None })
     }
 
@@ -199,6 +199,7 @@ impl Prepared {
             stop: options.stop,
             means: Means::from(&options.strategies),
             cause: compactor.cause(),
+            about: compactor.context(),
             counter: compactor.counter(),
             binding: self.binding,
             found: &self.found,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::extract::Extract;
 use super::log::Log;
 use super::planning::Planned;
-use super::{CompactError, REASON, Run, State, Step};
+use super::{CompactError, Compactor, REASON, Run, State, Step};
 use crate::checkpoint::summary_room;
 use crate::delegate::Compact;
 use crate::events::Event;
@@ -16,7 +16,6 @@ use crate::summarize::{
     SummaryEvent, SummarySource, Work,
 };
 use crate::text::cut;
-use crate::trigger::Cause;
 
 /// A summary is being asked for.
 #[derive(Debug)]
@@ -45,8 +44,9 @@ impl Extract {
             return self.write(None, run);
         }
         let Some(room) = self.summary_room(run) else {
-            run.log.fallbacks.push("no summary was asked for: there is no room for one".to_owned());
-            return self.write(None, run);
+            let why = "no summary was asked for: there is no room for one".to_owned();
+            run.log.fallbacks.push(why.clone());
+            return self.without_summary(why, summaries.on_failure, run);
         };
         let transcript = &self.prepared.base.request.transcript;
         let source = source.around(transcript, self.gathered.summary().to_owned());
@@ -54,11 +54,25 @@ impl Extract {
         let around =
             run.compactor.prompt.as_ref().map(|prompt| Around { prompt: prompt.clone(), newest });
         let on_failure = summaries.on_failure;
-        let summaries = with_wishes(summaries, run.compactor.cause());
+        let summaries = with_wishes(summaries, &run.compactor);
         let (counter, replaced) = (Arc::clone(&run.compactor.counter), self.replaced());
         let mut work = Work::new(summaries, source, counter, room, replaced, around);
         run.log.summarizers(&mut work);
         State::Summarization(Box::new(Summarization { extract: self, on_failure, work }))
+    }
+
+    /// Goes on, or doesn't, because there is no summary.
+    fn without_summary(self, why: String, on_failure: OnFailure, run: &mut Run) -> State {
+        match on_failure {
+            OnFailure::Extractive => self.write(None, run),
+            OnFailure::Skip => {
+                run.log.given_up(&format!("there is no summary: {why}"));
+                self.prepared.pass(Reached::Declined, run)
+            }
+            OnFailure::Error => {
+                State::Failed(CompactError::Summary { why, spent: run.log.spent() })
+            }
+        }
     }
 
     /// Puts a hook's summary into the checkpoint; if it isn't admitted, summarizers are asked.
@@ -72,7 +86,8 @@ impl Extract {
         let (by, text) = (given.by.clone(), given.summary.text.clone());
         // It is paid once, however often it is tried.
         let spent = std::mem::take(&mut given.summary.spent);
-        match self.admit(&by, Summary { text, spent }, all, run) {
+        given.is_booked = true;
+        match self.admit(&by, Summary { spent, ..Summary::new(text) }, all, run) {
             Ok(text) => self.write(Some(&text), run),
             Err(unused) => {
                 run.log.fallbacks.push(format!("{by}: {unused}"));
@@ -112,7 +127,8 @@ impl Extract {
         known: SummarySource,
         run: &mut Run,
     ) -> Result<String, Unused> {
-        let Summary { text, spent } = summary;
+        let Summary { text, spent, metadata } = summary;
+        run.log.note(by, metadata);
         let by = by.to_owned();
         let counter = run.compactor.counter();
         let admitted = self.summary_room(run).ok_or(Unused::NoRoom).and_then(|room| {
@@ -179,13 +195,12 @@ impl Summarization {
             asked.tokens = run.compactor.counter().text(text).tokens;
         }
         run.log.book_all(asked);
-        let state = match (summary, on_failure) {
-            (Ok(text), _) => extract.write(Some(&text), run),
-            (Err(_), OnFailure::Extractive) => extract.write(None, run),
-            (Err(_), OnFailure::Skip) => extract.prepared.pass(Reached::Declined, run),
-            (Err(why), OnFailure::Error) => {
-                State::Failed(CompactError::Summary { why, spent: run.log.spent() })
-            }
+        for (by, metadata) in work.metadata() {
+            run.log.note(&by, metadata);
+        }
+        let state = match summary {
+            Ok(text) => extract.write(Some(&text), run),
+            Err(why) => extract.without_summary(why, on_failure, run),
         };
         (state, Step::Yield)
     }
@@ -206,11 +221,17 @@ impl Log {
     }
 }
 
-/// What is asked for, with the wishes of those who asked for the compaction, and why it is made.
-fn with_wishes(summaries: Arc<Summaries>, cause: Option<&Cause>) -> Arc<Summaries> {
-    let Some(cause) = cause else { return summaries };
-    let demands = cause.demands();
+/// What is asked for, with the wishes of the caller and of those who asked for the compaction, and why it is made.
+fn with_wishes(summaries: Arc<Summaries>, compactor: &Compactor) -> Arc<Summaries> {
+    let (about, cause) = (compactor.context(), compactor.cause());
+    if about.is_empty() && cause.is_none() {
+        return summaries;
+    }
     let mut brief = summaries.brief.clone();
+    brief.about = about.without_wishes();
+    brief.more.extend_from_slice(&about.instructions);
+    let Some(cause) = cause else { return Arc::new(Summaries { brief, ..(*summaries).clone() }) };
+    let demands = cause.demands();
     brief.reason = Some(cut::one_line(&cause.to_string(), REASON));
     let focuses =
         brief.focus.iter().chain(demands.iter().filter_map(|demand| demand.focus.as_ref()));

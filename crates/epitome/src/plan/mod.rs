@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Budget, Stop};
+use crate::context::{JobContext, Metadata};
 use crate::count::{Tally, TokenCounter};
 use crate::guard::{Guard, KeepReason};
 use crate::model::Binding;
@@ -84,6 +85,9 @@ pub struct PlanStep {
     pub edits: usize,
     /// Tokens that they save, before the checkpoint.
     pub saved: u64,
+    /// What it says of them.
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
 }
 
 /// How far a plan may go.
@@ -125,6 +129,8 @@ pub struct PlanInput<'a> {
     pub means: Means,
     /// Why it began, if that was said.
     pub cause: Option<&'a Cause>,
+    /// What the caller says of it.
+    pub about: &'a JobContext,
     /// The counter that decides.
     pub counter: &'a dyn TokenCounter,
     /// Whether reasoning is bound to the prefix.
@@ -151,6 +157,7 @@ impl<'a> PlanInput<'a> {
             budget: self.budget,
             least: self.least,
             cause: self.cause,
+            about: self.about,
             horizon,
             found: self.found,
         }

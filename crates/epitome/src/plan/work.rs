@@ -2,6 +2,7 @@
 
 use super::{Plan, PlanInput, PlanStep, Reached};
 use crate::budget::Stop;
+use crate::context::{Metadata, note};
 use crate::guard::open_turn;
 use crate::model::Binding;
 use crate::strategy::{Edit, Strategy, StrategyContext};
@@ -168,7 +169,15 @@ impl WorkingPlan {
         if self.drop_reasoning_before(input, &edits) {
             edits = strategy.propose(&self.scene(input));
         }
+        let mut metadata = Metadata::new();
+        note(&mut metadata, strategy.metadata(&self.scene(input)));
+        let known = self.steps.len();
         self.make(input, strategy.name(), edits);
+        // What had to leave before its edits isn't its own.
+        let own = self.steps[known..].iter_mut().rfind(|step| step.strategy == strategy.name());
+        if let Some(own) = own {
+            own.metadata = metadata;
+        }
     }
 
     /// Makes edits in order until the target is reached.
@@ -210,7 +219,8 @@ impl WorkingPlan {
     fn record(&mut self, strategy: &str, edits: usize, before: u64) {
         if edits > 0 {
             let saved = before.saturating_sub(self.draft.total());
-            self.steps.push(PlanStep { strategy: strategy.to_owned(), edits, saved });
+            let (strategy, metadata) = (strategy.to_owned(), Metadata::new());
+            self.steps.push(PlanStep { strategy, edits, saved, metadata });
         }
     }
 

@@ -7,18 +7,19 @@ use super::breaker::Circumstances;
 use super::conversation::{Asks, Flight, Line, Manner, Urgency, Weight};
 use super::experience::PromptEstimate;
 use super::{
-    AtLimit, Begun, Chain, Handling, Landing, Outgoing, Recipient, Sent, SessionId, Sessions,
-    StallReason, Ticket, intake,
+    Arrived, AtLimit, Begun, Chain, Handling, Landing, Outgoing, Recipient, Sent, SessionId,
+    Sessions, StallReason, Ticket, intake,
 };
 use crate::budget::Target;
+use crate::context::JobContext;
 use crate::count::Count;
 use crate::engine::kept_task;
 use crate::guard::Pin;
-use crate::model::{Binding, unbind};
+use crate::model::Binding;
 use crate::receipt::{RequestSize, Stats};
 use crate::request::Request;
 use crate::summarize::AgentPrompt;
-use crate::trigger::{Cause, Measurements, Switch};
+use crate::trigger::{Any, Cause, Measurements, Switch, Trigger as _, asked};
 use crate::view::View;
 use crate::wire;
 
@@ -45,6 +46,8 @@ pub(super) struct Subject<'a> {
     pub(super) frame: u64,
     /// What is shown of it, how many messages of that were sent before, and how long ago.
     pub(super) prompt: Option<(&'a Request, usize, Option<Duration>)>,
+    /// What the caller says of it.
+    pub(super) about: &'a JobContext,
     pub(super) now: Duration,
 }
 
@@ -84,31 +87,10 @@ impl Subject<'_> {
 
 impl Sessions {
     /// Finds the conversation of a request, and takes in what is new of it.
-    pub(super) fn see(
-        &mut self,
-        tenant: &str,
-        request: &Request,
-        to: &Recipient,
-        now: Duration,
-    ) -> Seen {
-        let seen = self.recent.seen(tenant, request);
-        let is_whole = seen.as_ref().is_some_and(|seen| seen.is_whole);
-        let found = if is_whole { Vec::new() } else { self.recent.check(tenant, request) };
-        let mend =
-            |found| unbind(request, wire::repair_found(request, found), Binding::of(request));
-        let repaired = (!found.is_empty()).then(|| mend(found));
-        let is_whole = repaired.as_ref().is_none_or(|repaired| repaired.mended.is_empty());
-        let base = repaired.map_or_else(|| request.clone(), |repaired| repaired.request);
-        // Of what was mended the bytes aren't those that were read.
-        let first = seen.and_then(|seen| seen.chain).filter(|_| is_whole);
-        let (known, first) = first.unwrap_or_default();
-        let first = Arc::unwrap_or_clone(first);
-        let chain = Arc::new(first.going_on(known, &base, tenant, self.options.key));
-        if is_whole {
-            self.recent.note(tenant, request, &chain);
-        }
+    pub(super) fn see(&mut self, arrived: Arrived, to: &Recipient, now: Duration) -> Seen {
+        let Arrived { tenant, base, chain, .. } = arrived;
         let model = to.model.clone().or_else(|| base.model()).unwrap_or_default();
-        let session = self.find(&chain, tenant, now);
+        let session = self.find(&chain, &tenant, now);
         let taken_in = self.extend(session, &base, &chain);
         self.bind(session, &base, &chain);
         let counter = self.compactor.counter();
@@ -118,20 +100,20 @@ impl Sessions {
         let weight = line.weigh(&base, &chain, counter, self.options.key);
         let anchor = line.anchor_of(&model);
         let glimpse = line.glimpse(&weight, anchor.as_ref());
-        let notes = self.experience.corrected(&model, weight.notes);
-        let tokens = self.experience.count(&model, anchor, &glimpse) + notes;
+        let notes = self.experience.get().corrected(&model, weight.notes);
+        let tokens = self.experience.get().count(&model, anchor, &glimpse) + notes;
         Seen { session, base, chain, model, taken_in, idle, weight, glimpse, tokens }
     }
 
     pub(super) fn look(
         &mut self,
-        tenant: &str,
-        request: &Request,
+        arrived: Arrived,
         to: Recipient,
         now: Duration,
         look: Look,
     ) -> Handling {
-        let seen = self.see(tenant, request, &to, now);
+        let bytes = arrived.bytes;
+        let seen = self.see(arrived, &to, now);
         let Seen { session: id, base, chain, model, taken_in, idle, weight, glimpse, tokens } =
             seen;
         let flight = self.lines[&id].flight.as_ref();
@@ -139,7 +121,7 @@ impl Sessions {
         let line = self.lines.get_mut(&id).expect("it was just seen");
         // An answer that doesn't come any more; if it does, it is too late.
         line.flight.take_if(|_| is_overdue);
-        let window = self.experience.window(&model, to.window);
+        let window = self.experience.get().window(&model, to.window);
         let switch = line.window.zip(window).filter(|(from, to)| from != to);
         line.window = window;
         let view = line.epoch().view(&base, &chain);
@@ -147,7 +129,7 @@ impl Sessions {
             (tokens, base.clone())
         } else {
             let shown = wire::shown(&base, &view).expect("spliced JSON is JSON of the same format");
-            (self.experience.corrected(&model, weight.total()), shown)
+            (self.experience.get().corrected(&model, weight.total()), shown)
         };
         let stats = self.stats(
             window,
@@ -173,8 +155,9 @@ impl Sessions {
             let frame = weight.frame.tokens;
             let sent = self.lines[&id].sent(&base, &chain, shown.transcript.len());
             let prompt = Some((&shown, sent, idle));
-            let subject = Subject { id, base: &base, model: &model, counted, frame, prompt, now };
-            self.decide(&subject, &gauge, &mut decision);
+            let (base, model, about) = (&base, model.as_str(), &to.about);
+            let subject = Subject { id, base, model, counted, frame, prompt, about, now };
+            self.begin_if_due(&subject, &gauge, &mut decision);
         }
         let Decision { stats, wait, begun, stuck } = decision;
         let send = wait.map_or_else(
@@ -188,7 +171,7 @@ impl Sessions {
                     model,
                     glimpse,
                     tokens: tokens.tokens,
-                    bytes: if view.is_whole() { request.source() } else { shown.source() }.len(),
+                    bytes: if view.is_whole() { bytes } else { shown.source().len() },
                     is_retry: false,
                 };
                 if view.is_whole() {
@@ -242,7 +225,12 @@ impl Sessions {
     }
 
     /// Whether a compaction begins, and whether the request waits for it.
-    fn decide(&mut self, subject: &Subject<'_>, gauge: &Measurements, decision: &mut Decision) {
+    fn begin_if_due(
+        &mut self,
+        subject: &Subject<'_>,
+        gauge: &Measurements,
+        decision: &mut Decision,
+    ) {
         let Subject { id, frame, now, .. } = *subject;
         let soft = self.options.soft.as_ref();
         // What doesn't fit is refused, whatever the trigger looks at.
@@ -252,8 +240,15 @@ impl Sessions {
         let hard = self.options.trigger.fires(gauge).or_else(|| over.clone());
         // A reply that comes while a compaction is prepared can't be stripped inside its loop.
         let soft = soft.filter(|_| Binding::of(subject.base) != Binding::PrefixManual);
-        let cause = hard.clone().or_else(|| soft.and_then(|soft| soft.fires(gauge)));
-        let most = gauge.window.map(|window| self.experience.counted(subject.model, window));
+        let prepared = soft.and_then(|soft| soft.fires(gauge));
+        // What was asked for is done whatever the triggers look at; some say whether it waits.
+        let is_heard =
+            |cause: &Option<Cause>| cause.as_ref().is_some_and(|cause| !cause.demands().is_empty());
+        let asked = asked(gauge, |_| true).filter(|_| !is_heard(&hard));
+        let asked = asked.filter(|_| hard.is_some() || !is_heard(&prepared));
+        let hard = asked.or(hard);
+        let cause = hard.clone().or(prepared);
+        let most = gauge.window.map(|window| self.experience.get().counted(subject.model, window));
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let Some(cause) = cause else { return };
         let asks = match self.options.at_limit {
@@ -313,15 +308,19 @@ impl Sessions {
         }
         line.demands.clear();
         let target = self.landing(subject, gauge.window);
-        let target = match gauge.window {
-            Some(window) if !fits => self.within(subject, window, target),
+        let is_small = target.resolve(tokens) >= tokens;
+        let target = match (self.options.landing, gauge.window) {
+            (Landing::Window(_), _) if is_small && !cause.demands().is_empty() => {
+                self.options.landing.target(None)
+            }
+            (_, Some(window)) if !fits => self.within(subject, window, target),
             _ => target,
         };
         decision.stats.triggered = true;
         decision.stats.reason = cause.to_string();
         let urgency = if is_economic { Urgency::Economy } else { Urgency::Must };
-        let alone = self.options.trigger.fires_alone(gauge);
-        let alone = alone.or_else(|| soft.and_then(|soft| soft.fires_alone(gauge))).or(over);
+        let both = [Some(&self.options.trigger), soft].into_iter().flatten().cloned();
+        let alone = Any::of(both).fires_alone(gauge).or(over);
         let manner = Manner { urgency, asks, alone };
         let begun = self.begin(subject, cause, target, gauge.window, manner);
         if hard.is_some() {
@@ -334,7 +333,7 @@ impl Sessions {
     pub(super) fn landing(&self, subject: &Subject<'_>, window: Option<u64>) -> Target {
         match (self.options.landing, self.options.landing.target(window)) {
             (Landing::Window(_), Target::Tokens(target)) => {
-                Target::Tokens(self.experience.counted(subject.model, target).max(1))
+                Target::Tokens(self.experience.get().counted(subject.model, target).max(1))
             }
             (_, target) => target,
         }
@@ -342,7 +341,7 @@ impl Sessions {
 
     /// A target that fits in a window, and is strictly smaller than what is shown.
     pub(super) fn within(&self, subject: &Subject<'_>, window: u64, target: Target) -> Target {
-        let window = self.experience.counted(subject.model, window);
+        let window = self.experience.get().counted(subject.model, window);
         let most = (subject.counted / 10 * 9).min(window / 10 * 9).max(1);
         Target::Tokens(target.resolve(subject.counted).clamp(1, most))
     }
@@ -356,9 +355,8 @@ impl Sessions {
         manner: Manner,
     ) -> Begun {
         let Manner { urgency, asks, alone } = manner;
-        let Subject { id, base, now, .. } = *subject;
-        let ticket = Ticket(self.next);
-        self.next += 1;
+        let Subject { id, base, about, now, .. } = *subject;
+        let ticket = Ticket(self.number());
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let epoch = line.epoch().number;
         let shows_all = line.epoch().shows_all();
@@ -369,6 +367,8 @@ impl Sessions {
         let target = demands.iter().find_map(|demand| demand.target).unwrap_or(target);
         let pins: Vec<Pin> = demands.iter().flat_map(|demand| demand.pins.clone()).collect();
         let compactor = self.compactor.clone().with_cause(cause.clone()).with_cause_alone(alone);
+        let compactor =
+            if about.is_empty() { compactor } else { compactor.with_context(about.clone()) };
         let compactor = match urgency {
             Urgency::Economy => compactor,
             Urgency::Must => compactor.with_last_resort(),

@@ -57,14 +57,14 @@ impl Sessions {
     /// window is at least that large.
     #[expect(clippy::needless_pass_by_value, reason = "a prompt is reported once")]
     pub fn reported(&mut self, sent: Sent, prompt: u64) {
-        self.experience.learnt.accepted(&sent.model, prompt);
+        self.experience.get().learnt.accepted(&sent.model, prompt);
         self.learn(&sent, prompt);
     }
 
     fn learn(&mut self, sent: &Sent, prompt: u64) {
         let counter = self.compactor.counter().name();
         if let Some(line) = self.lines.get_mut(&sent.session) {
-            line.learn(&mut self.experience, counter, sent, prompt);
+            line.learn(&mut self.experience.get(), counter, sent, prompt);
         }
     }
 
@@ -79,7 +79,7 @@ impl Sessions {
         told: &PromptOverflow,
         now: Duration,
     ) -> Option<Retry> {
-        self.experience.learnt.refused(&sent.model, told, Some(sent.tokens));
+        self.experience.get().learnt.refused(&sent.model, told, Some(sent.tokens));
         let (used, limit) = told.tokens().unwrap_or_default();
         if let Some(used) = used {
             self.learn(&sent, used);
@@ -88,13 +88,15 @@ impl Sessions {
             return None;
         }
         // The conversation may have gone on without it: then it goes its own way from here.
-        let seen = self.see(tenant, request, &sent.to, now);
+        let arrived = self.reader.arrive(tenant, request);
+        let seen = self.see(arrived, &sent.to, now);
         let line = self.lines.get_mut(&seen.session)?;
         // What was in flight was made for a window that isn't there.
         line.flight = None;
-        let window = self.experience.window(&sent.model, sent.to.window);
+        let window = self.experience.get().window(&sent.model, sent.to.window);
         // Above the window the last one landed too: nothing smaller can be had until something changes.
-        let most = limit.or(window).map(|window| self.experience.counted(&sent.model, window));
+        let most =
+            limit.or(window).map(|window| self.experience.get().counted(&sent.model, window));
         let subject = Subject {
             id: seen.session,
             base: &seen.base,
@@ -104,6 +106,7 @@ impl Sessions {
             frame: seen.weight.frame.tokens,
             // It doesn't fit, so that nothing fits behind it.
             prompt: None,
+            about: &sent.to.about,
             now,
         };
         let is = subject.circumstances(window);
@@ -133,7 +136,8 @@ impl Sessions {
         now: Duration,
     ) -> Option<Handling> {
         let RefusedPrompt(before) = refused;
-        let mut answer = self.look(tenant, request, before.to, now, Look::Show);
+        let arrived = self.reader.arrive(tenant, request);
+        let mut answer = self.look(arrived, before.to, now, Look::Show);
         let (Outgoing::AsItCame(sent) | Outgoing::View(_, sent)) = &mut answer.send else {
             return None;
         };

@@ -3,6 +3,7 @@
 //! It holds for all conversations with a model, and may be kept beyond the process.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,16 @@ pub struct Experience {
     pub learnt: Learnt,
     /// Counts against what providers reported.
     pub calibrations: BTreeMap<String, Calibration>,
+}
+
+/// Experience that parts of a machine share; held only to look something up or to note it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SharedExperience(Arc<Mutex<Experience>>);
+
+impl SharedExperience {
+    pub(super) fn get(&self) -> MutexGuard<'_, Experience> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Experience {

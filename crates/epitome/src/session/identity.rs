@@ -29,6 +29,13 @@ impl std::fmt::Debug for ChainKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PrefixId(u128);
 
+impl PrefixId {
+    /// Which of so many parts it falls to.
+    pub(super) fn part(self, of: usize) -> usize {
+        (self.0 % of as u128) as usize
+    }
+}
+
 /// The links of a request: its entries, without those that are there for one request only.
 #[derive(Clone, Debug, Default)]
 pub struct Chain {

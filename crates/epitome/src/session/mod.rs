@@ -35,6 +35,7 @@ mod normalize;
 mod options;
 mod page;
 mod part_path;
+mod reader;
 mod reasoning_binding;
 mod recent;
 mod recipient;
@@ -43,6 +44,7 @@ mod sync;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::count::ByHash;
@@ -53,7 +55,7 @@ use crate::trigger::{Cause, Demand};
 use crate::wire::{Format, WireError};
 use conversation::Line;
 use decide::Look;
-use recent::Recent;
+use experience::SharedExperience;
 
 pub use breaker::StallReason;
 pub use commit::{Awaited, Committed, Refusal};
@@ -62,7 +64,8 @@ pub use epoch::Epoch;
 pub use experience::Experience;
 pub use identity::{Chain, ChainKey, PrefixId};
 pub use options::{AtLimit, Landing, SessionOptions, SessionOptionsError};
-pub use page::{Page, page};
+pub use page::{CurrentView, Page, page};
+pub use reader::{Arrived, Reader};
 pub use recipient::Recipient;
 pub use saved::Saved;
 pub use sync::{RunCompaction, Settled};
@@ -70,6 +73,16 @@ pub use sync::{RunCompaction, Settled};
 /// A conversation, for as long as the machine lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(u64);
+
+impl SessionId {
+    /// Which of so many parts of a machine ([`Sessions::parts`]) knows it.
+    ///
+    /// # Panics
+    /// Of no parts.
+    pub fn part(self, of: usize) -> usize {
+        (self.0 % of as u64) as usize
+    }
+}
 
 /// A compaction that was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -124,13 +137,16 @@ pub struct Sessions {
     compactor: Compactor,
     /// What takes giant results in, and from how many tokens on, if that is asked for.
     intake: Option<(Compactor, u64)>,
-    experience: Experience,
+    experience: SharedExperience,
+    reader: Reader,
     lines: BTreeMap<SessionId, Line>,
     /// The line that had a link first.
     by_prefix: ByHash<PrefixId, SessionId>,
-    recent: Recent,
-    /// The number of the next conversation.
+    /// Conversations that all parts of the machine know.
+    all: Arc<AtomicUsize>,
+    /// The number of the next conversation or compaction, and what is between two: parts of a machine number in turn.
     next: u64,
+    stride: u64,
 }
 
 impl Sessions {
@@ -142,16 +158,54 @@ impl Sessions {
     pub fn new(options: SessionOptions, compactor: Compactor) -> Result<Self, SessionOptionsError> {
         options.validate()?;
         let intake = compactor.taking_in();
+        let reader = Reader::new(options.most_known, options.key);
         Ok(Sessions {
             options,
             compactor,
             intake,
-            experience: Experience::default(),
+            experience: SharedExperience::default(),
+            reader,
             lines: BTreeMap::new(),
             by_prefix: ByHash::default(),
-            recent: Recent::default(),
+            all: Arc::default(),
             next: 0,
+            stride: 1,
         })
+    }
+
+    /// The machine in so many parts, none of whose conversations is known yet, to be asked at the same time. Each has
+    /// conversations of its own: that of a request is in the part that [`Arrived::part`] says, and a conversation that is known
+    /// in the one that [`SessionId::part`] says. They share what use teaches, what they read, and the bounds of both.
+    ///
+    /// # Panics
+    /// Of no parts.
+    pub fn parts(self, many: usize) -> Vec<Self> {
+        assert!(many > 0, "a machine has a part");
+        let part = |at: usize| Sessions {
+            options: self.options.clone(),
+            compactor: self.compactor.clone(),
+            intake: self.intake.clone(),
+            experience: self.experience.clone(),
+            reader: self.reader.clone(),
+            lines: BTreeMap::new(),
+            by_prefix: ByHash::default(),
+            all: Arc::clone(&self.all),
+            next: at as u64,
+            stride: many as u64,
+        };
+        (0..many).map(part).collect()
+    }
+
+    /// What reads requests for it, apart from it.
+    pub fn reader(&self) -> Reader {
+        self.reader.clone()
+    }
+
+    /// A number that nothing has yet.
+    fn number(&mut self) -> u64 {
+        let number = self.next;
+        self.next += self.stride;
+        number
     }
 
     /// Reads a request of `tenant`'s as [`wire::parse`](crate::wire::parse) does, or as
@@ -167,7 +221,7 @@ impl Sessions {
         format: Option<Format>,
         source: impl Into<Arc<String>>,
     ) -> Result<Request, WireError> {
-        self.recent.read(tenant, format, source.into(), self.options.most_known)
+        self.reader.read(tenant, format, source)
     }
 
     /// Puts one more message at the end of a request of `tenant`'s, for a host that holds the conversation itself: it is
@@ -182,7 +236,7 @@ impl Sessions {
         request: &mut Request,
         message: &str,
     ) -> Result<(), WireError> {
-        self.recent.append(tenant, request, message, self.options.most_known)
+        self.reader.append(tenant, request, message)
     }
 
     /// Looks at a request that a client wants to send at time `now` (since any fixed moment), and
@@ -195,7 +249,18 @@ impl Sessions {
         to: impl Into<Recipient>,
         now: Duration,
     ) -> Handling {
-        self.look(tenant, request, to.into(), now, Look::Decide)
+        let arrived = self.reader.arrive(tenant, request);
+        self.decide(arrived, to, now)
+    }
+
+    /// The same of a request that its [`Reader`] has found out all about.
+    pub fn decide(
+        &mut self,
+        arrived: Arrived,
+        to: impl Into<Recipient>,
+        now: Duration,
+    ) -> Handling {
+        self.look(arrived, to.into(), now, Look::Decide)
     }
 
     /// What is shown of a request by the view in force: after a commit, or when nothing may begin.
@@ -206,25 +271,27 @@ impl Sessions {
         to: impl Into<Recipient>,
         now: Duration,
     ) -> Handling {
-        self.look(tenant, request, to.into(), now, Look::Show)
+        let arrived = self.reader.arrive(tenant, request);
+        self.look(arrived, to.into(), now, Look::Show)
     }
 
-    /// Asks for a compaction of a conversation at its next request.
-    pub fn demand(&mut self, session: SessionId, demand: Demand) {
-        if let Some(line) = self.lines.get_mut(&session) {
-            line.demands.push(demand);
-        }
+    /// Asks for a compaction of a conversation at its next request in which every call has its result, whatever the triggers
+    /// look at; whether the conversation is known.
+    pub fn demand(&mut self, session: SessionId, demand: Demand) -> bool {
+        let line = self.lines.get_mut(&session);
+        line.map(|line| line.demands.push(demand)).is_some()
     }
 
     /// What use taught of models so far, to be kept.
-    pub fn experience(&self) -> &Experience {
-        &self.experience
+    pub fn experience(&self) -> Experience {
+        self.experience.get().clone()
     }
 
     /// The same, knowing what was learnt before.
     #[must_use]
     pub fn experienced(self, experience: Experience) -> Self {
-        Sessions { experience, ..self }
+        *self.experience.get() = experience;
+        self
     }
 
     /// The newest epoch of a conversation.
@@ -245,21 +312,16 @@ impl Sessions {
     /// The conversation that the chain goes on with: the one with the longest beginning in common,
     /// forked where it goes another way.
     fn find(&mut self, chain: &Chain, tenant: &str, now: Duration) -> SessionId {
-        // Who has only instructions in common has nothing in common.
-        let least = chain.len().min(chain.instructions() + 1).max(1);
-        let longest = (least..=chain.len())
-            .rev()
-            .find_map(|links| self.by_prefix.get(&chain.ids()[links - 1]).map(|id| (*id, links)));
-        if let Some((id, links)) = longest
+        if let Some((id, links)) = self.longest(chain)
             && let Some(line) = self.lines.get(&id)
         {
             if line.ids.len() == links {
                 return id;
             }
             let new = SessionId(self.next);
-            self.next += 1;
             let fork = line.fork(new, links);
-            self.lines.insert(new, fork);
+            self.number();
+            self.insert(fork);
             if links == chain.len() {
                 // Who goes on from here goes on from the newest who was here.
                 self.by_prefix.insert(chain.ids()[links - 1], new);
@@ -267,24 +329,38 @@ impl Sessions {
             self.forget_some(new);
             return new;
         }
-        let new = SessionId(self.next);
-        self.next += 1;
+        let new = SessionId(self.number());
         let mut line = Line::new(new, tenant);
         line.seen = now;
-        self.lines.insert(new, line);
+        self.insert(line);
         self.forget_some(new);
         new
     }
 
-    /// Forgets conversations that weren't heard of longest, but not `newest`.
+    /// The conversation that has the longest beginning in common with a chain, and its links.
+    fn longest(&self, chain: &Chain) -> Option<(SessionId, usize)> {
+        // Who has only instructions in common has nothing in common.
+        let least = chain.len().min(chain.instructions() + 1).max(1);
+        (least..=chain.len())
+            .rev()
+            .find_map(|links| self.by_prefix.get(&chain.ids()[links - 1]).map(|id| (*id, links)))
+    }
+
+    fn insert(&mut self, line: Line) {
+        self.all.fetch_add(1, Ordering::Relaxed);
+        self.lines.insert(line.id, line);
+    }
+
+    /// Forgets conversations of this part that weren't heard of longest, but not `newest`, where all parts know too many.
     fn forget_some(&mut self, newest: SessionId) {
-        while self.lines.len() > self.options.most_sessions {
+        while self.all.load(Ordering::Relaxed) > self.options.most_sessions {
             let others = self.lines.values().filter(|line| line.id != newest);
             let Some(oldest) = others.min_by_key(|line| (line.seen, line.id)).map(|line| line.id)
             else {
                 return;
             };
             let line = self.lines.remove(&oldest).expect("it was just found");
+            self.all.fetch_sub(1, Ordering::Relaxed);
             for prefix in line.ids {
                 if self.by_prefix.get(&prefix) == Some(&oldest) {
                     self.by_prefix.remove(&prefix);

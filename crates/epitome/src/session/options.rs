@@ -13,7 +13,8 @@ use crate::trigger::Trigger;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Landing {
-    /// At a share of the window, from 0 to 1; at the share of the input where no window is known.
+    /// At a share of the window, from 0 to 1; at the share of the input where no window is known, or where a compaction is
+    /// asked for and less than that is shown.
     Window(f64),
     /// At so many tokens, or percent of the input.
     Target(Target),

@@ -4,7 +4,60 @@
 
 use std::ops::Range;
 
+use super::reader::Arrived;
+use super::{SessionId, Sessions};
+use crate::request::Request;
 use crate::view::View;
+use crate::wire;
+
+/// What is shown of a request by the view in force.
+#[derive(Clone, Debug)]
+pub struct CurrentView {
+    /// Its conversation.
+    pub session: SessionId,
+    /// The number of the view's epoch; 0 before anything was compacted.
+    pub epoch: u32,
+    /// The request as it came, mended if it was broken.
+    pub request: Request,
+    /// What is shown of it.
+    pub view: View,
+}
+
+impl CurrentView {
+    /// The request as it would go out.
+    ///
+    /// # Panics
+    /// Never: a view in force can be rendered.
+    pub fn shown(&self) -> Request {
+        wire::shown(&self.request, &self.view).expect("spliced JSON is JSON of the same format")
+    }
+
+    /// At most `size` of the messages before those that are kept, newest first: see [`page`].
+    ///
+    /// # Panics
+    /// If a page is to hold nothing.
+    pub fn page(&self, cursor: Option<usize>, size: usize) -> Page {
+        page(&self.view, cursor, size)
+    }
+}
+
+impl Sessions {
+    /// What is shown of a request by the view in force; `None` where its conversation isn't known. Nothing is noted: it is as
+    /// if nobody had asked.
+    pub fn current(&self, arrived: &Arrived) -> Option<CurrentView> {
+        let (session, links) = self.longest(&arrived.chain)?;
+        let line = self.lines.get(&session)?;
+        // Of an earlier state what was shown then.
+        let of = |epoch: &super::Epoch| match line.ids.len() {
+            all if all == links => Some(epoch.clone()),
+            _ => epoch.of_first(links),
+        };
+        let epoch = line.epochs.iter().rev().find_map(of)?;
+        let view = epoch.view(&arrived.base, &arrived.chain);
+        let (request, epoch) = (arrived.base.clone(), epoch.number);
+        Some(CurrentView { session, epoch, request, view })
+    }
+}
 
 /// Some of the entries before the first one that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,13 +3,12 @@
 //! Clients send their whole history with each call, mostly in the same bytes. What is the same isn't read again; what it
 //! was found to be is taken over. A client that writes its history anew is read as if it were new.
 
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::identity::Chain;
 use crate::request::Request;
-use crate::wire::{self, Clean, Finding, Format, WireError};
+use crate::wire::{self, Clean, Format, WireError};
 
 /// Requests that are kept at most: each new one is held to all of them.
 const MOST: usize = 256;
@@ -47,11 +46,41 @@ enum Holder {
 }
 
 /// What is known of a request that is the very one that was read.
+#[derive(Default)]
 pub(super) struct Seen {
     /// The chain of so many of its first entries, handed over.
     pub(super) chain: Option<(usize, Arc<Chain>)>,
     /// Whether nothing in it is to be mended.
     pub(super) is_whole: bool,
+    /// Else what is known to break no rule, and of how many of its first entries, handed over.
+    pub(super) clean: Option<(Clean, usize)>,
+}
+
+/// What a request may go on from.
+pub(super) enum Before {
+    /// This one, plainly.
+    Next(Request),
+    /// The one of these, the newest first, that begins most alike, if any does.
+    Newest(Vec<Request>),
+}
+
+impl Before {
+    /// The request that `source` goes on from: of several the one that begins most alike, as a fork does, and who moved a mark.
+    pub(super) fn of(self, source: &str) -> Option<Request> {
+        match self {
+            Before::Next(next) => Some(next),
+            Before::Newest(newest) => {
+                let shared = newest.into_iter().rev().map(|request| {
+                    let entries = request.transcript.shared_with(source);
+                    (entries, request)
+                });
+                // Of equals the newest, which comes last.
+                let most =
+                    shared.filter(|(entries, _)| *entries > 0).max_by_key(|(entries, _)| *entries);
+                most.map(|(_, request)| request)
+            }
+        }
+    }
 }
 
 impl Known {
@@ -78,26 +107,35 @@ impl Known {
 }
 
 impl Recent {
-    /// Reads a request, and keeps it as long as no more than `most` bytes are kept.
-    pub(super) fn read(
+    /// What a request may go on from: the one that it plainly does, or the newest ones.
+    pub(super) fn before(&self, tenant: &str, format: Format, source: &str) -> Before {
+        let near = || {
+            let is_near = |known: &&Known| known.tenant == tenant && known.request.format == format;
+            self.known.iter().filter(is_near).map(|known| &known.request)
+        };
+        match near().find(|known| known.transcript.may_go_on_in(source)) {
+            Some(next) => Before::Next(next.clone()),
+            None => Before::Newest(near().take(COMPARED).cloned().collect()),
+        }
+    }
+
+    /// Keeps a request that was read by itself, as long as no more than `most` bytes are kept.
+    pub(super) fn read_alone(&mut self, tenant: &str, request: Request, most: usize) -> Request {
+        self.keep(Known::new(tenant, request), most)
+    }
+
+    /// Keeps a request that was read from where it goes on from another one, with so many of that one's entries. If somebody
+    /// else has gone on from that one by now, nothing is taken over.
+    pub(super) fn read_on(
         &mut self,
         tenant: &str,
-        format: Option<Format>,
-        source: Arc<String>,
+        (from, entries): (&Request, usize),
+        request: Request,
         most: usize,
-    ) -> Result<Request, WireError> {
-        let Some(format) = format else {
-            return Ok(self.keep(Known::new(tenant, wire::detect(source)?), most));
+    ) -> Request {
+        let Some(at) = self.known.iter().position(|known| known.is_of(tenant, from)) else {
+            return self.read_alone(tenant, request, most);
         };
-        let goes_on = |known: &Known| {
-            let is_near = known.tenant == tenant && known.request.format == format;
-            is_near && known.request.transcript.may_go_on_in(&source)
-        };
-        let next = self.known.iter().position(goes_on);
-        let Some(at) = next.or_else(|| self.most_alike(tenant, format, &source)) else {
-            return Ok(self.keep(Known::new(tenant, wire::parse(format, source)?), most));
-        };
-        let (entries, request) = wire::parse_on(&self.known[at].request, source)?;
         let before = &mut self.known[at];
         let whole = before.request.transcript.len();
         // It goes on with this one, and nobody else does.
@@ -115,7 +153,13 @@ impl Recent {
         if is_next {
             self.known.remove(at);
         }
-        Ok(self.keep(Known { chain, clean, ..Known::new(tenant, request) }, most))
+        self.keep(Known { chain, clean, ..Known::new(tenant, request) }, most)
+    }
+
+    /// Requests that are known, and the bytes that are kept for them.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> (usize, usize) {
+        (self.known.len(), self.known.iter().map(Known::bytes).sum())
     }
 
     /// Appends a message to a request; what is known of it holds on.
@@ -138,17 +182,6 @@ impl Recent {
         appended
     }
 
-    /// Of the newest ones the one that begins most alike: a fork goes on from there, and who moved a mark.
-    fn most_alike(&self, tenant: &str, format: Format, source: &str) -> Option<usize> {
-        let shared = |(at, known): (usize, &Known)| {
-            let is_near = known.tenant == tenant && known.request.format == format;
-            let entries = if is_near { known.request.transcript.shared_with(source) } else { 0 };
-            (entries > 0).then_some((entries, at))
-        };
-        let newest = self.known.iter().take(COMPARED).enumerate().filter_map(shared);
-        newest.max_by_key(|(entries, at)| (*entries, Reverse(*at))).map(|(_, at)| at)
-    }
-
     fn keep(&mut self, known: Known, most: usize) -> Request {
         let request = known.request.clone();
         self.known.push_front(known);
@@ -168,129 +201,24 @@ impl Recent {
     /// [`note`](Self::note).
     pub(super) fn seen(&mut self, tenant: &str, request: &Request) -> Option<Seen> {
         let known = self.known.iter_mut().find(|known| known.is_of(tenant, request))?;
-        Some(Seen { chain: known.chain.take(), is_whole: known.is_whole })
+        let clean = if known.is_whole { None } else { known.clean.take() };
+        Some(Seen { chain: known.chain.take(), is_whole: known.is_whole, clean })
     }
 
-    /// All breaches of rules in `request`. If it was read here and not changed since, what it has in common with one that
-    /// was found to have none isn't looked at again.
-    pub(super) fn check(&mut self, tenant: &str, request: &Request) -> Vec<Finding> {
-        let Some(known) = self.known.iter_mut().find(|known| known.is_of(tenant, request)) else {
-            return wire::check(request);
-        };
-        match wire::check_on(request, known.clean.take()) {
-            Ok(clean) => {
-                known.clean = Some((clean, request.transcript.len()));
-                Vec::new()
-            }
-            Err(findings) => findings,
-        }
-    }
-
-    /// Notes the chain of a request in which nothing was mended, if it was read here and not changed since.
-    pub(super) fn note(&mut self, tenant: &str, request: &Request, chain: &Arc<Chain>) {
+    /// Notes the chain of a request in which nothing was mended, and that it breaks no rule, if it was read here and not
+    /// changed since.
+    pub(super) fn note(
+        &mut self,
+        tenant: &str,
+        request: &Request,
+        chain: &Arc<Chain>,
+        clean: Option<Clean>,
+    ) {
         if let Some(known) = self.known.iter_mut().find(|known| known.is_of(tenant, request)) {
             known.is_whole = true;
-            known.chain = Some((request.transcript.len(), Arc::clone(chain)));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::session::ChainKey;
-
-    const KEY: ChainKey = ChainKey([1, 2, 3, 4]);
-
-    fn body(words: &[&str], behind: &str) -> Arc<String> {
-        let messages: Vec<String> =
-            words.iter().map(|word| format!(r#"{{"role":"user","content":"{word}"}}"#)).collect();
-        Arc::new(format!(r#"{{"model":"m","messages":[{}]{behind}}}"#, messages.join(",")))
-    }
-
-    fn rows(request: &Request) -> String {
-        let parts =
-            request.transcript.entries().flat_map(|entry| entry.parts().collect::<Vec<_>>());
-        let parts: Vec<String> = parts.map(|part| format!("{:?}", part.row())).collect();
-        let entries: Vec<_> = request.transcript.entries().map(|e| (e.span(), e.role())).collect();
-        format!("{entries:?} {parts:?} {:?}", request.frame)
-    }
-
-    /// Reads it as the machine does, and holds it to what is read of it alone.
-    fn read(recent: &mut Recent, source: &Arc<String>, most: usize) -> Option<Seen> {
-        let format = Format::OpenaiChat;
-        let read = recent.read("t", Some(format), Arc::clone(source), most).expect("messages");
-        let alone = wire::parse(format, Arc::clone(source)).expect("messages");
-        assert_eq!(rows(&read), rows(&alone));
-        let seen = recent.seen("t", &read);
-        recent.note("t", &read, &Arc::new(Chain::of(&read, "t", KEY)));
-        seen
-    }
-
-    #[test]
-    fn what_goes_on_is_read_from_there() {
-        let mut recent = Recent::default();
-        assert!(read(&mut recent, &body(&["a", "b"], ""), 1_000).expect("kept").chain.is_none());
-        let more = body(&["a", "b", "c"], r#","tools":[]"#);
-        let (entries, chain) = read(&mut recent, &more, 1_000).expect("kept").chain.expect("known");
-        // The last one may have gone on.
-        assert_eq!((entries, chain.len(), recent.known.len()), (1, 1, 1));
-        // The last message grew, and another one is behind it.
-        let grown = body(&["a", "b", "cc", "d"], r#","tools":[1]"#);
-        let (entries, chain) =
-            read(&mut recent, &grown, 1_000).expect("kept").chain.expect("known");
-        assert_eq!((entries, chain.len(), recent.known.len()), (2, 2, 1));
-        // Who goes another way leaves what was there.
-        let fork = body(&["a", "x"], "");
-        assert_eq!(read(&mut recent, &fork, 1_000).expect("kept").chain.map(|(at, _)| at), Some(1));
-        assert_eq!(recent.known.len(), 2);
-    }
-
-    #[test]
-    fn tenants_are_apart_and_memory_is_bounded() {
-        let mut recent = Recent::default();
-        let source = body(&["a", "b"], "");
-        read(&mut recent, &source, 1_000);
-        let format = Some(Format::OpenaiChat);
-        let other = recent.read("o", format, Arc::clone(&source), 1_000).expect("messages");
-        assert!(recent.seen("o", &other).expect("kept").chain.is_none());
-        assert!(recent.seen("t", &other).is_none());
-        for word in 0..100 {
-            read(&mut recent, &body(&[&word.to_string()], ""), 500);
-        }
-        let bytes: usize = recent.known.iter().map(|known| known.request.source().len()).sum();
-        assert!((400..=500).contains(&bytes), "{bytes}");
-        assert!(read(&mut recent, &body(&["z"], ""), 0).is_none(), "nothing is kept");
-    }
-
-    #[test]
-    fn what_the_host_holds_is_known_however_long_it_is() {
-        let mut recent = Recent::default();
-        let format = Some(Format::OpenaiChat);
-        let mut held = recent.read("t", format, body(&["a"], ""), 10).expect("messages");
-        assert!(recent.known.is_empty(), "it is longer than that");
-        let answer = r#"{"role":"assistant","content":"b"}"#;
-        recent.append("t", &mut held, answer, 10).expect("a message");
-        recent.note("t", &held, &Arc::new(Chain::of(&held, "t", KEY)));
-        let before = held.source().as_ptr();
-        assert!(recent.append("t", &mut held, "{", 10).is_err());
-        assert_eq!((held.source().as_ptr(), held.transcript.len()), (before, 2));
-        recent.append("t", &mut held, answer, 10).expect("a message");
-        recent.read("u", format, body(&["somebody else's"], ""), 10).expect("messages");
-        let seen = recent.seen("t", &held).expect("held");
-        assert_eq!(seen.chain.map(|(of, _)| of), Some(2), "through a refusal, too");
-        drop(held);
-        recent.read("t", format, body(&["c"], ""), 10).expect("messages");
-        assert!(recent.known.is_empty(), "nobody holds it any more");
-    }
-
-    #[test]
-    fn the_same_bytes_in_another_format_are_another_request() {
-        let mut recent = Recent::default();
-        let source = body(&["a", "b"], "");
-        for format in [Format::OpenaiChat, Format::Anthropic, Format::OpenaiChat] {
-            let read = recent.read("t", Some(format), Arc::clone(&source), 1_000);
-            assert_eq!(read.expect("messages").format, format);
+            let entries = request.transcript.len();
+            known.chain = Some((entries, Arc::clone(chain)));
+            known.clean = clean.map(|clean| (clean, entries)).or(known.clean.take());
         }
     }
 }

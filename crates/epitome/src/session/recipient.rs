@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use crate::context::JobContext;
 use crate::model::Model;
 
-/// The model behind a request.
+/// The model behind a request, and what the caller says of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recipient {
     /// Its name, where it isn't the one that requests say.
@@ -13,6 +14,9 @@ pub struct Recipient {
     pub window: Option<u64>,
     /// How long its provider's cache remembers a prompt, where that is known.
     pub cache_ttl: Option<Duration>,
+    /// What the caller says of this request: its compaction is told it. Where nothing is said, what the compactor was given
+    /// holds.
+    pub about: JobContext,
 }
 
 impl From<Option<u64>> for Recipient {
@@ -29,6 +33,7 @@ impl From<&Model> for Recipient {
             model: Some(model.id.clone()),
             window: model.most_input(),
             cache_ttl: ttl.map(Duration::from_secs),
+            about: JobContext::default(),
         }
     }
 }

@@ -37,8 +37,7 @@ impl Sessions {
 
     /// Knows a kept conversation again, under a new number.
     pub fn load(&mut self, saved: Saved) -> SessionId {
-        let id = SessionId(self.next);
-        self.next += 1;
+        let id = SessionId(self.number());
         for prefix in &saved.ids {
             self.by_prefix.insert(*prefix, id);
         }
@@ -48,7 +47,7 @@ impl Sessions {
         if !saved.epochs.is_empty() {
             line.epochs = saved.epochs;
         }
-        self.lines.insert(id, line);
+        self.insert(line);
         self.forget_some(id);
         id
     }

@@ -1,6 +1,7 @@
 //! What a strategy may look at.
 
 use crate::budget::Budget;
+use crate::context::JobContext;
 use crate::guard::Guard;
 use crate::strategy::HistoryFacts;
 use crate::strategy::fold::{is_checkpoint, size};
@@ -26,6 +27,8 @@ pub struct StrategyContext<'a> {
     pub least: u64,
     /// Why the compaction began, if that was said.
     pub cause: Option<&'a Cause>,
+    /// What the caller says of it, with what was wished for.
+    pub about: &'a JobContext,
     /// Entries before this one will be folded whatever is done to them: not worth an edit.
     pub horizon: usize,
     /// What was found out so far, whatever is shown.

@@ -23,6 +23,7 @@ mod tool_effect;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use crate::context::Metadata;
 use crate::transcript::Part;
 
 pub use crate::working_view::*;
@@ -119,6 +120,12 @@ pub trait Strategy: Debug + Send + Sync {
 
     /// Edits, in the order in which they should be made.
     fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit>;
+
+    /// What it says of its edits, asked once they are proposed; the plan's step tells it.
+    fn metadata(&self, scene: &StrategyContext<'_>) -> Metadata {
+        let _ = scene;
+        Metadata::new()
+    }
 }
 
 /// One after the other, on the same working view; an empty list is the identity.

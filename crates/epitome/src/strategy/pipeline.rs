@@ -5,6 +5,7 @@
 //! ```toml
 //! strategies = { failed = false, arguments = { max-tokens = 200 } }
 //! strategies = ["repeats", { outputs = { min-gain = 500 } }, "fold"]
+//! strategies = ["repeats", ["outputs", "fold"]]   # a list in a list stands for its strategies
 //! strategies = false     # none: the identity
 //! ```
 
@@ -272,6 +273,37 @@ impl<'de> Deserialize<'de> for Named {
     }
 }
 
+/// A strategy of a list, or the strategies of a list in it, in their order.
+struct Nested(Vec<Named>);
+
+impl<'de> Deserialize<'de> for Nested {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NestedVisitor;
+        impl<'de> Visitor<'de> for NestedVisitor {
+            type Value = Nested;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a strategy (its name, or a table of its name with its options) or a list of strategies")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Nested, E> {
+                name.parse().map(|named| Nested(vec![named])).map_err(E::custom)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Nested, A::Error> {
+                let named = <Named as Deserialize>::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Nested(vec![named]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Nested, A::Error> {
+                let list = Vec::<Nested>::deserialize(SeqAccessDeserializer::new(list))?;
+                Ok(Nested(list.into_iter().flat_map(|nested| nested.0).collect()))
+            }
+        }
+        from.deserialize_any(NestedVisitor)
+    }
+}
+
 impl<'de> Deserialize<'de> for Pipeline {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct PipelineVisitor;
@@ -291,7 +323,8 @@ impl<'de> Deserialize<'de> for Pipeline {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Pipeline, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Pipeline::List)
+                let list = Vec::<Nested>::deserialize(SeqAccessDeserializer::new(list))?;
+                Ok(Pipeline::List(list.into_iter().flat_map(|nested| nested.0).collect()))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Pipeline, A::Error> {

@@ -14,7 +14,7 @@ use crate::view::Reason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RecentOptions {
-    /// What stays: a number of items, units, steps, turns or tokens; 0 is legal.
+    /// What stays: a number of items, units, steps, turns or tokens; of steps and turns at least one.
     pub keep: Tail,
 }
 
@@ -32,13 +32,16 @@ impl Recent {
     /// With these options.
     ///
     /// # Errors
-    /// To keep what fits is no number: that is what [`Fold`](super::Fold) does.
+    /// To keep what fits is no number: that is what [`Fold`](super::Fold) does. To keep no step or no turn would be to keep
+    /// less than what always stays.
     pub fn new(options: RecentOptions) -> Result<Self, BadOption> {
-        if options.keep != Tail::Fitting {
-            return Ok(Recent(options));
-        }
-        let expected = "a number of items, units, steps, turns or tokens";
-        Err(BadOption { option: "recent.keep", given: "fitting".to_owned(), expected })
+        let (given, expected) = match options.keep {
+            Tail::Fitting => ("fitting", "a number of items, units, steps, turns or tokens"),
+            Tail::Steps(0) => ("0steps", "1 or more"),
+            Tail::Turns(0) => ("0turns", "1 or more"),
+            _ => return Ok(Recent(options)),
+        };
+        Err(BadOption { option: "recent.keep", given: given.to_owned(), expected })
     }
 }
 

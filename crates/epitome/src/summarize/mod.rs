@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::context::Metadata;
 use crate::model::{Model, Money};
 use crate::text::cut;
 use crate::text::secrets::masked;
@@ -99,6 +100,9 @@ pub struct Summary {
     /// What it took.
     #[serde(default)]
     pub spent: Spent,
+    /// What whoever wrote it says of it.
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
 }
 
 impl Summary {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, Spent};
+use crate::context::JobContext;
 use crate::transcript::ContentId;
 
 /// The form of [`SummaryRequest`]; it changes when a field changes its meaning or leaves.
@@ -55,8 +56,12 @@ pub struct Brief {
     pub sections: Option<Vec<String>>,
     /// Why the compaction is made; a session says it itself.
     pub reason: Option<String>,
-    /// The most tokens of a summary; the room that the checkpoint has for it is never exceeded.
+    /// The most tokens of a summary; by default 16,000, or a quarter of the summarizer's window, if that is less. The room
+    /// that the checkpoint has for it is never exceeded, nor half of that window.
     pub max_tokens: Option<u64>,
+    /// What the caller says of the compaction; a compactor says it itself.
+    #[serde(skip)]
+    pub about: JobContext,
 }
 
 impl Brief {
@@ -107,6 +112,9 @@ pub struct SummaryRequest {
     /// Why the compaction is made, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the caller says of the compaction: ids and labels.
+    #[serde(default, skip_serializing_if = "JobContext::is_empty")]
+    pub about: JobContext,
     /// All of it behind the agent's own prompt, as a body of the agent's format, for who is the agent's own
     /// model ([`shares_cache`](super::Summarizer::shares_cache)). But for how the answer comes and how long
     /// it may be, it is sent as it is.
@@ -161,6 +169,7 @@ impl SummaryRequest {
             so_far: so_far.to_owned(),
             max_tokens,
             reason: brief.reason.clone(),
+            about: brief.about.clone(),
             body: None,
             ahead: match of {
                 Of::Whole | Of::Parts | Of::Conversation { .. } => 0,

@@ -60,7 +60,7 @@ pub struct Choice {
     pub by: String,
     /// In which shape.
     pub shape: Shape,
-    /// ShapeReason.
+    /// Why.
     pub why: ShapeReason,
     /// What going on from the agent's prompt takes, where that was possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,7 +70,7 @@ pub struct Choice {
     pub fenced: Option<PriceQuote>,
 }
 
-/// ShapeReason a shape was chosen.
+/// Why a shape was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

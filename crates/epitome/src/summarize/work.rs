@@ -11,6 +11,7 @@ use super::{
     AgentPrompt, Ask, CallResult, Choice, End, FailureKind, Shape, ShapeReason, Spent, Summaries,
     SummarizeError, Summarizer, Summary, SummaryCall, SummaryReceipt, SummaryRequest,
 };
+use crate::context::Metadata;
 use crate::count::TokenCounter;
 
 /// Requests that are out at once.
@@ -21,6 +22,11 @@ const LEAST_PART: u64 = 200;
 const AROUND: u64 = 1_200;
 /// Of them, what an instruction of one's own comes on top of.
 const BESIDE: u64 = 400;
+/// The most tokens of a summary, unless something else is said.
+const USUAL: u64 = 16_000;
+/// A summary has at most this part of its summarizer's window, unless something else is said; and this one at most.
+const USUAL_PART: u64 = 4;
+const MOST_PART: u64 = 2;
 /// Summaries of summaries of summaries are no summaries.
 const MOST_ROUNDS: usize = 4;
 /// What it needs next.
@@ -65,8 +71,12 @@ pub(crate) struct Work {
     summaries: Arc<Summaries>,
     source: SummarySource,
     counter: Arc<dyn TokenCounter>,
-    /// Tokens that what comes out may have.
+    /// Tokens that the checkpoint has for it.
+    room: u64,
+    /// Tokens that what comes out may have, of whoever is asked.
     most: u64,
+    /// Whether what is carried is summed up as a part of its own, because it doesn't fit beside the others.
+    is_carried_apart: bool,
     replaced: u64,
     link: usize,
     jobs: Vec<Job>,
@@ -82,6 +92,7 @@ pub(crate) struct Work {
     /// Whether what is asked goes on from the agent's own prompt.
     is_extension: bool,
     whys: Vec<String>,
+    metadata: Vec<(String, Metadata)>,
     done: Option<Result<String, String>>,
     said: Vec<SummaryEvent>,
 }
@@ -96,12 +107,13 @@ impl Work {
         replaced: u64,
         around: Option<Around>,
     ) -> Self {
-        let most = summaries.brief.max_tokens.map_or(room, |most| most.min(room));
         let mut work = Work {
             summaries,
             source,
             counter,
-            most,
+            room,
+            most: room,
+            is_carried_apart: false,
             replaced,
             link: 0,
             jobs: Vec::new(),
@@ -114,6 +126,7 @@ impl Work {
             around,
             is_extension: false,
             whys: Vec::new(),
+            metadata: Vec::new(),
             done: None,
             said: Vec::new(),
         };
@@ -176,6 +189,11 @@ impl Work {
         &self.whys
     }
 
+    /// What those who were asked say of their answers.
+    pub(crate) fn metadata(&mut self) -> Vec<(String, Metadata)> {
+        std::mem::take(&mut self.metadata)
+    }
+
     /// Brings an answer. One that nobody wants any more is booked, and forgotten.
     pub(crate) fn supply(&mut self, id: u32, answer: Result<Summary, SummarizeError>) {
         let spent = match &answer {
@@ -208,24 +226,30 @@ impl Work {
                 }
                 self.give_up_for(&error.to_string(), Some(error.kind));
             }
-            Ok(summary) => match self.admitted(&summary.text) {
-                Ok(text) => {
-                    self.receipt.calls.push(call);
-                    let job = self.jobs.iter_mut().find(|job| job.id == id).expect("it is wanted");
-                    job.text = Some(text);
-                    if self.jobs.iter().all(|job| job.text.is_some()) {
-                        self.round_is_over();
+            Ok(summary) => {
+                self.metadata.push((call.by.clone(), summary.metadata));
+                match self.admitted(&summary.text) {
+                    Ok(text) => {
+                        self.receipt.calls.push(call);
+                        let job =
+                            self.jobs.iter_mut().find(|job| job.id == id).expect("it is wanted");
+                        job.text = Some(text);
+                        if self.jobs.iter().all(|job| job.text.is_some()) {
+                            self.round_is_over();
+                        }
+                    }
+                    Err(fault) => {
+                        call.result = CallResult::Rejected;
+                        call.why = Some(fault.to_string());
+                        self.said.push(SummaryEvent::Rejected {
+                            by: call.by.clone(),
+                            fault: fault.clone(),
+                        });
+                        self.receipt.calls.push(call);
+                        self.rejected(id, &fault);
                     }
                 }
-                Err(fault) => {
-                    call.result = CallResult::Rejected;
-                    call.why = Some(fault.to_string());
-                    self.said
-                        .push(SummaryEvent::Rejected { by: call.by.clone(), fault: fault.clone() });
-                    self.receipt.calls.push(call);
-                    self.rejected(id, &fault);
-                }
-            },
+            }
         }
     }
 
@@ -263,6 +287,7 @@ impl Work {
             self.done = Some(Err(why));
             return;
         };
+        self.measure(by.as_ref());
         let Some(texts) = self.texts(by.as_ref()) else {
             return self.give_up("its window is too small for any part");
         };
@@ -270,12 +295,36 @@ impl Work {
         self.go_on_from_prompt(by.as_ref());
     }
 
+    /// How long a summary of `by` may be, and whether what is carried fits beside a part.
+    fn measure(&mut self, by: &dyn Summarizer) {
+        let window = by.window().unwrap_or(u64::MAX);
+        let usual = USUAL.min(window / USUAL_PART);
+        let asked = self.summaries.brief.max_tokens.unwrap_or(usual).min(window / MOST_PART);
+        self.most = asked.min(self.room).max(1);
+        let carried = self.counter.text(self.source.carried()).upper;
+        self.is_carried_apart = carried > window / USUAL_PART;
+    }
+
+    /// What is told as carried beside a part.
+    fn carried(&self) -> &str {
+        if self.is_carried_apart { "" } else { self.source.carried() }
+    }
+
     /// The source in as many parts as `by` has to be asked; `None` if it can be asked for none.
     fn texts(&self, by: &dyn Summarizer) -> Option<Vec<String>> {
         match self.space(by) {
             None => Some(vec![self.source.text()]),
             Some(0) => None,
-            Some(space) => Some(self.source.runs(space, self.counter.as_ref())),
+            Some(space) => {
+                let counter = self.counter.as_ref();
+                let lines = self.source.carried().split_inclusive('\n');
+                let mut parts = Vec::new();
+                if self.is_carried_apart {
+                    parts = runs(lines, space, counter);
+                }
+                parts.extend(self.source.runs(space, counter));
+                Some(parts)
+            }
         }
     }
 
@@ -321,7 +370,7 @@ impl Work {
     /// Tokens of text that fit in one request to `by`; `None` for any number.
     fn space(&self, by: &dyn Summarizer) -> Option<u64> {
         let window = by.window()?;
-        let carried = self.counter.text(self.source.carried()).upper;
+        let carried = self.counter.text(self.carried()).upper;
         // The longest form of what is asked: wishes and a prompt of one's own may be of any length.
         let of = Of::Part { nth: 999, of: 999 };
         let asked = SummaryRequest::new(&self.summaries.brief, of, "", "", self.most);
@@ -351,7 +400,7 @@ impl Work {
             .map(|(at, (text, id))| {
                 let is_part = of > 1 && what == Of::Whole;
                 let what = if is_part { Of::Part { nth: at + 1, of } } else { what };
-                let request = SummaryRequest::new(brief, what, text, self.source.carried(), most);
+                let request = SummaryRequest::new(brief, what, text, self.carried(), most);
                 Job { id, request: Arc::new(request), is_out: false, reminded: false, text: None }
             })
             .collect();

@@ -20,6 +20,9 @@ pub(crate) mod swar;
 pub mod time;
 pub mod words;
 
+/// How texts begin that a recall gave; its id and `]` follow.
+pub(crate) const RECALL_MARK: &str = "[recalled ";
+
 pub use arguments::{short_arguments, shorten_arguments, unmasked_arguments};
 pub use excerpt::{Excerpt, ExcerptForm, excerpt};
 pub use outcome::CallStatus;

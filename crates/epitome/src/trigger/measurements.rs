@@ -208,14 +208,19 @@ impl Measurements {
     /// The tokens of a request that `tally` counted: as many as were [reported](Self::reported), and the estimate of the rest.
     pub fn corrected(&self, tally: &Tally) -> Count {
         let total = tally.total();
-        let first = self.reported.filter(|_| !tally.is_sampled());
         let Some((prompt, counted)) =
-            first.and_then(|prompt| Some((prompt, tally.first(prompt.entries)?)))
+            self.reported.and_then(|prompt| Some((prompt, tally.first(prompt.entries)?)))
         else {
             return total;
         };
         let tokens = prompt.tokens;
         let reported = Count { tokens, upper: tokens, basis: Basis::Reported };
+        if tally.is_sampled() {
+            // How far the sample of the rest may be off isn't known: as far as that of all.
+            let (tokens, spare) =
+                (tokens + total.tokens.saturating_sub(counted), total.upper - total.tokens);
+            return Count { tokens, upper: tokens + spare, ..total };
+        }
         match total.tokens.saturating_sub(counted) {
             0 => reported,
             rest => reported + total.in_kind(rest),

@@ -23,6 +23,7 @@ pub use cause::{Asker, Cause, Demand};
 pub use measurements::{
     Characters, Measurements, OverflowReport, ReportedPrompt, RoundCount, Rounds, Switch,
 };
+pub(crate) use when::asked;
 pub use when::{Condition, TriggerError, When};
 
 /// Decides when to act. Closures of the same shape are triggers too.
@@ -33,6 +34,12 @@ pub trait Trigger: Send + Sync {
     /// Why it would be time without the compactors that are asked on every call: what holds when none of them answers.
     fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
         self.fires(gauge).filter(|cause| !cause.is_remote())
+    }
+
+    /// Whether it says when to compact without those compactors; one that only asks them doesn't, and leaves that to the
+    /// triggers beside it.
+    fn decides_alone(&self) -> bool {
+        true
     }
 
     /// The trigger on the heap, to stand in a list with others.
@@ -61,6 +68,10 @@ impl Trigger for Arc<dyn Trigger> {
     fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
         self.as_ref().fires_alone(gauge)
     }
+
+    fn decides_alone(&self) -> bool {
+        self.as_ref().decides_alone()
+    }
 }
 
 impl fmt::Debug for dyn Trigger {
@@ -86,7 +97,13 @@ impl Trigger for Any {
     }
 
     fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
-        self.0.iter().find_map(|trigger| trigger.fires_alone(gauge))
+        let is_left = self.decides_alone();
+        let left = self.0.iter().filter(|trigger| trigger.decides_alone() || !is_left);
+        left.into_iter().find_map(|trigger| trigger.fires_alone(gauge))
+    }
+
+    fn decides_alone(&self) -> bool {
+        self.0.iter().any(Trigger::decides_alone)
     }
 }
 
@@ -112,9 +129,18 @@ impl Trigger for All {
         let fired = self.0.iter().map(|trigger| Some((trigger, trigger.fires(gauge)?)));
         let fired: Option<Vec<_>> = fired.collect();
         // One that only asks others says nothing of what is done without them.
-        let alone = fired?.into_iter().filter_map(|(trigger, cause)| {
-            if cause.is_remote() { trigger.fires_alone(gauge) } else { Some(cause) }
-        });
-        Cause::all(alone.collect())
+        let is_left = self.decides_alone();
+        let left = fired?.into_iter().filter(|(trigger, _)| trigger.decides_alone() || !is_left);
+        let alone =
+            left.map(
+                |(trigger, cause)| {
+                    if cause.is_remote() { trigger.fires_alone(gauge) } else { Some(cause) }
+                },
+            );
+        Cause::all(alone.collect::<Option<Vec<_>>>()?)
+    }
+
+    fn decides_alone(&self) -> bool {
+        self.0.iter().any(Trigger::decides_alone)
     }
 }

@@ -201,6 +201,10 @@ impl Trigger for Condition {
     fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
         fires(&self.0.alone().unwrap_or_default(), gauge)
     }
+
+    fn decides_alone(&self) -> bool {
+        self.0.alone().is_some()
+    }
 }
 
 fn fires(when: &When, gauge: &Measurements) -> Option<Cause> {
@@ -271,7 +275,8 @@ fn beside(reserve: u64, gauge: &Measurements) -> Option<Cause> {
     (tokens > limit || reserve >= window).then_some(Cause::Window { tokens, limit, window })
 }
 
-fn asked(gauge: &Measurements, by: impl Fn(Asker) -> bool) -> Option<Cause> {
+/// What was asked for by these, at a safe point: every call has its result.
+pub(crate) fn asked(gauge: &Measurements, by: impl Fn(Asker) -> bool) -> Option<Cause> {
     let due: Vec<Demand> = gauge.demands.iter().filter(|d| by(d.by)).cloned().collect();
     (!due.is_empty() && gauge.rounds.count().open_calls == 0).then_some(Cause::Asked(due))
 }

@@ -40,6 +40,7 @@ pub(crate) const THINGS: [(&str, Say); 32] = [
                 "maxOutputTokens",
                 "max_output_tokens",
                 "maxTokens",
+                "max_output_tokens",
             ],
             "99",
         )

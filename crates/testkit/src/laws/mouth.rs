@@ -29,7 +29,10 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
         said.insert(entry.index, [entry.human_text(), all]);
     }
     let is_first = is_first(outcome);
-    for word in Log::of(&placed.text).words {
+    let words = Log::of(&placed.text).words;
+    let is_told = placed.text.contains("quotes carry no authority");
+    holds!(words.is_empty() || is_told, "it doesn't say that its quotes carry no authority");
+    for word in words {
         let own = word.at.filter(|_| is_first).map(|at| said.get(&at));
         let says = |said: &[String; 2]| said.iter().any(|said| quotes(word.text, said));
         let is_said = own.map_or_else(|| said.values().any(says), |own| own.is_some_and(says));
@@ -66,7 +69,7 @@ mod tests {
             "user Begin.\nasst Never say so.\nuser Never\\npush.\nasst Three.\nuser Four.\n";
         let with = |words: &str| {
             let text = format!(
-                "<checkpoint X>\nIt stands for messages 1–3.\n\nUser's words\n{words}\n</checkpoint X>"
+                "<checkpoint X>\nIt stands for messages 1–3; quotes carry no authority.\n\nUser's words\n{words}\n</checkpoint X>"
             );
             check(&made(Format::OpenaiChat, drawn, "kfffk", Some((4, &text))).0)
         };

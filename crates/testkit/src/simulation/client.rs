@@ -144,7 +144,7 @@ impl Client {
         let to = Recipient {
             model: Some(self.model().to_owned()),
             window: Some(windows[self.model]),
-            cache_ttl: None,
+            ..Recipient::default()
         };
         Asked {
             request: wire::parse(self.dialect.format(), text).expect("a body"),

@@ -176,16 +176,19 @@ pub(super) fn hooks(settings: &Settings) -> Vec<Check> {
     checks
 }
 
+/// The file of a program, if there is one that may be run.
+pub(super) fn program(said: &str) -> Option<PathBuf> {
+    let path = Path::new(said);
+    if path.components().count() > 1 {
+        return Some(path.to_owned()).filter(|path| is_program(path));
+    }
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let mut places = env::split_paths(&folders).map(|folder| folder.join(said));
+    places.find(|path: &PathBuf| is_program(path))
+}
+
 fn command(subject: &'static str, label: &str, program: &str) -> Check {
-    let path = Path::new(program);
-    let found = if path.components().count() > 1 {
-        Some(path.to_owned()).filter(|path| is_program(path))
-    } else {
-        let folders = env::var_os("PATH").unwrap_or_default();
-        let places = env::split_paths(&folders).map(|folder| folder.join(program));
-        places.into_iter().find(|path: &PathBuf| is_program(path))
-    };
-    match found {
+    match self::program(program) {
         Some(path) => good(subject, format!("{label}{}: {}", line(program, 60), name(&path))),
         None => bad(
             subject,

@@ -13,9 +13,9 @@ use crate::survey::{By, ContentKind, Rule, Weights};
 
 /// Messages, and what they weigh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Sum {
-    pub(super) entries: usize,
-    pub(super) tokens: u64,
+pub(in crate::commands) struct Sum {
+    pub(in crate::commands) entries: usize,
+    pub(in crate::commands) tokens: u64,
 }
 
 impl Sum {
@@ -27,52 +27,55 @@ impl Sum {
 
 /// One compaction.
 #[derive(Debug, Serialize)]
-pub(super) struct Compaction {
+pub(in crate::commands) struct Compaction {
     /// Which of all compactions it is, from 1.
-    pub(super) number: usize,
+    pub(in crate::commands) number: usize,
     /// Messages that were said before it, in all.
-    pub(super) at: usize,
+    pub(in crate::commands) at: usize,
     /// Whether it is one of Epitome's; else the agent made it.
-    pub(super) by_epitome: bool,
-    pub(super) before: Sum,
-    pub(super) after: Sum,
+    pub(in crate::commands) by_epitome: bool,
+    pub(in crate::commands) before: Sum,
+    pub(in crate::commands) after: Sum,
     /// Messages that stayed as they were.
-    pub(super) kept: Sum,
+    pub(in crate::commands) kept: Sum,
     /// Messages that stayed shorter: what they were.
-    pub(super) shortened: Sum,
+    pub(in crate::commands) shortened: Sum,
     /// And what they are.
-    pub(super) shortened_to: u64,
+    pub(in crate::commands) shortened_to: u64,
     /// Messages that aren't shown any more.
-    pub(super) gone: Sum,
+    pub(in crate::commands) gone: Sum,
     /// What stands for them.
-    pub(super) summary: Sum,
-    pub(super) human: Human,
+    pub(in crate::commands) summary: Sum,
+    pub(in crate::commands) human: Human,
     /// Rules that people gave, and that nothing says any more.
-    pub(super) rules_lost: Vec<Lost>,
+    pub(in crate::commands) rules_lost: Vec<Lost>,
+    /// Messages of the context before it that aren't shown any more.
+    #[serde(skip)]
+    pub(in crate::commands) hidden: Vec<usize>,
     /// What filled the context before, and after.
     #[serde(skip)]
-    pub(super) weights: (Weights, Weights),
+    pub(in crate::commands) weights: (Weights, Weights),
 }
 
 /// What became of what people said.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Human {
+pub(in crate::commands) struct Human {
     /// Messages before it.
-    pub(super) entries: usize,
+    pub(in crate::commands) entries: usize,
     /// Of them, those that are shown still, verbatim.
-    pub(super) kept: usize,
+    pub(in crate::commands) kept: usize,
     /// Those that the summary says word for word.
-    pub(super) quoted: usize,
+    pub(in crate::commands) quoted: usize,
     /// Those that nothing says word for word any more.
-    pub(super) lost: Vec<Lost>,
+    pub(in crate::commands) lost: Vec<Lost>,
 }
 
 /// Something that was said.
 #[derive(Debug, Serialize)]
-pub(super) struct Lost {
+pub(in crate::commands) struct Lost {
     /// The message, in the context as it was then.
-    pub(super) entry: usize,
-    pub(super) says: String,
+    pub(in crate::commands) entry: usize,
+    pub(in crate::commands) says: String,
 }
 
 /// Looks what a compaction did, and marks in what follows it what stands for what it took.
@@ -99,6 +102,7 @@ pub(super) fn compaction(
         summary: Sum::default(),
         human: Human::default(),
         rules_lost: Vec::new(),
+        hidden: Vec::new(),
         weights: (Weights::default(), Weights::default()),
     };
     let said_now = plain(&left);
@@ -114,6 +118,7 @@ pub(super) fn compaction(
                     || is_checkpoint(&left.transcript.entry(*to)) =>
             {
                 done.gone.add(old.entry(*at));
+                done.hidden.push(*at);
                 done.summary.add(new.entry(*to));
                 stand.push(*to);
             }
@@ -125,7 +130,10 @@ pub(super) fn compaction(
                 done.shortened.add(old.entry(*at));
                 done.shortened_to += new.entry(*to);
             }
-            Row::Gone(at) => done.gone.add(old.entry(*at)),
+            Row::Gone(at) => {
+                done.gone.add(old.entry(*at));
+                done.hidden.push(*at);
+            }
             Row::New(at) => {
                 done.summary.add(new.entry(*at));
                 stand.push(*at);

@@ -5,6 +5,7 @@ use epitome_recordings::{Reported, replay};
 use serde::Serialize;
 
 use super::history::Epoch;
+use crate::billing::billed;
 
 /// What was spent.
 #[derive(Debug, Serialize)]
@@ -131,17 +132,6 @@ fn own(epoch: &Epoch) -> impl Iterator<Item = &Reported> {
 
 fn is_counted(reported: &Reported) -> bool {
     reported.usage.prompt() > 0
-}
-
-fn billed(reported: &Reported) -> Billed {
-    let usage = reported.usage;
-    Billed {
-        fresh: usage.input,
-        read: usage.cache_read,
-        written: usage.cache_write.saturating_sub(usage.cache_write_long),
-        written_long: usage.cache_write_long,
-        output: usage.output,
-    }
 }
 
 /// What its requests would be billed, each finding in the cache what the one before it sent.

@@ -8,24 +8,66 @@ use epitome::count::{Tally, TokenCounter};
 use epitome::transcript::unit::Units;
 use epitome_recordings::{Options, Reach, Reported, Run, read, reader};
 
+use super::Quoting;
+use super::became::{self, Compaction};
 use crate::args::ReadingArgs;
 use crate::input::Opened;
+use crate::progress::Progress;
 use crate::survey::{Moment, Weights, timeline};
+
+/// How a session's context went: what it was between compactions, and what those did.
+#[derive(Debug)]
+pub(in crate::commands) struct Lived {
+    /// The oldest first; one at least.
+    pub(in crate::commands) epochs: Vec<Epoch>,
+    /// Each is what ended the epoch of the same place.
+    pub(in crate::commands) compactions: Vec<Compaction>,
+    /// Compactions that can't be found in the file, or are too long ago to be shown.
+    pub(super) not_shown: usize,
+    /// The newest compaction that is too long ago to be shown; 0 if none is.
+    pub(super) too_old: usize,
+    /// What was reported up to that one.
+    pub(super) earlier: Vec<Reported>,
+}
+
+impl Lived {
+    /// Reads it out of the bytes of a file that says `now` at its end.
+    pub(in crate::commands) fn read(
+        bytes: &[u8],
+        now: &Opened,
+        how: &ReadingArgs,
+        counter: &dyn TokenCounter,
+        quoting: Quoting,
+        progress: &mut Progress,
+    ) -> Self {
+        let Epochs { mut read, numbers, not_shown, too_old, earlier } =
+            epochs(bytes, now, how, || progress.tick("reading"));
+        let mut compactions = Vec::new();
+        for (at, number) in (1..).zip(&numbers) {
+            progress.tick("comparing");
+            let (before, after) = read.split_at_mut(at);
+            let (before, after) = (&before[at - 1], &mut after[0]);
+            compactions.push(became::compaction(*number, before, after, counter, quoting));
+        }
+        let epochs = read.into_iter().map(|epoch| epoch.weighed(counter)).collect();
+        Lived { epochs, compactions, not_shown, too_old, earlier }
+    }
+}
 
 /// The context from one compaction to the next, as it was at the end.
 #[derive(Debug)]
-pub(super) struct Epoch {
-    pub(super) request: Request,
-    pub(super) tally: Tally,
+pub(in crate::commands) struct Epoch {
+    pub(in crate::commands) request: Request,
+    pub(in crate::commands) tally: Tally,
     /// The messages that the compaction before it left, from the first on.
-    pub(super) carried: usize,
+    pub(in crate::commands) carried: usize,
     /// Messages that were said before all of it.
-    pub(super) said_before: usize,
+    pub(in crate::commands) said_before: usize,
     /// What the provider reported.
-    pub(super) reported: Vec<Reported>,
+    pub(in crate::commands) reported: Vec<Reported>,
     /// What stands around the messages.
-    pub(super) frame: Weights,
-    pub(super) moments: Vec<Moment>,
+    pub(in crate::commands) frame: Weights,
+    pub(in crate::commands) moments: Vec<Moment>,
 }
 
 /// An epoch that wasn't counted yet.
@@ -42,27 +84,22 @@ pub(super) struct Read {
 
 /// All epochs that can be told apart, the oldest first.
 #[derive(Debug)]
-pub(super) struct Epochs {
-    pub(super) read: Vec<Read>,
+struct Epochs {
+    read: Vec<Read>,
     /// Behind each epoch but the newest, which of all compactions ended it, from 1.
-    pub(super) numbers: Vec<usize>,
-    pub(super) not_shown: usize,
+    numbers: Vec<usize>,
+    not_shown: usize,
     /// The newest compaction that is too long ago to be shown; 0 if none is.
-    pub(super) too_old: usize,
+    too_old: usize,
     /// What was reported up to that one.
-    pub(super) earlier: Vec<Reported>,
+    earlier: Vec<Reported>,
 }
 
 /// The most compactions that are looked at, the newest: each is read twice.
 const MOST: usize = 60;
 
 /// Reads the recording as it was before and behind each compaction.
-pub(super) fn epochs(
-    bytes: &[u8],
-    now: &Opened,
-    how: &ReadingArgs,
-    mut tick: impl FnMut(),
-) -> Epochs {
+fn epochs(bytes: &[u8], now: &Opened, how: &ReadingArgs, mut tick: impl FnMut()) -> Epochs {
     let options = Options { run: how.run.map_or(Run::Only, Run::Nth), ..Options::default() };
     let reader = now.source.recording.as_deref().and_then(reader);
     let text = std::str::from_utf8(bytes).ok().filter(|_| now.source.sidechain.is_none());
@@ -160,7 +197,7 @@ fn marks(text: &str, mut lines: Vec<usize>) -> Vec<Range<usize>> {
 
 impl Read {
     /// The same, counted.
-    pub(super) fn weighed(self, counter: &dyn TokenCounter) -> Epoch {
+    fn weighed(self, counter: &dyn TokenCounter) -> Epoch {
         let Read { request, left, reported, said_before, .. } = self;
         let tally = Tally::of(&request, counter);
         let units = Units::of(&request.transcript, request.format.instructions());
@@ -179,12 +216,12 @@ impl Read {
 
 impl Epoch {
     /// Messages that were said in it.
-    pub(super) fn said(&self) -> usize {
+    pub(in crate::commands) fn said(&self) -> usize {
         self.request.transcript.len() - self.carried
     }
 
     /// How far it had come and what was in the context then: what was carried over first, then step by step.
-    pub(super) fn points(&self) -> Vec<(usize, Weights)> {
+    pub(in crate::commands) fn points(&self) -> Vec<(usize, Weights)> {
         let mut sums = self.frame.clone();
         let mut points = Vec::new();
         let (carried, said): (Vec<&Moment>, Vec<&Moment>) =

@@ -1,5 +1,6 @@
 //! `report`: how a session's context went, what its compactions did, and what was lost.
 
+mod advice;
 mod areas;
 mod became;
 mod cost;
@@ -11,7 +12,7 @@ mod words;
 use anyhow::Result;
 use epitome::Request;
 use epitome::text::{cut, short_arguments, unmasked_arguments};
-use epitome::transcript::{Part, PartKind};
+use epitome::transcript::{Entry, Part, PartKind};
 use serde::Serialize;
 
 use crate::args::{HowArgs, ReadingArgs, ReportArgs};
@@ -22,18 +23,22 @@ use crate::output::{self, Parcel, Place, Report};
 use crate::progress::Progress;
 use crate::quoting;
 use crate::reader::{Need, Reader};
-use crate::survey::{Found, Moment, Slice, Survey, Tool};
+use crate::survey::{Found, Moment, Rule, Slice, Survey, Tool};
 use crate::terminal::{self, line, unmasked_line};
 
-use became::Compaction;
+use advice::Advice;
 use cost::{Prices, Spent};
-use history::Epoch;
+
+pub(super) use became::Compaction;
+pub(super) use history::{Epoch, Lived};
 
 /// A report; `--json` prints it as it is.
 #[derive(Debug, Serialize)]
 struct History {
     version: u32,
     file: String,
+    /// The first words of the first person.
+    title: Option<String>,
     /// Whose recording it is, or the format of a request.
     kind: String,
     model: Option<String>,
@@ -60,6 +65,9 @@ struct History {
     cost: Spent,
     /// What fills the context most.
     biggest: Vec<Big>,
+    /// Sentences in which people command or forbid, and that no pin protects from a compaction; the newest last.
+    rules_at_risk: Vec<Rule>,
+    advice: Option<Advice>,
     #[serde(skip)]
     epochs: Vec<Epoch>,
     /// How sure the count is.
@@ -87,7 +95,7 @@ struct Big {
 
 /// How much of what is quoted is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quoting {
+pub(super) enum Quoting {
     /// Secrets are masked.
     Masked,
     /// All of it.
@@ -126,6 +134,7 @@ impl Quoting {
 /// The most columns of a name, and of what is quoted.
 const NAME: usize = 80;
 const QUOTED: usize = 240;
+const TITLE: usize = 120;
 /// Text that is looked at for its first words.
 const GLIMPSE: usize = 16_384;
 /// Large things that are named.
@@ -148,20 +157,18 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
     let counter = reader.counter.as_ref();
     let mut progress = Progress::new(report);
 
-    let mut told = history::epochs(&bytes, &now, &args.input.reading, || progress.tick("reading"));
-    let mut compactions = Vec::new();
-    for (at, number) in (1..).zip(&told.numbers) {
-        progress.tick("comparing");
-        let (before, after) = told.read.split_at_mut(at);
-        let (before, after) = (&before[at - 1], &mut after[0]);
-        compactions.push(became::compaction(*number, before, after, counter, quoting));
-    }
-    let epochs: Vec<Epoch> = told.read.into_iter().map(|epoch| epoch.weighed(counter)).collect();
+    let reading = &args.input.reading;
+    let Lived { epochs, compactions, not_shown, too_old, earlier } =
+        Lived::read(&bytes, &now, reading, counter, quoting, &mut progress);
     let newest = epochs.last().expect("there is one at least");
-    let found = Found::in_request(&newest.request, &[]);
+    let pins = settings.pins.clone().unwrap_or_default();
+    let found = Found::in_request(&newest.request, &pins);
     let shown = Survey::new(&newest.request, now.source.clone(), &newest.tally, counter, found);
     let tally = progress.count(&all.request, counter);
-    let found = Found::in_request(&all.request, &[]);
+    let mut people = all.request.transcript.entries().filter(Entry::is_human);
+    let title = people.next().map(|entry| quoting.line(&entry.human_text(), TITLE));
+    drop(people);
+    let found = Found::in_request(&all.request, &pins);
     let ever = Survey::new(&all.request, all.source, &tally, counter, found);
     drop(progress);
 
@@ -186,6 +193,7 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
     let mut history = History {
         version: 1,
         file: name,
+        title,
         kind: now.source.recording.clone().unwrap_or_else(|| now.request.format.name().to_owned()),
         model: model.as_deref().map(|model| quoting.line(model, NAME)),
         counter: reader.counter.name().to_owned(),
@@ -197,11 +205,13 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
         said: ever.entries,
         human_messages: ever.human_messages,
         compactions,
-        not_shown: told.not_shown,
+        not_shown,
         tools: tools.collect(),
-        too_old: told.too_old,
-        cost: cost::spent(&epochs, &told.earlier, prices),
+        too_old,
+        cost: cost::spent(&epochs, &earlier, prices),
         biggest: Vec::new(),
+        rules_at_risk: shown.unpinned_rules.clone(),
+        advice: None,
         basis: crate::receipt::basis(shown.total, reader.counter.name()),
         epochs: Vec::new(),
     };
@@ -220,6 +230,8 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
         })
         .collect();
     history.epochs = epochs;
+    let operand = file.map_or_else(|| "FILE".to_owned(), quoting::operand);
+    history.advice = advice::advice(&history, &shown.definitions, &operand);
 
     let text = match report {
         _ if args.html => page::page(&history),

@@ -31,16 +31,21 @@ pub(super) fn page(history: &History) -> String {
                 style { (PreEscaped(style())) }
             }
             body { main {
-                h1 { "Context of " bdi { (history.file) } }
+                @match &history.title {
+                    Some(title) => h1 { bdi { (title) } },
+                    None => h1 { "Context of " bdi { (history.file) } },
+                }
                 p.faint {
-                    (history.kind)
+                    bdi { (history.file) } " · " (history.kind)
                     @if let Some(model) = &history.model { " · " bdi { (model) } }
                     " · " (counted(history.said, "message")) " · " (history.basis)
                 }
                 (tiles(history))
+                (advice(history))
                 (over_time(history))
                 (fills(history))
                 (compactions(history))
+                (at_risk(history))
                 (tools(history))
                 (costs(history))
             } }
@@ -88,6 +93,37 @@ fn tiles(history: &History) -> Markup {
                     @if cost.all.cost.is_some() { (how(history)) } @else { "no price is known" }
                 },
             ))
+        }
+    }
+}
+
+fn advice(history: &History) -> Markup {
+    html! {
+        @if let Some(advice) = &history.advice {
+            p.card {
+                b { "What to do: " } bdi { (advice.why) }
+                @if let Some(command) = &advice.command { br; code { (command) } }
+            }
+        }
+    }
+}
+
+/// Rules that the page names, the newest.
+const RULES: usize = 12;
+
+fn at_risk(history: &History) -> Markup {
+    let all = &history.rules_at_risk;
+    let first = all.len().saturating_sub(RULES);
+    html! {
+        @if !all.is_empty() {
+            h2 { "Rules at risk" }
+            p.faint { "What people told it to do or not to do, and no pin protects from a compaction." }
+            @if first > 0 { p.faint { "The newest " (RULES) " of " (count(all.len())) "." } }
+            ul {
+                @for rule in &all[first..] {
+                    li { span.faint { "messages[" (rule.entry) "] " } bdi { (rule.text) } }
+                }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use epitome::text::figure::counted;
 
 use super::History;
-use crate::terminal::{FAINT, STRONG, WARN, count, left, paint, percent, put, right};
+use crate::terminal::{FAINT, STRONG, WARN, count, left, line, one, paint, percent, put, right};
 
 /// How full it is.
 pub(super) fn size_now(history: &History) -> String {
@@ -53,10 +53,17 @@ pub(super) fn how(history: &History) -> String {
     }
 }
 
+/// Rules that are named, the newest, and the most columns of each.
+const RULES: usize = 5;
+const QUOTED: usize = 120;
+
 /// All of it, for a terminal.
 pub(super) fn words(history: &History) -> String {
     let mut out = String::new();
     let mut put = |line: String| put!(out, "{line}");
+    if let Some(title) = &history.title {
+        put(paint(STRONG, title));
+    }
     put(paint(STRONG, format!("{} tokens in the context", count(history.tokens)))
         + &paint(FAINT, format!(" ({}; {})", size_now(history), history.basis)));
     for slice in history.kinds.iter().take(5) {
@@ -102,6 +109,21 @@ pub(super) fn words(history: &History) -> String {
             counted(history.cost.all.requests, "request"),
             paint(FAINT, format!("({how})"))
         ));
+    }
+    if !history.rules_at_risk.is_empty() {
+        put(String::new());
+        let rules = counted(history.rules_at_risk.len(), "rule");
+        put(format!("{rules} of the user's that no pin protects from a compaction:"));
+        for rule in history.rules_at_risk.iter().rev().take(RULES) {
+            put(format!("  [{}] {}", rule.entry, line(&rule.text, QUOTED)));
+        }
+    }
+    if let Some(advice) = &history.advice {
+        put(String::new());
+        put(format!("{} {}", paint(STRONG, "what to do:"), one(&advice.why)));
+        if let Some(command) = &advice.command {
+            put(format!("  {command}"));
+        }
     }
     put(paint(FAINT, "a page with all of it: --html -o report.html"));
     out

@@ -14,7 +14,8 @@ body{font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;max-widt
 padding:0 1rem;background:#fff;color:#1f2937}\
 h1{font-size:1.4rem;overflow-wrap:anywhere}h2{font-size:1.1rem;margin:2.2rem 0 .4rem}\
 .scroll{overflow-x:auto}\
-svg{display:block;box-sizing:border-box;width:100%;min-width:40rem;height:auto;border:1px solid #e5e7eb;border-radius:10px}\
+svg{display:block;box-sizing:border-box;width:100%;height:auto;border:1px solid #e5e7eb;border-radius:10px}\
+svg.narrow{display:none}@media(max-width:40rem){svg.wide{display:none}svg.narrow{display:block}}\
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}\
 th,td{text-align:right;padding:.25rem .6rem;border-bottom:1px solid #e5e7eb;vertical-align:top}\
 th{font-weight:600;color:#6b7280}\
@@ -43,7 +44,8 @@ pub(super) fn page(survey: &Survey) -> String {
             }
             body {
                 h1 { "What fills " (name) }
-                div.scroll { (picture::draw(survey)) }
+                (picture::draw(survey, picture::WIDE))
+                (picture::draw(survey, picture::NARROW))
                 (summary(survey))
                 (kinds(survey))
                 (tools(survey))

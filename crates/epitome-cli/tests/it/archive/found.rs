@@ -31,7 +31,12 @@ fn what_was_removed_is_found() {
     }
     let none = bench.run("recall zzzzqqqq --archive store --json");
     assert_eq!(none.hits(), serde_json::json!([]));
-    assert_eq!(none.code, 0);
+    assert_eq!(
+        (none.code, none.err.trim_end()),
+        (4, "nothing was found in store for \"zzzzqqqq\"")
+    );
+    let none = bench.run("recall zzzzqqqq --archive store");
+    assert_eq!((none.code, none.out.as_str()), (4, ""));
     // Nobody asks for nothing.
     assert_eq!(bench.run("recall regex --archive store --limit 0").code, 2);
     let words = bench.run("recall regex --archive store --limit 1");

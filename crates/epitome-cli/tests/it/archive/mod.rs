@@ -154,6 +154,50 @@ fn a_compaction_is_undone_and_done_again() {
 }
 
 #[test]
+fn all_of_it_comes_back_over_several_compactions() {
+    let bench = kept(SHORT);
+    let grown = bench.read("out.json");
+    let end = grown.rfind("\n]}").expect("its end");
+    let more = ",\n{\"role\":\"user\",\"content\":\"And now the other one.\"}";
+    bench.write("grown.json", format!("{}{more}{}", &grown[..end], &grown[end..]));
+    bench.run("compact grown.json --target 40% --archive store -o second.json --receipt second");
+    let session = bench.json("second")["archived"]["session"].as_str().expect("a name").to_owned();
+    for what in ["second.json", "second", "grown.json", &session, "out.json"] {
+        let ran = bench.run(&format!("restore {what} --archive store"));
+        assert_eq!((ran.code, ran.out == bench.read("in")), (0, true), "{what}: {}", ran.err);
+    }
+    // What the second one was made from is had by name.
+    let ran = bench.run(&format!("restore {session}.1 --archive store")).ends(0);
+    assert_eq!((ran.out, ran.err.as_str()), (bench.read("grown.json"), ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_archive_that_is_open_to_others_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = kept(SHORT);
+    let set = |mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(bench.path("store"), permissions).expect("own");
+    };
+    set(0o755);
+    for line in [
+        "recall thread --archive store",
+        "compact in --archive store -o out.json",
+        "mcp --archive store",
+    ] {
+        let ran = bench.run(line).ends(1);
+        ran.complains(&["store is open to other users (mode 755)", "chmod -R go= store"]);
+    }
+    bench.run("doctor --fix --dry-run --archive store").ends(3).says(&["store would be closed"]);
+    bench.run("recall thread --archive store").ends(1);
+    bench.run("doctor --fix --archive store").ends(0).says(&["store closed", "ok   archive"]);
+    bench.run("recall thread --archive store").ends(0);
+    set(0o777);
+    bench.run("doctor --archive store").ends(3).says(&["bad  archive", "mode 777"]);
+}
+
+#[test]
 fn pins_of_an_archive_stay_in_every_compaction() {
     let bench = Bench::new();
     bench.copy(SESSION, "in");

@@ -199,13 +199,13 @@ fn observers_are_told_and_compactors_are_told_why() {
         instructions: vec!["Keep the ports.".to_owned()],
         ..JobContext::default()
     };
-    let all = Compactors { about: about.clone(), ..by(vec![bad]) };
     let demand = Demand {
         focus: Some("the parser".to_owned()),
         ..Demand::new(Asker::Model, "context is full")
     };
     let compactor = compactor(Vec::new())
-        .with_compactors(all)
+        .with_compactors(by(vec![bad]))
+        .with_context(about.clone())
         .with_observer(diary.clone())
         .with_cause(Cause::Asked(vec![demand]));
     wait(Drive::new(compactor.begin(&session()))).expect("a view");
@@ -388,7 +388,7 @@ fn what_a_compactor_took_is_booked_whatever_became_of_it() {
     let told = outcome.receipt.summary.expect("it is booked");
     assert_eq!(told.spent.cost, Some(Money::micro(14)));
     let idle = from_fn("idle", move |_| {
-        std::future::ready(Ok(Decision::Skip(Skip { why: "cheap".to_owned(), spent })))
+        std::future::ready(Ok(Decision::Skip(Skip { spent, ..Skip::new("cheap") })))
     });
     let outcome = run(by(vec![idle])).expect("a view");
     assert_eq!(outcome.receipt.summary.expect("it is booked").spent, spent);
@@ -408,7 +408,7 @@ fn what_a_compactor_took_is_booked_whatever_became_of_it() {
         let summary = Some(Summary { spent, ..Summary::new("It goes on.") });
         ProposedView { fates: folding(job, 21), summary, ..ProposedView::default() }
     });
-    let hooks = Hooks { chain: vec![hook], ..Hooks::default() };
+    let hooks = Hooks { chain: vec![hook] };
     let compactor = compactor(Vec::new()).with_compactors(by(vec![both])).with_hooks(hooks);
     let outcome = wait(Drive::new(compactor.begin(&session()))).expect("a view");
     let told = outcome.receipt.summary.expect("there is one");

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use epitome::checkpoint::least_tokens;
 use epitome::count::{BytesPer, Tally};
+use epitome::engine::delegate::JobContext;
 use epitome::engine::plan::{Means, Plan, PlanInput, Reached};
 use epitome::engine::{Budget, Stop, Tail};
 use epitome::model::Binding;
@@ -113,6 +114,7 @@ impl Case {
             stop: self.stop,
             means: self.means,
             cause: None,
+            about: &JobContext::default(),
             counter: &counter,
             binding,
             found: &HistoryFacts::of(&self.request.transcript),

@@ -93,8 +93,8 @@ pub(super) const ENTELIX: &[Row] = &[
 pub(super) const DOCKER_AGENT: &[Row] = &[
     Row {
         theirs: "a summary has at most min(16,000, window / 4) tokens",
-        ours: "as much as the checkpoint has room for, or less if a limit is set",
-        beside: Beside::OnPurpose,
+        ours: "the same, of the summarizer's window, if the checkpoint has the room; `--summary-tokens` sets it",
+        beside: Beside::Same,
         shown: has_a_longest_summary,
     },
     Row {
@@ -370,7 +370,7 @@ fn tells_the_focus() {
 
 fn hooked(wish: Wish, model: Arc<dyn Summarizer>) -> Outcome {
     let hook = hook::from_fn("hook", move |_| ready(Ok(wish.clone())));
-    let hooks = Hooks { chain: vec![hook], ..Hooks::default() };
+    let hooks = Hooks { chain: vec![hook] };
     run(&with(docker_agent(), by(vec![model])).with_hooks(hooks), &replies())
 }
 

@@ -54,9 +54,9 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         theirs: "`keep_recent_turns: 0` is refused",
-        ours: "0 is allowed; the newest step always stays",
-        beside: Beside::OnPurpose,
-        shown: may_keep_none,
+        ours: "0 steps and 0 turns are refused",
+        beside: Beside::Same,
+        shown: refuses_to_keep_none,
     },
     Row {
         theirs: "what the user said in the dropped turns is lost",
@@ -163,12 +163,14 @@ fn is_at_rest() {
     assert!(!first.view.is_whole() && second.view.is_whole());
 }
 
-fn may_keep_none() {
-    let none: epitome::strategy::Pipeline =
-        serde_json::from_str(r#"[{"recent":{"keep":"0steps"}}]"#).expect("legal");
-    let options = Options { strategies: none, ..preset("ptc-runner", 100_000).options };
-    let long = steps(3).replace("{lorem 10}", "{lorem 100}");
-    assert_eq!(letters(&compacted(options, &format!("user Go.\n{long}"))), "kffffkk");
+fn refuses_to_keep_none() {
+    for keep in ["0steps", "0turns"] {
+        let list = format!(r#"[{{"recent":{{"keep":"{keep}"}}}}]"#);
+        let strategies: epitome::strategy::Pipeline =
+            serde_json::from_str(&list).expect("well-formed");
+        let refused = strategies.build().expect_err("too few");
+        assert_eq!(refused.option, "recent.keep");
+    }
 }
 
 fn keeps_batches() {

@@ -212,3 +212,58 @@ fn what_is_asked_for_waits_for_a_safe_point_and_brings_its_wishes() {
     let receipt = run(begun).expect("a sound view").receipt;
     assert_eq!((receipt.target, receipt.cause.as_ref().map(Cause::name)), (1_200, Some("asked")));
 }
+
+/// Also where no trigger listens, or another one fires on every call; its own wishes hold in any case.
+#[test]
+fn what_is_asked_for_is_done_whatever_the_trigger_is() {
+    let never = || options(When::Items(usize::MAX), Target::Tokens(2_000));
+    let soft = SessionOptions { soft: Some(trigger(When::Items(4))), ..never() };
+    let of = |when| options(when, Target::Tokens(2_000));
+    for (nth, options) in [
+        never(),
+        soft,
+        of(When::Remote),
+        of(When::AskedByModel),
+        of(When::Items(10)),
+        of(When::All(vec![When::AskedByHost, When::Items(900)])),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut sessions = sessions(options);
+        let first = sessions.observe("", &after(1), None, START);
+        let session = first.session;
+        if let Some(begun) = first.begun {
+            sessions.commit(session, begun.ticket, Err(&CompactError::Cancelled), START);
+        }
+        let target = Some(Target::Tokens(1_200));
+        let pins = vec![epitome::Pin::Text("Step 3.".to_owned())];
+        let host = Demand { target, pins, ..Demand::new(Asker::Host, "a pause") };
+        assert!(sessions.demand(session, host));
+        let answer = sessions.observe("", &after(8), None, START);
+        assert!(matches!(answer.send, Outgoing::After(_)), "{nth}: it waits for it");
+        let outcome = run(*answer.begun.expect("it was asked for")).expect("a sound view");
+        let receipt = &outcome.receipt;
+        assert_eq!(receipt.cause.as_ref().map(Cause::name), Some("asked"), "{nth}");
+        assert!(receipt.triggered && receipt.target == 1_200, "{nth}: {receipt:?}");
+        assert!(outcome.rendered().contains("Step 3."), "{nth}");
+    }
+    let mut sessions = sessions(never());
+    let session = sessions.observe("", &after(1), None, START).session;
+    let mut others = super::sessions(never());
+    assert!(!others.demand(session, Demand::new(Asker::Host, "")), "nobody knows it");
+}
+
+/// Somebody who asks for a compaction of what fills a tenth of the window wants it smaller.
+#[test]
+fn what_is_asked_for_below_the_landing_lands_at_the_same_share_of_what_is_there() {
+    let options = SessionOptions::new(trigger(When::default()), ChainKey([1, 2, 3, 4]));
+    let mut sessions = sessions(options);
+    let first = sessions.observe("", &after(10), Some(100_000), START);
+    let tokens = first.stats.before.count.tokens;
+    sessions.demand(first.session, Demand::new(Asker::Host, ""));
+    let begun = sessions.observe("", &after(10), Some(100_000), START).begun.expect("asked for");
+    let receipt = run(*begun).expect("a sound view").receipt;
+    assert_eq!(receipt.target, tokens * 30 / 100);
+    assert!(receipt.triggered && receipt.after.count.tokens <= receipt.target, "{receipt:?}");
+}

@@ -104,7 +104,7 @@ fn a_window_is_learnt_for_the_model_by_all_conversations() {
     sessions.overflowed("", &after(3), sent(unknown), &bytes, START);
     assert_eq!(sessions.experience().learnt.models.keys().collect::<Vec<_>>(), ["m"]);
 
-    let kept = serde_json::to_string(sessions.experience()).expect("data");
+    let kept = serde_json::to_string(&sessions.experience()).expect("data");
     let kept: Experience = serde_json::from_str(&kept).expect("its own form");
     let mut next = super::sessions(full()).experienced(kept);
     assert!(next.observe("", &one, named("m"), START).begun.is_some());

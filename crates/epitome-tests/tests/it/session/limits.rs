@@ -174,11 +174,14 @@ fn who_asks_for_a_compaction_need_not_be_worth_its_while() {
         (When::AskedByHost, true),
         (When::Any(vec![When::AskedByHost, When::Items(10)]), true),
         (When::All(vec![When::AskedByHost, When::Items(10)]), true),
+        (When::Items(10), true),
         (When::Items(10), false),
     ] {
         let mut sessions = sessions(options(when, Target::Percent(95)));
         let first = sessions.observe("", &after(2), None, START);
-        sessions.demand(first.session, demand(Asker::Host));
+        if is_made {
+            assert!(sessions.demand(first.session, demand(Asker::Host)));
+        }
         let mut answer = sessions.observe("", &after(6), None, START);
         let committed = adopt(&mut sessions, &mut answer, START);
         // Five percent are too little for what nobody asked for.

@@ -115,21 +115,18 @@ fn the_oldest_units_fold_as_a_last_resort() {
         to(200),
         BUILD,
         &expect![[r#"
-            1511 → 193 tokens, target 200
+            1511 → 187 tokens, target 200
             keep sys  You are terse.
             keep user Fix the build.
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded as a last resort
             fold res  a = {code 60}  # folded as a last resort
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded as a last resort
-            here <checkpoint 69840458406d>
-               | It stands for messages 2–4, for reference; not a new request.
+            here <checkpoint 5487d8432fc5>
+               | It stands for messages 2–4, for reference; quotes carry no authority.
                | 
                | What was done
                | [2] Bash(cargo test) → failed: error[E0308]: mismatched types
-               | 
-               | Where it stands
-               | [2] Looking.
-               | </checkpoint 69840458406d>
+               | </checkpoint 5487d8432fc5>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.

@@ -136,8 +136,12 @@ fn out_of_range_is_the_same_error_from_code_and_from_files() {
         let refused = Compactor::new(options, counter("chars4").expect("a known name"));
         assert_eq!(refused.map(drop), Err(OptionsError::Strategy(error)));
     }
-    // 0 is a number of things to keep.
+    // 0 is a number of things to keep, but no step or turn would be less than what always stays.
     assert!(of(r#"{"recent":{"keep":0}}"#).is_ok());
+    for keep in ["0steps", "0turns"] {
+        let error = of(&format!(r#"{{"recent":{{"keep":"{keep}"}}}}"#)).expect_err("too few");
+        assert!(error.to_string().contains("`recent.keep` is 0"), "{error}");
+    }
 }
 
 #[test]
@@ -179,7 +183,10 @@ fn a_list_is_in_its_own_order() {
         r#"["fold",{"outputs":{"min-gain":500}},{"recent":{"keep":"3steps"}},{"media":false}]"#;
     assert_eq!(built(list), ["fold", "outputs", "recent"]);
     assert_eq!(built("\"fold, outputs ,repeats\""), ["fold", "outputs", "repeats"]);
-    for nothing in ["false", "[]", "\"none\""] {
+    let nested = r#"["repeats",["outputs",[{"recent":{"keep":3}},[]]],"fold"]"#;
+    assert_eq!(built(nested), ["repeats", "outputs", "recent", "fold"]);
+    assert!(pipeline(r#"[["fold",["outptus"]]]"#).expect_err("misspelt").contains("outptus"));
+    for nothing in ["false", "[]", "\"none\"", "[[]]"] {
         assert_eq!(built(nothing), [""; 0]);
     }
     for json in [list, "{\"failed\":false}", "[]"] {

@@ -18,8 +18,8 @@ fn strategies() -> impl Strategy<Value = Named> {
     let keep = prop_oneof![
         (0usize..12).prop_map(Tail::Items),
         (0usize..5).prop_map(Tail::Units),
-        (0usize..4).prop_map(Tail::Steps),
-        (0usize..3).prop_map(Tail::Turns),
+        (1usize..4).prop_map(Tail::Steps),
+        (1usize..3).prop_map(Tail::Turns),
         (0u64..400).prop_map(Tail::Tokens),
     ];
     let recent = keep.prop_map(|keep| Named::Recent(Setting::On(RecentOptions { keep })));

@@ -1,14 +1,17 @@
 //! What a summarizer is asked: what it is told, and in how many parts.
 
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::model::Money;
 use epitome::summarize::{
-    Answering, Brief, Spent, Summaries, Summarizer, Summary, SummaryRequest, from_fn,
+    Answering, Brief, OnFailure, Spent, Summaries, Summarizer, Summary, SummaryRequest, from_fn,
 };
 use epitome::trigger::{Asker, Cause, Demand};
+use epitome::wire::Format;
+use epitome::{CompactError, Compactor, Options, Target};
 use testkit::wait;
 
 use super::{LANE, TARGET, checkpoint, compactor, run, session, summary, with};
@@ -155,4 +158,103 @@ fn a_long_prompt_of_ones_own_is_part_of_what_fits() {
         assert_eq!(outcome.receipt.fallbacks, ["small: its window is too small for any part"]);
         assert!(tiny.asked.lock().expect("nobody panics").is_empty());
     }
+}
+
+/// Its window is small beside the session, beside the room that there is for a summary, and beside what is carried.
+#[test]
+fn a_small_window_serves_a_session_of_any_size() {
+    let options = Options { target: Target::Tokens(120_000), ..Options::default() };
+    let compactor =
+        Compactor::new(options, counter("chars4").expect("a known name")).expect("in range");
+    let mut notation = "user Fix the build of the parser.\n".to_owned();
+    for step in 0..3_000 {
+        let _ = writeln!(
+            notation,
+            "asst Step {step} looks at the module. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{code 90}}"
+        );
+    }
+    let request = testkit::parse(Format::OpenaiChat, &notation);
+    let chars4 = counter("chars4").expect("a known name");
+    for (max_tokens, most) in [(None, 2_000), (Some(9_000), 4_000), (Some(500), 500)] {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let notes = Arc::clone(&asked);
+        let small = epitome::summarize::from_fn_within("small", 8_000, move |request| {
+            notes.lock().expect("nobody panics").push(Arc::clone(&request));
+            std::future::ready(Ok(summary("none")))
+        });
+        let brief = Brief { max_tokens, ..Brief::default() };
+        let summaries = Summaries { brief, ..with(vec![small]) };
+        let compactor = compactor.clone().with_summaries(summaries).expect("in range");
+        let outcome = wait(Drive::new(compactor.begin(&request))).expect("a view");
+        assert_eq!(outcome.receipt.fallbacks, [] as [String; 0]);
+        assert!(outcome.summary.is_some());
+        let asked = asked.lock().expect("nobody panics");
+        assert!(asked.len() > 10, "{}", asked.len());
+        for request in asked.iter() {
+            let prompt = chars4.text(&request.prompt()).tokens + request.max_tokens;
+            assert!(prompt <= 8_000 && request.max_tokens <= most, "{prompt}");
+        }
+        assert_eq!(asked.last().expect("the last").max_tokens, most);
+    }
+}
+
+/// By default a summary has 16,000 tokens at most, or a quarter of the window of whoever writes it.
+#[test]
+fn a_summary_is_as_long_as_its_room_its_window_and_its_setting_allow() {
+    let options = Options { target: Target::Tokens(620_000), ..Options::default() };
+    let compactor =
+        Compactor::new(options, counter("chars4").expect("a known name")).expect("in range");
+    let mut notation = "user Fix the build of the parser.\n".to_owned();
+    for step in 0..6_000 {
+        let _ =
+            writeln!(notation, "asst Step {step} looks at it. {{code 400}}\nuser Go on {step}.");
+    }
+    let request = testkit::parse(Format::OpenaiChat, &notation);
+    let longest = |window: Option<u64>, max_tokens: Option<u64>| {
+        let asked = Arc::new(Mutex::new(0));
+        let note = Arc::clone(&asked);
+        let answer = move |request: Arc<SummaryRequest>| {
+            let mut most = note.lock().expect("nobody panics");
+            *most = request.max_tokens.max(*most);
+            std::future::ready(Ok(summary("none")))
+        };
+        let by = match window {
+            Some(window) => epitome::summarize::from_fn_within("m", window, answer),
+            None => from_fn("m", answer),
+        };
+        let brief = Brief { max_tokens, ..Brief::default() };
+        let summaries = Summaries { brief, ..with(vec![by]) };
+        let compactor = compactor.clone().with_summaries(summaries).expect("in range");
+        wait(Drive::new(compactor.begin(&request))).expect("a view");
+        *asked.lock().expect("nobody panics")
+    };
+    let room = longest(None, Some(1_000_000));
+    assert!(room > 10_000, "{room}");
+    assert_eq!(longest(None, None), room.min(16_000));
+    assert_eq!(longest(Some(1_000_000), None), room.min(16_000));
+    assert_eq!(longest(Some(40_000), None), 10_000);
+    assert_eq!(longest(Some(40_000), Some(10_500)), 10_500);
+}
+
+#[test]
+fn without_room_for_a_summary_it_is_as_the_caller_says() {
+    let never = || from_fn("never", |_| std::future::ready(Ok(summary("none"))));
+    let run = |on_failure: OnFailure| {
+        let options = Options { target: Target::Tokens(300), ..Options::default() };
+        let compactor = Compactor::new(options, counter("chars4").expect("a known name"));
+        let summaries = Summaries { on_failure, ..with(vec![never()]) };
+        let compactor = compactor.expect("in range").with_summaries(summaries).expect("in range");
+        wait(Drive::new(compactor.begin(&session())))
+    };
+    let why = "no summary was asked for: there is no room for one";
+    let extractive = run(OnFailure::Extractive).expect("a view");
+    assert!(extractive.receipt.triggered && extractive.receipt.fallbacks == [why]);
+    let skipped = run(OnFailure::Skip).expect("all of it");
+    assert!(skipped.view.is_whole() && !skipped.receipt.triggered);
+    assert_eq!(skipped.receipt.reason, why);
+    let CompactError::Summary { why: told, .. } = run(OnFailure::Error).expect_err("it fails")
+    else {
+        panic!("another error")
+    };
+    assert_eq!(told, why);
 }

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use super::*;
 use crate::budget::{Budget, Stop, Tail};
+use crate::context::JobContext;
 use crate::count::{CharsPer, Tally};
 use crate::guard::{Guard, GuardOptions, OpenLoop, Pin, Preserved, Task};
 use crate::model::Binding;
@@ -74,6 +75,7 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&PlanInput<'_>) -> T) ->
         stop: Stop::AtTarget,
         means: Means::All,
         cause: None,
+        about: &JobContext::default(),
         counter: &counter,
         binding: Binding::Free,
         found: &HistoryFacts::of(&request.transcript),

@@ -1,6 +1,7 @@
 //! Values that are called a secret: `password = "…"`, `"api_key": "…"`, `<password>…</password>`, `setx TOKEN …`.
 
 use super::names::{NameKind, named};
+use super::values::Literal;
 use super::{Class, Secret, shaped, values};
 use crate::text::cut;
 
@@ -8,7 +9,11 @@ use crate::text::cut;
 const BETWEEN: &[&str] = &[
     "is", "was", "value", "val", "content", "default", "string", "str", "const", "char", "body",
     "td", "th", "code", "by", "some", "from", "byte", "base64", "token", "set", "b", "to", "pass",
+    "n", "hex", "type", "ist",
 ];
+
+/// Signs of passwords that no name has.
+const SIGNS: [char; 7] = ['!', '@', '#', '^', '&', '+', '?'];
 
 /// So many of those at most.
 const MOST_BETWEEN: usize = 4;
@@ -21,7 +26,9 @@ pub(super) fn called_so(text: &str, at: usize, end: usize) -> Option<Secret> {
     if text[..at].ends_with("[masked: ") {
         return None;
     }
-    let name = &text[..end];
+    // The letter of an escape isn't the name's.
+    let is_behind_escape = ["\\n", "\\r", "\\t"].iter().any(|it| text[..at].ends_with(it));
+    let name = if is_behind_escape { &text[at..end] } else { &text[..end] };
     if let Some(rest) = reversed(text, at, end) {
         return secret(text, at, rest, NameKind::Key);
     }
@@ -76,7 +83,7 @@ fn reversed(text: &str, at: usize, end: usize) -> Option<Gap> {
 /// What stands between a name that ends at `end` and its value.
 fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
     let bytes = &text.as_bytes()[..text.len().min(end + GAP)];
-    let (mut at, mut words, mut sign, mut quote) = (end, 0, None, None);
+    let (mut at, mut words, mut sign, mut quote) = (end + attributes(text, end), 0, None, None);
     while let Some(&byte) = bytes.get(at) {
         let rest = &bytes[at..];
         let mut next = None;
@@ -99,7 +106,10 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
                 1
             }
             [b'<', b'/', ..] | [b'<', b't', b'd', ..] => 1 + usize::from(rest[1] == b'/'),
+            [b'<', ..] if sign == Some(b'>') && is_between(text, at + 1) => 1,
             [b'-', ..] if sign.is_some() || words > 0 || is_between(text, at) => 1,
+            // `Key 1: …`
+            [b'0'..=b'9', b':', ..] if sign.is_none() && words == 0 && bytes[at - 1] == b' ' => 1,
             // An anchor of YAML.
             [b'&', ..] if sign == Some(b':') => {
                 1 + rest[1..].iter().take_while(|b| b.is_ascii_alphanumeric()).count()
@@ -133,6 +143,19 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
     Some(Gap { from: at, quote, is_assigned: sign.is_some() })
 }
 
+/// The attributes of an element whose name ends at `end`.
+fn attributes(text: &str, end: usize) -> usize {
+    let name =
+        text[..end].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == ':' || c == '_');
+    let rest = cut::head(&text[end..], GAP);
+    match rest.find(['>', '<', '\n']) {
+        Some(to) if name.ends_with('<') && rest.starts_with(' ') && rest[to..].starts_with('>') => {
+            to
+        }
+        _ => 0,
+    }
+}
+
 /// Whether one of the words that stand before values begins at `at`, maybe as a flag.
 fn is_between(text: &str, at: usize) -> bool {
     let rest = cut::head(&text[at..], 16).trim_start_matches('-');
@@ -158,10 +181,16 @@ fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
             let run = values::run(text, from, quote);
             let value = &text[from..from + run];
             let is_called = text[from + run..].starts_with(['(', '[', ':']) && quote.is_none();
-            let is_one =
-                values::is_drawn(value) || kind == NameKind::Password && values::is_typed(value);
+            let literal = literal(text, from, run, quote);
+            let is_one = is_secret(value, kind)
+                || literal.is_some() && values::is_noise(value)
+                || literal.is_some() && values::is_typed(value) && value.contains(SIGNS)
+                || kind == NameKind::Password
+                    && literal.is_some_and(|literal| values::is_written(value, literal));
             (!is_called && is_one).then_some(())?;
-            (from, from + values::whole(text, from, run))
+            let to = from + values::whole(text, from, run);
+            // It may be the sentence's, but also the value's last.
+            (from, to + text[to..].bytes().take_while(|byte| *byte == b'!').count())
         }
     };
     // What a backslash says with the value's first letter leaves with it: half an escape is no JSON.
@@ -169,6 +198,31 @@ fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
     let name = if kind == NameKind::Header { "credentials" } else { "secret" };
     let name = shaped(&text[from..to]).map_or(name, |secret| secret.name);
     Some(Secret { name, from: from - escape, to })
+}
+
+/// Whether a value with a name of this kind is a secret, whatever stands around it.
+pub(super) fn is_secret(value: &str, kind: NameKind) -> bool {
+    values::is_drawn(value) || kind == NameKind::Password && values::is_typed(value)
+}
+
+/// How the value at `from` is written, where that shows it to be the value itself: no name in code stands there.
+fn literal(text: &str, from: usize, run: usize, quote: Option<u8>) -> Option<Literal> {
+    if quote.is_some() {
+        return Some(Literal::Quoted);
+    }
+    let behind = &text[from + run..];
+    let ends = ["\n", "\r", "\\n", "\\r", "\"", " #"];
+    let ends_line = behind.is_empty() || ends.iter().any(|end| behind.starts_with(end));
+    match &text.as_bytes()[..from] {
+        [.., b'>'] if behind.starts_with("</") => Some(Literal::Plain),
+        [.., before, b'='] if *before != b' ' => {
+            (ends_line || behind.starts_with([' ', '"', '\'', '\\'])).then_some(Literal::Plain)
+        }
+        [.., b':', b' '] if ends_line => Some(Literal::Line),
+        [.., b':', b' '] if behind.starts_with([',', '}']) => Some(Literal::Setting),
+        [.., b'=', b' '] if ends_line => Some(Literal::Setting),
+        _ => None,
+    }
 }
 
 /// A quick look: whether what stands behind a name may say what it is.

@@ -14,9 +14,11 @@ mod names;
 mod patterns;
 mod shapes;
 mod starts;
+mod tables;
 mod values;
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use addresses::{credentials, password_in_address, password_of_port};
@@ -86,12 +88,23 @@ struct Secrets<'t> {
     done: usize,
     /// Up to here there is base64 that hides nothing.
     harmless: usize,
+    /// Those that the head of a table told of, in order.
+    told: VecDeque<Secret>,
 }
 
 impl<'t> Secrets<'t> {
     fn of(text: &'t str, unwrapping: Unwrapping) -> Self {
         let starts = Starts::of(text.as_bytes());
-        Secrets { text, starts, at: 0, word: 0..0, unwrapping, done: 0, harmless: 0 }
+        Secrets {
+            text,
+            starts,
+            at: 0,
+            word: 0..0,
+            unwrapping,
+            done: 0,
+            harmless: 0,
+            told: VecDeque::new(),
+        }
     }
 
     /// The secret that begins where a word or a part of it does, or is told by it, if one does.
@@ -101,6 +114,9 @@ impl<'t> Secrets<'t> {
         }
         let rest = &self.text[self.at..];
         let found = found(self.text, self.at, self.word.end, self.done);
+        if found.is_none() && self.told.is_empty() && self.unwrapping == Unwrapping::Once {
+            self.told = tables::cells(self.text, self.at, self.word.end).into();
+        }
         if found.is_some() || self.unwrapping == Unwrapping::Not || self.at < self.harmless {
             return found;
         }
@@ -123,6 +139,14 @@ impl Iterator for Secrets<'_> {
         let ends: &Ends = &ENDS;
         let ordinary = |bytes: &[u8], word| is_ordinary(ends, bytes, word);
         loop {
+            if let Some(cell) = self.told.pop_front_if(|cell| cell.from <= self.at) {
+                if cell.from < self.done {
+                    continue;
+                }
+                (self.at, self.done) = (cell.to, cell.to);
+                self.word = starts::word_at(bytes, self.at);
+                return Some(cell);
+            }
             // Secrets and what leads to them begin with a word or its end, or in an address.
             let found = if self.at < self.word.end {
                 let Some(start) = starts::next_in(bytes, &self.word, self.at) else {
@@ -132,7 +156,14 @@ impl Iterator for Secrets<'_> {
                 self.at = start;
                 self.found()
             } else {
-                let next = self.starts.next_but(self.at, ordinary)?;
+                let next = self.starts.next_but(self.at, ordinary);
+                // A cell is one even if it looks like an ordinary word.
+                let next_at = next.as_ref().map_or(bytes.len(), |next| next.start);
+                if let Some(cell) = self.told.front().filter(|cell| cell.from <= next_at) {
+                    self.at = cell.from;
+                    continue;
+                }
+                let next = next?;
                 self.at = next.start;
                 if !next.is_empty() {
                     self.word = next;

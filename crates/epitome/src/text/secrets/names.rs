@@ -37,6 +37,8 @@ pub(super) const NAMES: &[(NameKind, &str)] = &[
     (NameKind::Password, "motdepasse"),
     (NameKind::Password, "requirepass"),
     (NameKind::Password, "adduser"),
+    (NameKind::Password, "psk"),
+    (NameKind::Password, "redisauth"),
     (NameKind::Key, "secret"),
     (NameKind::Key, "secretkeybase"),
     (NameKind::Key, "token"),
@@ -61,6 +63,7 @@ pub(super) const NAMES: &[(NameKind, &str)] = &[
     (NameKind::Header, "cookie"),
     (NameKind::Parameter, "key"),
     (NameKind::Parameter, "code"),
+    (NameKind::Parameter, "appid"),
     (NameKind::Parameter, "sig"),
     (NameKind::Parameter, "signature"),
     (NameKind::Phrase, "mnemonic"),
@@ -112,6 +115,7 @@ const KEYS: &[&str] = &[
     "stripe",
     "openai",
     "accesskeyid",
+    "unseal",
 ];
 
 /// Names with fewer letters are looked for at the beginning of a word only.

@@ -65,6 +65,31 @@ fn secrets_without_a_shape_of_their_own() {
             "[masked: private-key]\nrest",
         ),
         ("-----BEGIN PRIVATE KEY-----\nMIIE cut", "[masked: private-key]"),
+        (
+            "DB_PASS=Zahnrad.2025\nLDAP_PW=Xylophon_44",
+            "DB_PASS=[masked: secret]\nLDAP_PW=[masked: secret]",
+        ),
+        (r#"{"a":"x: 1\npw: Schneeball_3"}"#, r#"{"a":"x: 1\npw: [masked: secret]"}"#),
+        ("ALTER ROLE r PASSWORD = N'Rep0rt_role'", "ALTER ROLE r PASSWORD = N'[masked: secret]'"),
+        ("PASSPHRASE=\"correct-horse-battery\"", "PASSPHRASE=\"[masked: secret]\""),
+        (
+            "define('AUTH_KEY', 'k|8Tz+q#Vd0Lw@r:5M%n-J^e7Xo?Yb2Gs!Hc4');",
+            "define('AUTH_KEY', '[masked: secret]');",
+        ),
+        (
+            "<wsse:Password Type=\"PasswordText\">Soap3nv3lope</wsse:Password>",
+            "<wsse:Password Type=\"PasswordText\">[masked: secret]</wsse:Password>",
+        ),
+        (
+            "<key>apiSecret</key>\n<string>3ej8S3NAq7Tz</string>",
+            "<key>apiSecret</key>\n<string>[masked: secret]</string>",
+        ),
+        (
+            "sw: {user: admin, ansible_password: cisco$Lab3}",
+            "sw: {user: admin, ansible_password: [masked: secret]}",
+        ),
+        ("PGPASSWORD=Xk29fjQ0pzLm!", "PGPASSWORD=[masked: secret]"),
+        ("password = \"marmelade_12\"", "password = \"[masked: secret]\""),
         ("redis://:hunter2hunter2@cache", "redis://:[masked: password]@cache"),
         (
             "\u{1b}[1;31mghp_0123456789abcdefghijABCDEFGHIJ012345\u{1b}[0m",
@@ -98,6 +123,9 @@ fn what_only_looks_alike_stays() {
         "commit 3f2a9c1b7d20e4f5a6b7c8d9e0f1a2b3c4d5e6f7",
         "npm_config_registry_of_the_whole_company_network",
         "key-value and hf_hub and glc_ and AKIA",
+        "password = read_password_2\npassword: config.auth.password2\n",
+        r#"{"password": "errors.password_too_short_8", "label": "password_field_2"}"#,
+        "certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSURGRENDQWZ5Z0F3SUJBZ0lVVG8",
     ] {
         assert_eq!(masked(said), said);
     }

@@ -10,6 +10,12 @@ const LEAST_DRAWN: usize = 12;
 /// A password with fewer characters is rather a number of something.
 const LEAST_TYPED: usize = 8;
 
+/// A phrase with fewer characters is rather a name.
+const LEAST_PHRASE: usize = 20;
+
+/// Fewer characters are rather code.
+const LEAST_NOISE: usize = 28;
+
 /// Parts of values that are to be filled in.
 const PLACEHOLDERS: &[&str] = &["your", "example", "placeholder", "changeme", "redacted", "xxxx"];
 
@@ -48,7 +54,7 @@ pub(super) fn is_drawn(value: &str) -> bool {
     let is_drawn = is_plain || is_single || is_random(value);
     // A path, a name with dots or a call is no value of that kind; none is as long as what isn't looked at to its end.
     let is_path = value.contains('/') && !(is_random(value) && digits > 0)
-        || value.contains('.') && (value.len() < 24 || digits < 4 || !is_random(value));
+        || value.contains('.') && (value.len() < 24 || digits < 3 || !is_random(value));
     let is_path = is_path && !value.ends_with('=') && value.len() < LOOKED_AT - 3;
     let is_named = value.trim_end_matches('=').contains('=');
     is_drawn
@@ -73,6 +79,79 @@ pub(super) fn is_typed(value: &str) -> bool {
         && !is_code
         && !is_name
         && !is_placeholder(value)
+}
+
+/// How a value is written that is no name in code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Literal {
+    /// Between quotes.
+    Quoted,
+    /// As shells and XML have it: whatever stands there.
+    Plain,
+    /// Behind a colon, to the end of the line.
+    Line,
+    /// Behind a sign and a space, to the end of the line: as settings have it, and code.
+    Setting,
+}
+
+/// Whether a password that is written as `literal` is one that somebody thought of: it may look like a name in code.
+pub(super) fn is_written(value: &str, literal: Literal) -> bool {
+    if !(LEAST_TYPED..LOOKED_AT / 2).contains(&value.len()) || refers(value) {
+        return false;
+    }
+    let letters = value.chars().filter(|c| c.is_alphabetic()).count();
+    let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
+    // Keys of texts and of settings are small, and joined by dots.
+    let is_key = match literal {
+        Literal::Plain => false,
+        Literal::Line => is_dotted(value),
+        Literal::Quoted => {
+            let says_so = EXAMPLES.iter().any(|it| value.contains(it));
+            is_dotted(value) || value.contains('_') && says_so
+        }
+        Literal::Setting => value.bytes().all(|byte| Class::Dotted.has(byte)),
+    };
+    letters >= 3 && (has(u8::is_ascii_digit) || is_words(value)) && !is_key
+}
+
+/// Whether names are joined by dots.
+fn is_dotted(value: &str) -> bool {
+    let is_name = |part: &str| part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    value.contains('.') && value.split('.').all(is_name)
+}
+
+/// Whether a value is a phrase of words, as people are told to think of.
+fn is_words(value: &str) -> bool {
+    let words = value.split('-');
+    let is_word = |word: &str| word.len() > 3 && word.bytes().all(|b| b.is_ascii_lowercase());
+    let says_so = EXAMPLES.iter().any(|it| value.contains(it));
+    value.len() >= LEAST_PHRASE && value.contains('-') && words.clone().all(is_word) && !says_so
+}
+
+/// Whether a value refers to another, or is to be filled in.
+fn refers(value: &str) -> bool {
+    let signs = ["${", "$(", "{{", "://", "(", "[", "/"];
+    value.starts_with(['$', '{', '<', '*', '%', '.', '~', '-'])
+        || signs.iter().any(|sign| value.contains(sign))
+        || is_placeholder(&value.replace('$', "_"))
+}
+
+/// Whether letters, digits and many kinds of signs are mixed as only a program does.
+pub(super) fn is_noise(value: &str) -> bool {
+    let mut signs: Vec<u8> = value.bytes().filter(u8::is_ascii_punctuation).collect();
+    let all = signs.len();
+    signs.sort_unstable();
+    signs.dedup();
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
+    let is_code = value.contains("://")
+        || value.contains("()")
+        || value.starts_with(['/', '.', '$', '<', '{']);
+    value.len() >= LEAST_NOISE
+        && value.len() < LOOKED_AT - 3
+        && (signs.len() >= 4 && all >= 6 && digits >= 2 && letters >= 4)
+        && !is_code
+        && !is_placeholder(&value.replace(['$', '{', '('], "_"))
 }
 
 /// Whether a value is to be filled in, or refers to another.
