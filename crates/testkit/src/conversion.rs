@@ -298,7 +298,7 @@ pub fn converted(request: &Request, to: Format) -> Result<(Converted, Request), 
     // A provider answers only what asks for an answer.
     let asks = |entry: Entry<'_>| matches!(entry.role(), Role::User | Role::Tool);
     let last = written.transcript.entries().next_back();
-    if last.is_some_and(asks) && to != Format::Interactions {
+    if last.is_some_and(asks) {
         answered(to, text).map_err(|refusal| format!("{refusal}\n{text}"))?;
     }
     Ok((converted, written))

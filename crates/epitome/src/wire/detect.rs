@@ -217,7 +217,7 @@ fn is_list(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use Format::{Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponses};
+    use Format::{Anthropic, Bedrock, Gemini, Interactions, OpenaiChat, OpenaiResponses};
 
     use super::*;
 
@@ -243,6 +243,14 @@ mod tests {
             (r#"{"messages":[{"role":"user","content":"x"}],"system":"y"}"#, Anthropic),
             (r#"{"messages":[{"role":"user","content":"x"}],"model":"claude-x"}"#, Anthropic),
             (r#"[{"role":"user","content":[{"type":"tool_result"}]}]"#, Anthropic),
+            (
+                r#"[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"x"}}]}]"#,
+                Anthropic,
+            ),
+            (
+                r#"{"input":[{"content":[{"data":"AAAA","type":"image"}],"type":"user_input"}],"model":"m"}"#,
+                Interactions,
+            ),
             (r#"{"contents":[{"parts":[{"text":"x"}]}]}"#, Gemini),
             (r#"[{"role":"model","parts":[{"text":"x"}]}]"#, Gemini),
             ("{\"parts\":[],\"role\":\"user\"}\n", Gemini),

@@ -1,7 +1,7 @@
 //! Interactions' row: names, limits, what it can say, and what shows that a text is of this format.
 
 use EvidenceKind::{Hint, Never, Proof, Share};
-use Place::{Body, Entry};
+use Place::{Block, Body, Entry};
 
 use crate::request::Keeper;
 use crate::wire::detect::{EvidenceKind, Place};
@@ -15,6 +15,7 @@ pub(super) static TERMS: Terms = Terms {
         Feature::CallsAmongWords,
         Feature::Failure,
         Feature::FlatEntries,
+        Feature::KeptItems,
         Feature::ModelMedia,
         Feature::NoCalls,
         Feature::TypedSteps,
@@ -59,6 +60,7 @@ pub(super) static TERMS: Terms = Terms {
         (Entry, "type", &["user_input", "model_output", "thought", "function_result"], Proof),
         (Entry, "type", &["function_call"], Share),
         (Entry, "type", &["text", "image", "audio", "document", "video"], Hint),
+        (Block, "type", &["image", "audio", "document", "video"], Share),
     ],
     models: &["gemini"],
     ..Terms::COMMON

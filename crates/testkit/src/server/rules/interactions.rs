@@ -2,9 +2,15 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{list, text};
+use super::{Call, Judge, list, text, without};
+use crate::server::error::ApiError;
+use crate::server::models::{Model, Trait};
+use crate::server::prompt::{
+    Choice, Compacts, Prompt, Section, Takes, Talk, Tool, Ttl, Understood,
+};
+use crate::server::{Api, Endpoint};
 
 /// Types of contents, with the members of which one has to be there.
 const CONTENTS: [(&str, &[&str]); 5] = [
@@ -22,38 +28,104 @@ const LONGEST_NAME: usize = 128;
 #[derive(Default)]
 struct Open<'a> {
     calls: Vec<&'a str>,
-    /// A result came.
-    is_begun: bool,
     /// The model still speaks.
     is_models: bool,
 }
 
-/// Whether the provider takes a request, or a bare list of steps: what isn't known is let through.
-///
-/// # Errors
-/// The provider's refusal.
-pub(crate) fn accepts(body: &Value) -> Result<(), String> {
-    let is_elsewhere =
+pub(super) fn validate(judge: &Judge, call: &Call<'_>) -> Result<Understood, ApiError> {
+    let model = judge.model(call)?;
+    let body = call.body;
+    let continues =
         ["previous_interaction_id", "cached_content"].iter().any(|key| !body[*key].is_null());
-    let input = if body.is_array() { body } else { &body["input"] };
-    let steps = match input {
-        Value::Array(steps) => steps.as_slice(),
-        Value::String(words) if !words.is_empty() => return Ok(()),
-        content @ Value::Object(_) => std::slice::from_ref(content),
-        _ => return Err("input: required".to_owned()),
-    };
-    if steps.is_empty() && !is_elsewhere {
-        return Err("Request must contain at least one step in `input`.".to_owned());
+    let mut steps = call.history.to_vec();
+    match &body["input"] {
+        Value::Array(given) => steps.extend(given.iter().cloned()),
+        words @ Value::String(_) => steps.push(json!({"type": "user_input", "content": words})),
+        content @ Value::Object(_) => steps.push(content.clone()),
+        Value::Null if continues => {}
+        _ => return Err(invalid("input: required")),
+    }
+    if steps.is_empty() && !continues {
+        return Err(invalid("Request must contain at least one step in `input`."));
     }
     let mut names = HashSet::new();
     for tool in list(&body["tools"]) {
         if let Some(name) = tool["name"].as_str().filter(|name| !names.insert(*name)) {
-            return Err(format!("Duplicate function declaration found: {name}"));
+            return Err(invalid(format!("Duplicate function declaration found: {name}")));
         }
     }
+    pairs(&steps, continues && call.history.is_empty()).map_err(invalid)?;
+    let understood = read(judge, model, call, steps);
+    let (tokens, window) = (understood.prompt.tokens(), understood.model.window);
+    if call.endpoint != Endpoint::Count && tokens > window {
+        return Err(invalid(format!(
+            "The input token count ({tokens}) exceeds the maximum number of tokens allowed ({window})."
+        )));
+    }
+    Ok(understood)
+}
+
+fn invalid(message: impl Into<String>) -> ApiError {
+    ApiError::invalid(Api::Interactions, message)
+}
+
+fn read(judge: &Judge, model: Model, call: &Call<'_>, steps: Vec<Value>) -> Understood {
+    let body = call.body;
+    let mut prompt = Prompt::default();
+    prompt.depends_on(&json!([model.name, body["cached_content"]]));
+    prompt.push(Section::System, "system", &body["system_instruction"], None);
+    let tools: Vec<&Value> =
+        list(&body["tools"]).iter().filter(|tool| tool["type"] == "function").collect();
+    for tool in &tools {
+        prompt.push(Section::Tools, "tools", tool, None);
+    }
+    let mut talk = Talk::default();
+    for step in &steps {
+        match text(&step["type"]) {
+            "user_input" => talk.human(),
+            "function_result" => talk.result(),
+            _ => talk.model(),
+        }
+        prompt.push(Section::Messages, "step", &without(step, &["signature"]), None);
+    }
+    prompt.mark_last(Ttl::Short);
+    let config = &body["generation_config"];
+    let allowed = &config["tool_choice"]["allowed_tools"];
+    let mode = config["tool_choice"].as_str().or_else(|| allowed["mode"].as_str());
+    Understood {
+        choice: match mode {
+            Some("any") => list(&allowed["tools"])
+                .first()
+                .map_or(Choice::Any, |name| Choice::Named(text(name).to_owned())),
+            Some("none") => Choice::None,
+            _ => Choice::Auto,
+        },
+        tools: tools
+            .iter()
+            .map(|tool| Tool {
+                name: text(&tool["name"]).to_owned(),
+                takes: Takes::Json(tool["parameters"].clone()),
+            })
+            .collect(),
+        thinks: model.has(Trait::WantsReasoning) || config["thinking_level"].is_string(),
+        max_output: config["max_output_tokens"].as_u64(),
+        stream: body["stream"] == true,
+        chain: judge.chain(Api::Interactions, &model, &[]),
+        misplaced: Vec::new(),
+        compacts: Compacts::No,
+        edits: (Vec::new(), 0),
+        items: steps,
+        model,
+        prompt,
+        talk,
+    }
+}
+
+/// `is_open`: what was said before is kept where nobody here can look.
+fn pairs(steps: &[Value], is_open: bool) -> Result<(), String> {
     let mut open = Open::default();
     let mut ids = HashSet::new();
-    let mut kept = is_elsewhere.then(HashSet::new);
+    let mut kept = is_open.then(HashSet::new);
     for (n, step) in steps.iter().enumerate() {
         let at = format!("input[{n}]");
         let Some(kind) = step["type"].as_str() else {
@@ -114,15 +186,14 @@ pub(crate) fn accepts(body: &Value) -> Result<(), String> {
             kept = None;
         }
     }
-    // A turn that nothing came after is open; one that is answered in part isn't.
-    if open.is_begun { open.close() } else { Ok(()) }
+    open.close()
 }
 
 impl<'a> Open<'a> {
     /// Something is said that is no result.
     fn close(&mut self) -> Result<(), String> {
         let calls = std::mem::take(&mut self.calls);
-        (self.is_begun, self.is_models) = (false, false);
+        self.is_models = false;
         if calls.is_empty() {
             return Ok(());
         }
@@ -150,7 +221,7 @@ impl<'a> Open<'a> {
             );
         };
         self.calls.remove(at);
-        (self.is_begun, self.is_models) = (true, false);
+        self.is_models = false;
         Ok(())
     }
 }

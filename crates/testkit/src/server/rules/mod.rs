@@ -94,6 +94,7 @@ impl Judge {
             Api::Chat => chat::validate(self, call),
             Api::Gemini => gemini::validate(self, call),
             Api::Converse => converse::validate(self, call),
+            Api::Interactions => interactions::validate(self, call),
         }
     }
 
@@ -125,7 +126,7 @@ impl Judge {
                 format!("The model `{name}` does not exist or you do not have access to it."),
             )
             .code("model_not_found"),
-            Api::Gemini => ApiError::new(
+            Api::Gemini | Api::Interactions => ApiError::new(
                 api,
                 404,
                 format!(
@@ -173,6 +174,5 @@ pub(crate) use anthropic::{BINDING_CONTROLS, INTERLEAVED};
 pub(crate) use converse::client;
 pub(crate) use converse::seal as seal_converse;
 pub(crate) use gemini::{SENTINEL, field};
-pub(crate) use interactions::accepts as interactions_accepts;
 pub(crate) use responses::bare as responses_item;
 pub(crate) use responses::seal as seal_responses;
