@@ -48,9 +48,8 @@ pub(super) static TERMS: Terms = Terms {
         // Gateways take Claude's name in Chat's form, of which a compaction may leave plain messages.
         (First, "role", &["system"], Never),
         (Block, "type", &["tool_use", "tool_result", "redacted_thinking"], Proof),
-        // Interactions have both, without a source.
+        // Interactions have both, too.
         (Block, "type", &["image", "document"], Share),
-        (Block, "source", &[], Proof),
         // Mistral's reasoning models have such blocks in Chat messages.
         (Block, "type", &["thinking"], Hint),
         (Block, "type", &["server_tool_use", "compaction"], Proof),

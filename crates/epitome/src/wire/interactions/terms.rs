@@ -47,7 +47,6 @@ pub(super) static TERMS: Terms = Terms {
         (ParameterKey::Stream, "stream"),
         (ParameterKey::Store, "store"),
     ],
-    about_elements: &["annotations", "resolution", "processing"],
     evidence: &[
         (Body, "previous_interaction_id", &[], Proof),
         (Body, "response_modalities", &[], Proof),
