@@ -175,8 +175,8 @@ CACHES = {
 # B.1.6; Sonnet 4 and older Sonnets as Opus 4 [BK]
 ANTHROPIC_MINIMUM = {
     512: "fable-5-2 fable-5-1 fable-5 mythos-5-2 mythos-5-1 mythos-5 opus-5-5 opus-5 sonnet-5-5 haiku-5-5",
-    1024: "opus-4-8 sonnet-5 sonnet-4-6 sonnet-4-5 opus-4 opus-4-1 sonnet-4 3-7-sonnet 3-5-sonnet",
-    2048: "opus-4-7 3-5-haiku",
+    1024: "opus-4-8 sonnet-5 sonnet-4-5 opus-4 opus-4-1 sonnet-4 3-7-sonnet 3-5-sonnet",
+    2048: "opus-4-7 sonnet-4-6 3-5-haiku",
     4096: "opus-4-6 opus-4-5 haiku-4-5",
 }
 # B.1.4: what becomes of reasoning whose prefix was edited

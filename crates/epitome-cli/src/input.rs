@@ -133,6 +133,7 @@ pub(crate) fn understood(
             if let Some(elsewhere) = request.elsewhere().filter(|_| report == Report::Words) {
                 let kept = match elsewhere.keeper {
                     Keeper::PreviousResponse => "the response before",
+                    Keeper::PreviousInteraction => "the interaction before",
                     Keeper::Conversation => "the conversation",
                     Keeper::Cache => "the cached beginning",
                     Keeper::Items => "the items that are referred to, the first of them",

@@ -64,6 +64,10 @@ fn look_at(object: &Object<'_>) -> Look {
             "compaction",
             "additional_tools",
             "configuration_update",
+            "user_input",
+            "model_output",
+            "thought",
+            "function_result",
         ]
         .contains(&kind.as_ref());
     if object.opens("messages", '[') {

@@ -50,8 +50,12 @@ const ABOUT_ITEMS: [&str; 4] =
 fn is_known(format: Format, entry: Entry<'_>) -> bool {
     let object = Object::start(entry.raw());
     if object.is_empty() {
-        // Responses' `input` may be plain words.
-        return format == Format::OpenaiResponses && entry.raw().starts_with('"');
+        // An `input` may be plain words.
+        let takes_words = matches!(format, Format::OpenaiResponses | Format::Interactions);
+        return takes_words && entry.raw().starts_with('"');
+    }
+    if format == Format::Interactions {
+        return is_step(&object);
     }
     let is_message = || {
         let has_content = object.has_any(contents(format));
@@ -69,6 +73,19 @@ fn is_known(format: Format, entry: Entry<'_>) -> bool {
             object.get("role").is_none() || is_message()
         }
         None => is_message(),
+    }
+}
+
+/// Whether an object is a step of Interactions, or a content that stands for one.
+fn is_step(object: &Object<'_>) -> bool {
+    match object.text("type").as_deref() {
+        Some("user_input" | "model_output") => object.has_any(&["content", "error"]),
+        Some("thought") => object.has_any(&["signature", "summary"]),
+        Some("text") => object.opens("text", '"'),
+        Some("image" | "audio" | "document" | "video") => object.has_any(&["data", "uri"]),
+        Some(kind) if kind.ends_with("_call") => object.has_any(&["id", "arguments"]),
+        Some(kind) if kind.ends_with("_result") => object.has_any(&["call_id"]),
+        _ => false,
     }
 }
 

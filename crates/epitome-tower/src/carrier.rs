@@ -5,7 +5,7 @@ use epitome::engine::delegate::JobContext;
 
 use crate::route::route;
 
-/// A request that may carry a conversation, in a body of one of the four formats (or Bedrock's).
+/// A request that may carry a conversation, in a body of one of the formats.
 pub trait Carrier: Sized {
     /// The JSON body, if this is a call of a model and all of its body is at hand. `None` lets the
     /// request pass. Of a long request it is asked on another thread; all else is where the caller's task is.

@@ -37,14 +37,14 @@ impl Read {
     }
 }
 
-/// Tokens of the prompt as the four formats (and Bedrock) report them, what came from a cache included.
+/// Tokens of the prompt as the formats report them, what came from a cache included.
 fn prompt_tokens(body: &Value) -> Option<u64> {
     let number = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64);
     // Anthropic and Bedrock report what is read from a cache or written to it apart.
     let apart = |names: [&str; 2]| names.iter().filter_map(|name| number(name)).sum::<u64>();
-    if let Some(prompt) =
-        number("/usage/prompt_tokens").or(number("/usageMetadata/promptTokenCount"))
-    {
+    let whole =
+        ["/usage/prompt_tokens", "/usageMetadata/promptTokenCount", "/usage/total_input_tokens"];
+    if let Some(prompt) = whole.into_iter().find_map(number) {
         return Some(prompt);
     }
     if let Some(fresh) = number("/usage/input_tokens") {
@@ -101,6 +101,7 @@ mod tests {
                 20,
             ),
             (r#"{"usageMetadata":{"promptTokenCount":12,"cachedContentTokenCount":5}}"#, 12),
+            (r#"{"usage":{"total_input_tokens":12,"total_cached_tokens":5}}"#, 12),
             (r#"{"usage":{"inputTokens":12,"cacheReadInputTokens":5}}"#, 17),
         ] {
             assert_eq!(Read::of(200, body), Read::Prompt(tokens), "{body}");

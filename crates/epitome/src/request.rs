@@ -23,16 +23,20 @@ pub enum Format {
     Bedrock,
     /// OpenAI Responses.
     OpenaiResponses,
+    /// Gemini Interactions.
+    #[serde(rename = "gemini-interactions")]
+    Interactions,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] = [
+    pub const ALL: [Format; 6] = [
         Format::OpenaiChat,
         Format::Anthropic,
         Format::Gemini,
         Format::OpenaiResponses,
         Format::Bedrock,
+        Format::Interactions,
     ];
 
     /// The most permissive one, in which plain messages are read.
@@ -46,6 +50,7 @@ impl Format {
             Format::Gemini => "gemini",
             Format::Bedrock => "bedrock",
             Format::OpenaiResponses => "openai-responses",
+            Format::Interactions => "gemini-interactions",
         }
     }
 }
@@ -102,6 +107,8 @@ pub struct Elsewhere {
 pub enum Keeper {
     /// The response that this request goes on from (Responses `previous_response_id`).
     PreviousResponse,
+    /// The interaction that this request goes on from (Interactions `previous_interaction_id`).
+    PreviousInteraction,
     /// A conversation that the request's items are added to (Responses `conversation`).
     Conversation,
     /// A cache of the beginning (Gemini `cachedContent`).

@@ -261,6 +261,7 @@ pub fn model(format: Format) -> &'static str {
         Format::OpenaiChat => "gpt-4.1",
         Format::OpenaiResponses => "gpt-6-sol",
         Format::Gemini => "gemini-3.1-pro-preview",
+        Format::Interactions => "gemini-3.8-flash",
         _ => "claude-sonnet-4-6",
     }
 }
@@ -296,7 +297,8 @@ pub fn converted(request: &Request, to: Format) -> Result<(Converted, Request), 
     accepted(&written).map_err(|refusal| format!("{refusal}\n{text}"))?;
     // A provider answers only what asks for an answer.
     let asks = |entry: Entry<'_>| matches!(entry.role(), Role::User | Role::Tool);
-    if written.transcript.entries().next_back().is_some_and(asks) {
+    let last = written.transcript.entries().next_back();
+    if last.is_some_and(asks) {
         answered(to, text).map_err(|refusal| format!("{refusal}\n{text}"))?;
     }
     Ok((converted, written))

@@ -8,6 +8,7 @@ use crate::bedrock;
 use crate::draft::{Block, Draft, Message, Model, Shape, Thinking};
 use crate::features::Features;
 use crate::gemini;
+use crate::interactions;
 use crate::observe::observe;
 use crate::pen::{Json, Pen};
 use crate::prose;
@@ -55,6 +56,9 @@ fn body(draft: &Draft, messages: Vec<Json>) -> Json {
     if draft.format == Format::Bedrock {
         return bedrock::body(draft, messages);
     }
+    if draft.format == Format::Interactions {
+        return interactions::body(draft, messages);
+    }
     let mut body = Vec::new();
     if draft.format == Format::Anthropic {
         let model = match draft.model {
@@ -97,6 +101,9 @@ fn message(format: Format, message: &Message, names: &HashMap<&str, &str>) -> Js
     }
     if format == Format::Bedrock {
         return bedrock::message(message);
+    }
+    if format == Format::Interactions {
+        return interactions::step(message);
     }
     if format == Format::Anthropic {
         let content = content(message, &|block| anthropic(block));

@@ -33,6 +33,7 @@ features! {
     Gemini "Gemini",
     OpenaiResponses "OpenAI Responses",
     Bedrock "Bedrock Converse",
+    Interactions "Gemini Interactions",
     Body "whole body",
     Array "bare array",
     Lines "JSON lines",

@@ -31,6 +31,7 @@ pub mod features;
 mod gemini;
 pub mod generate;
 pub mod hostile;
+mod interactions;
 pub mod laws;
 pub mod layouts;
 pub mod notation;

@@ -3,6 +3,7 @@
 use epitome::wire::Format;
 
 use crate::draft::{Block, Message, Shape, Thinking};
+use crate::interactions;
 use crate::prose::reminder;
 use crate::script::{
     Beat, Call, Dress, Order, Outcome, Prose, Script, Splits, Step, TOOLS, Thought, UNKNOWN,
@@ -39,6 +40,10 @@ impl Stage<'_> {
             Format::Anthropic => self.set_anthropic_order(),
             Format::Gemini => self.set_gemini_order(),
             Format::Bedrock => self.set_bedrock_order(),
+            Format::Interactions => {
+                let messages = std::mem::take(&mut self.messages);
+                self.messages = messages.into_iter().flat_map(interactions::steps).collect();
+            }
             _ => {}
         }
         if self.messages.is_empty() {
@@ -55,6 +60,10 @@ impl Stage<'_> {
         self.script.format == Format::Bedrock
     }
 
+    fn is_interactions(&self) -> bool {
+        self.script.format == Format::Interactions
+    }
+
     /// Results are parts of the user's messages.
     fn has_blocks(&self) -> bool {
         self.is_anthropic() || self.is_gemini() || self.is_bedrock()
@@ -68,7 +77,8 @@ impl Stage<'_> {
     fn takes_marker(&self) -> bool {
         let is_marked = |block: &&Block| matches!(block, Block::Cached(_));
         let blocks = self.messages.iter().flat_map(|message| &message.blocks);
-        !self.is_gemini() && blocks.filter(is_marked).count() < MOST_MARKERS
+        let has_markers = !self.is_gemini() && !self.is_interactions();
+        has_markers && blocks.filter(is_marked).count() < MOST_MARKERS
     }
 
     fn push(&mut self, role: &'static str, blocks: Vec<Block>, shape: Shape) {
@@ -91,7 +101,8 @@ impl Stage<'_> {
                 self.push("user", blocks, Shape::String);
             }
             Beat::Step(step) => self.step(step, open),
-            Beat::Instructions(_) if self.is_gemini() || self.is_bedrock() => {}
+            Beat::Instructions(_)
+                if self.is_gemini() || self.is_bedrock() || self.is_interactions() => {}
             Beat::Instructions(text) => {
                 let role = if self.is_anthropic() { "system" } else { "developer" };
                 self.push(role, vec![Block::Text(text.words())], Shape::String);
@@ -100,7 +111,9 @@ impl Stage<'_> {
                 let text = text.as_ref().map(Prose::words);
                 self.push("assistant", vec![Block::Compaction(text)], Shape::List);
             }
-            Beat::Function { tool, text } if !self.is_anthropic() && !self.is_bedrock() => {
+            Beat::Function { tool, text }
+                if !self.is_anthropic() && !self.is_bedrock() && !self.is_interactions() =>
+            {
                 self.ids += 1;
                 let name = TOOLS[*tool].to_owned();
                 let call = Block::Function { name: name.clone(), input: "{}".to_owned() };
@@ -211,6 +224,7 @@ impl Stage<'_> {
         }
         let id = match (self.is_anthropic(), order) {
             (true, _) => format!("toolu_{:02}", self.ids),
+            (false, _) if self.is_interactions() => format!("call_{:02}", self.ids),
             (false, Order::SameIds) => format!("call_same_{nth}"),
             (false, _) => format!("call_{:02}", self.ids),
         };

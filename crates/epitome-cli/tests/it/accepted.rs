@@ -22,7 +22,7 @@ fn model(api: Api) -> &'static str {
         Api::Anthropic => "claude-opus-5-5",
         Api::Responses => "gpt-6.2-sol",
         Api::Chat => "gpt-4.1",
-        Api::Gemini => "gemini-3.1-pro",
+        Api::Gemini | Api::Interactions => "gemini-3.1-pro",
         Api::Converse => "anthropic.claude-opus-5-5-v1:0",
     }
 }

@@ -25,7 +25,7 @@ struct Life {
 
 fn key(api: Api) -> &'static str {
     match api {
-        Api::Responses => "input",
+        Api::Responses | Api::Interactions => "input",
         Api::Gemini => "contents",
         Api::Anthropic | Api::Chat | Api::Converse => "messages",
     }

@@ -202,6 +202,16 @@ fn a_session_is_said_in_every_format() {
         res  toolu_1 = fn main() {}
         res! toolu_2 = no such command
         asst Done.
+        == gemini-interactions
+        sys  You are terse.
+        user What is this? | {img 640x480}
+        asst Looking.
+        asst call toolu_1 Read {"path":"a.rs"}
+        asst call toolu_2 Bash {}
+        res  toolu_1 = fn main() {}
+
+        res! toolu_2 = no such command
+        asst Done.
     "#]]
     .assert_eq(&all);
 }
@@ -242,7 +252,7 @@ fn ids_and_names_are_made_legal_and_unique() {
 fn answered_how(format: Format) -> (&'static str, &'static str) {
     let ask = match format {
         Format::OpenaiChat | Format::Anthropic => r#""messages":[{"role":"user","content":"Go."}]"#,
-        Format::OpenaiResponses => r#""input":"Go.""#,
+        Format::OpenaiResponses | Format::Interactions => r#""input":"Go.""#,
         Format::Gemini => r#""contents":[{"role":"user","parts":[{"text":"Go."}]}]"#,
         _ => r#""messages":[{"role":"user","content":[{"text":"Go."}]}]"#,
     };
@@ -258,6 +268,9 @@ fn answered_how(format: Format) -> (&'static str, &'static str) {
         }
         Format::Gemini => {
             r#""system_instruction":{"parts":[{"text":"Be brief."}]},"generationConfig":{"maxOutputTokens":99,"temperature":0.5,"topP":0.9,"topK":40,"stopSequences":["END"],"seed":7,"thinkingConfig":{"thinkingLevel":"low"}},"safetySettings":[],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT","properties":{"type":{"type":"STRING"}}}}]},{"googleSearch":{}}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}}"#
+        }
+        Format::Interactions => {
+            r#""model":"a","system_instruction":"Be brief.","store":false,"generation_config":{"max_output_tokens":99,"temperature":0.5,"top_p":0.9,"stop_sequences":["END"],"seed":7,"thinking_level":"low","tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}}},"tools":[{"type":"function","name":"f","parameters":{"type":"object"}},{"type":"google_search"}],"labels":{"a":"b"}"#
         }
         _ => {
             r#""modelId":"a","system":[{"text":"Be brief."},{"cachePoint":{"type":"default"}}],"inferenceConfig":{"maxTokens":99,"temperature":0.5,"topP":0.9,"stopSequences":["END"]},"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"tool":{"name":"f"}}},"guardrailConfig":{"x":1}"#
@@ -291,6 +304,8 @@ fn how_to_answer_is_said_where_it_can_be() {
            lost: Model a, Parameter stop, Parameter seed, Parameter presence_penalty, Parameter logit_bias
         -> bedrock: {"modelId":"b","toolConfig":{"tools":[{"toolSpec":{"name":"f","description":"Does f.","inputSchema":{"json":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}}}},{"toolSpec":{"name":"patch","inputSchema":{"json":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}}}],"toolChoice":{"tool":{"name":"f"}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["END"],"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
            lost: Model a, Parameter temperature, Parameter seed, Parameter presence_penalty, Parameter stream, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, CallKind patch, Parameter parallel_tool_calls
+        -> gemini-interactions: {"model":"b","tools":[{"type":"function","name":"f","description":"Does f.","parameters":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"type":"function","name":"patch","parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}],"generation_config":{"max_output_tokens":99,"seed":7,"stop_sequences":["END"],"temperature":1.5,"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}},"top_p":0.9},"stream":true,"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
+           lost: Model a, Parameter presence_penalty, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, CallKind patch, Parameter parallel_tool_calls
         == anthropic
         -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_completion_tokens":99,"parallel_tool_calls":false,"temperature":0.5,"tool_choice":"required","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
            lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter stop_sequences, Parameter metadata, Tool bash
@@ -299,6 +314,8 @@ fn how_to_answer_is_said_where_it_can_be() {
         -> openai-responses: {"model":"b","instructions":"Be brief.","tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object"}}],"max_output_tokens":99,"parallel_tool_calls":false,"temperature":0.5,"tool_choice":"required","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
            lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter stop_sequences, Parameter metadata, Tool bash
         -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"any":{}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["A","B","C","D","E"],"temperature":0.5},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
+           lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter metadata, Tool bash, Parameter parallel_tool_calls
+        -> gemini-interactions: {"model":"b","system_instruction":"Be brief.","tools":[{"type":"function","name":"f","parameters":{"type":"object"}}],"generation_config":{"max_output_tokens":99,"stop_sequences":["A","B","C","D","E"],"temperature":0.5,"tool_choice":"any"},"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
            lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter metadata, Tool bash, Parameter parallel_tool_calls
         == gemini
         -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"type":{"type":"string"}}}}}],"max_completion_tokens":99,"seed":7,"stop":["END"],"temperature":0.5,"tool_choice":{"function":{"name":"f"},"type":"function"},"top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
@@ -309,6 +326,8 @@ fn how_to_answer_is_said_where_it_can_be() {
            lost: Parameter generationConfig.topK, Parameter generationConfig.stopSequences, Parameter generationConfig.seed, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
         -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object","properties":{"type":{"type":"string"}}}}}}],"toolChoice":{"tool":{"name":"f"}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["END"],"temperature":0.5,"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
            lost: Parameter generationConfig.topK, Parameter generationConfig.seed, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
+        -> gemini-interactions: {"model":"b","system_instruction":"Be brief.","tools":[{"type":"function","name":"f","parameters":{"type":"object","properties":{"type":{"type":"string"}}}}],"generation_config":{"max_output_tokens":99,"seed":7,"stop_sequences":["END"],"temperature":0.5,"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}},"top_p":0.9},"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
+           lost: Parameter generationConfig.topK, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
         == openai-responses
         -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}},{"type":"custom","custom":{"name":"patch","format":{"type":"text"}}}],"max_completion_tokens":99,"parallel_tool_calls":true,"reasoning_effort":"low","store":false,"temperature":0.5,"tool_choice":"required","top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
            lost: Model a, Parameter reasoning.summary, Tool web_search
@@ -318,6 +337,8 @@ fn how_to_answer_is_said_where_it_can_be() {
            lost: Model a, Parameter reasoning.effort, Parameter reasoning.summary, Parameter store, Tool web_search, CallKind patch, Parameter parallel_tool_calls
         -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}},{"toolSpec":{"name":"patch","inputSchema":{"json":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}}}],"toolChoice":{"any":{}}},"inferenceConfig":{"maxTokens":99,"temperature":0.5,"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
            lost: Model a, Parameter reasoning.effort, Parameter reasoning.summary, Parameter store, Tool web_search, CallKind patch, Parameter parallel_tool_calls
+        -> gemini-interactions: {"model":"b","system_instruction":"Be brief.","tools":[{"type":"function","name":"f","parameters":{"type":"object"}},{"type":"function","name":"patch","parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}],"generation_config":{"max_output_tokens":99,"temperature":0.5,"tool_choice":"any","top_p":0.9},"store":false,"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
+           lost: Model a, Parameter reasoning.effort, Parameter reasoning.summary, Tool web_search, CallKind patch, Parameter parallel_tool_calls
         == bedrock
         -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_completion_tokens":99,"stop":["END"],"temperature":0.5,"tool_choice":{"function":{"name":"f"},"type":"function"},"top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
            lost: CacheMarker of the system prompt, Model a, Parameter guardrailConfig
@@ -327,6 +348,19 @@ fn how_to_answer_is_said_where_it_can_be() {
            lost: CacheMarker of the system prompt, Model a, Parameter guardrailConfig
         -> openai-responses: {"model":"b","instructions":"Be brief.","tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object"}}],"max_output_tokens":99,"temperature":0.5,"tool_choice":{"name":"f","type":"function"},"top_p":0.9,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
            lost: CacheMarker of the system prompt, Model a, Parameter inferenceConfig.stopSequences, Parameter guardrailConfig
+        -> gemini-interactions: {"model":"b","system_instruction":"Be brief.","tools":[{"type":"function","name":"f","parameters":{"type":"object"}}],"generation_config":{"max_output_tokens":99,"stop_sequences":["END"],"temperature":0.5,"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}},"top_p":0.9},"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
+           lost: CacheMarker of the system prompt, Model a, Parameter guardrailConfig
+        == gemini-interactions
+        -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_completion_tokens":99,"seed":7,"stop":["END"],"store":false,"temperature":0.5,"tool_choice":{"function":{"name":"f"},"type":"function"},"top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
+           lost: Model a, Parameter generationConfig.thinkingLevel, Parameter labels, Tool google_search
+        -> anthropic: {"model":"b","system":"Be brief.","tools":[{"name":"f","input_schema":{"type":"object"}}],"max_tokens":99,"stop_sequences":["END"],"temperature":0.5,"tool_choice":{"name":"f","type":"tool"},"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
+           lost: Model a, Parameter store, Parameter generation_config.seed, Parameter generationConfig.thinkingLevel, Parameter labels, Tool google_search
+        -> gemini: {"systemInstruction":{"parts":[{"text":"Be brief."}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}}]}],"generationConfig":{"maxOutputTokens":99,"seed":7,"stopSequences":["END"],"temperature":0.5,"topP":0.9},"toolConfig":{"functionCallingConfig":{"allowedFunctionNames":["f"],"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
+           lost: Model a, Parameter store, Parameter generationConfig.thinkingLevel, Parameter labels, Tool google_search
+        -> openai-responses: {"model":"b","instructions":"Be brief.","tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object"}}],"max_output_tokens":99,"store":false,"temperature":0.5,"tool_choice":{"name":"f","type":"function"},"top_p":0.9,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
+           lost: Model a, Parameter generation_config.stop_sequences, Parameter generation_config.seed, Parameter generationConfig.thinkingLevel, Parameter labels, Tool google_search
+        -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"tool":{"name":"f"}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["END"],"temperature":0.5,"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
+           lost: Model a, Parameter store, Parameter generation_config.seed, Parameter generationConfig.thinkingLevel, Parameter labels, Tool google_search
     "#]].assert_eq(&all);
 }
 

@@ -16,8 +16,8 @@ fn replacement(request: &Request, entry: Entry<'_>, part: Part<'_>, number: u8) 
         // A result that leaves alone would break its pair.
         2 if request.format == Format::OpenaiChat && entry.role() == Role::Tool && paired => None,
         _ if part.is(Marks::FIXED) => None,
-        _ if request.format == Format::OpenaiResponses && is_item(entry, part) => None,
-        2 if request.format == Format::OpenaiResponses && paired => None,
+        _ if has_items(request.format) && is_item(entry, part) => None,
+        2 if has_items(request.format) && paired => None,
         2 => Some(Put::Nothing),
         _ if part.is(Marks::WORDLESS) => None,
         _ => match part.kind() {
@@ -29,6 +29,11 @@ fn replacement(request: &Request, entry: Entry<'_>, part: Part<'_>, number: u8) 
             PartKind::Text | PartKind::Media | PartKind::Result => Some(stub),
         },
     }
+}
+
+/// Whether entries are flat.
+fn has_items(format: Format) -> bool {
+    matches!(format, Format::OpenaiResponses | Format::Interactions)
 }
 
 /// Whether the part is its item, so that it leaves only with it, or is of a shell's output, which says words
@@ -139,6 +144,8 @@ fn rest(raw: &str) -> Value {
             "function_call",
             "reasoning_content",
             "reasoning_details",
+            "signature",
+            "summary",
         ] {
             members.remove(key);
         }

@@ -4,6 +4,7 @@ use epitome::count::counter;
 use epitome::engine::plan::Reached;
 use epitome::engine::receipt::Receipt;
 use epitome::strategy::guard::KeepReason;
+use epitome::view::Fate;
 use epitome::{Compactor, Format, Options, Pin, Request, Target, wire};
 use serde_json::{Value, json};
 use testkit::laws::check_all;
@@ -61,6 +62,26 @@ fn a_pin_is_where_its_words_are_said() {
         let receipt = receipt(&request, target, &[Pin::Text("\\".into())]);
         assert!(receipt.excerpted.is_empty(), "at {target}: {:?}", receipt.excerpted);
     }
+}
+
+/// A mend that takes a message out moves those behind it, not the pin.
+#[test]
+fn a_pin_is_of_the_message_as_it_came() {
+    let said = |role: &str, words: &str| json!({"role": role, "content": words});
+    let request = anthropic(&json!([
+        said("user", "Begin."),
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": ""}]},
+        said("assistant", &"The first file is fine. ".repeat(90)),
+        said("assistant", "The port is 8123."),
+        said("assistant", &"The second file is fine. ".repeat(90)),
+        said("user", "Go on."),
+    ]));
+    let outcome = compactor(200, vec![Pin::Entry(3)]).compact(&request).expect("a view");
+    assert_eq!(outcome.came_from[1..4], [Some(2), Some(3), Some(4)]);
+    assert_eq!(outcome.view.fates().nth(2), Some(&Fate::Keep));
+    receipt(&request, 200, &[Pin::Entry(3)]);
+    let gone = compactor(200, vec![Pin::Entry(1)]).compact(&request).expect("a view");
+    assert_eq!(gone.receipt.unmatched_pins, ["message 1"]);
 }
 
 /// Bound reasoning leaves with the first edit, so that a step isn't held by words that only its reasoning has.

@@ -85,11 +85,8 @@ fn the_figures_of_providers_b6_are_in_it() {
 fn cache_minimums_are_those_of_b1_6_and_b4() {
     for (minimum, names) in [
         (512, "claude-fable-5 claude-fable-5-1 claude-mythos-5 claude-opus-5 claude-opus-5-5"),
-        (
-            1024,
-            "claude-opus-4-8 claude-sonnet-5 claude-sonnet-4-6 claude-sonnet-4-5 claude-opus-4-1",
-        ),
-        (2048, "claude-opus-4-7 claude-3-5-haiku gemini-2.5-pro"),
+        (1024, "claude-opus-4-8 claude-sonnet-5 claude-sonnet-4-5 claude-opus-4-1"),
+        (2048, "claude-opus-4-7 claude-sonnet-4-6 claude-3-5-haiku gemini-2.5-pro"),
         (4096, "claude-opus-4-6 claude-opus-4-5 claude-haiku-4-5 gemini-3.1-pro gemini-4-argon"),
         (1024, "gpt-6-sol gpt-5.6 gpt-5.5 gpt-4o"),
     ] {

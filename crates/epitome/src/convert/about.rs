@@ -45,7 +45,7 @@ fn elements(from: &dyn Dialect, at: usize, raw: &str, list: Span, neutral: &mut 
 }
 
 /// Members of blocks that are read, or say nothing.
-const READ: [&str; 25] = [
+const READ: [&str; 28] = [
     "type",
     "text",
     "id",
@@ -71,6 +71,9 @@ const READ: [&str; 25] = [
     "toolUseId",
     "status",
     "format",
+    "mime_type",
+    "data",
+    "uri",
 ];
 
 /// Lists what a block says beside what it is: cache markers, citations, annotations.

@@ -45,7 +45,11 @@ pub(super) fn read(request: &Request, to: &dyn Dialect, neutral: &mut Neutral) {
         }
         match name.as_ref() {
             "model" | "modelId" => neutral.lose(None, Loss::Model, unquote(value)),
-            "cachedContent" | "cached_content" | "previous_response_id" | "conversation" => {
+            "cachedContent"
+            | "cached_content"
+            | "previous_response_id"
+            | "previous_interaction_id"
+            | "conversation" => {
                 neutral.lose(None, Loss::History, name);
             }
             "thread" if request.keeper().is_some() => neutral.lose(None, Loss::History, name),
@@ -62,15 +66,26 @@ pub(super) fn read(request: &Request, to: &dyn Dialect, neutral: &mut Neutral) {
                 let members = json::members(value, Span::new(0..value.len())).unwrap_or_default();
                 for (inner, inside) in members {
                     let inner = unquote(inner.of(value));
-                    if inside.of(value) != "null" {
-                        let path = format!("{}.{}", camel(group), camel(&inner));
-                        parameter(from, to, &path, inside.of(value), neutral);
+                    match inside.of(value) {
+                        "null" => {}
+                        inside if inner == "tool_choice" => choice(from, &inner, inside, neutral),
+                        inside => {
+                            let path = spelled(from, group, &inner);
+                            parameter(from, to, &path, inside, neutral);
+                        }
                     }
                 }
             }
             name => parameter(from, to, name, value, neutral),
         }
     }
+}
+
+/// The path of a member of a group, as the format has it.
+fn spelled(from: &dyn Dialect, group: &str, inner: &str) -> String {
+    let path = format!("{group}.{inner}");
+    let is_known = from.terms().parameters.iter().any(|(_, known)| *known == path);
+    if is_known { path } else { format!("{}.{}", camel(group), camel(inner)) }
 }
 
 /// Gemini reads both spellings.
@@ -155,17 +170,17 @@ fn choice(from: &dyn Dialect, name: &str, raw: &str, neutral: &mut Neutral) {
 pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect) -> Vec<String> {
     let parameters = std::mem::take(&mut neutral.parameters);
     let mut members: Map<String, Value> = Map::new();
-    for (key, value) in parameters.values {
-        let path = path(to, key).expect("only what the format has was carried");
-        match path.split_once('.') {
-            Some((group, name)) => {
-                let group = members.entry(group).or_insert_with(|| json!({}));
-                group[name] = value;
-            }
-            None => {
-                members.insert(path.to_owned(), value);
-            }
+    let mut put = |path: &str, value: Value| match path.split_once('.') {
+        Some((group, name)) => {
+            let group = members.entry(group).or_insert_with(|| json!({}));
+            group[name] = value;
         }
+        None => {
+            members.insert(path.to_owned(), value);
+        }
+    };
+    for (key, value) in parameters.values {
+        put(path(to, key).expect("only what the format has was carried"), value);
     }
     let said = parameters.choice.as_ref();
     let choice = said.filter(|choice| match choice {
@@ -184,7 +199,7 @@ pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect) -> Vec<String> {
         neutral.lose(None, Loss::Parameter, "tool_choice");
     }
     for (key, value) in to.choice(&CallDemand { choice, parallel, tools: &neutral.tools }) {
-        members.insert(key.to_owned(), value);
+        put(key, value);
     }
     let tools: Vec<String> = neutral.tools.iter().map(|tool| to.definition(tool)).collect();
     let tools = (!tools.is_empty()).then(|| to.tools(&tools.join(","), choice));

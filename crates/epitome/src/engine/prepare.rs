@@ -157,7 +157,7 @@ impl Prepared {
         let target = compactor.options().target.resolve(tokens);
         let units = Units::of(&base.request.transcript, base.request.format.instructions());
         let binding = compactor.binding(&base.request);
-        let guard = guard(compactor, &base.request, (&units, &tally), (target, binding));
+        let guard = guard(compactor, &base, (&units, &tally), (target, binding));
         let found = HistoryFacts::of(&base.request.transcript);
         run.log.considered(tokens, target, &run.compactor);
         Box::new(Prepared { base, tally, target, units, guard, binding, found, given: None })
@@ -171,8 +171,7 @@ impl Prepared {
     /// Finds out anew what must stay, because pins were added.
     pub(super) fn guard_again(&mut self, compactor: &Compactor) {
         let (units, tally) = (&self.units, &self.tally);
-        self.guard =
-            guard(compactor, &self.base.request, (units, tally), (self.target, self.binding));
+        self.guard = guard(compactor, &self.base, (units, tally), (self.target, self.binding));
     }
 
     /// Whether something is to be done at all.
@@ -228,7 +227,7 @@ impl Prepared {
 
 fn guard(
     compactor: &Compactor,
-    request: &Request,
+    base: &Base,
     (units, tally): (&Units, &Tally),
     (target, binding): (u64, Binding),
 ) -> Guard {
@@ -237,12 +236,13 @@ fn guard(
         target,
         task: options.task,
         pins: &options.pins,
+        came_from: &base.came_from,
         tail: options.tail,
         preserved: compactor.preserved(),
         binding,
         open_loop: compactor.open_loop,
     };
-    Guard::new(request, units, tally, wishes)
+    Guard::new(&base.request, units, tally, wishes)
 }
 
 /// Whose words those are that the model was told as a checkpoint.

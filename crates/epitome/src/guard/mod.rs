@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::budget::Tail;
 use crate::count::Tally;
 use crate::model::Binding;
-use crate::request::Request;
+use crate::request::{Keeper, Request};
 use crate::text::STUB;
 use crate::transcript::unit::{Instructions, Unit, Units};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
@@ -93,7 +93,7 @@ impl Guard {
             }
         }
         for pin in wishes.pins {
-            guard.pin(request, pin, wishes.binding);
+            guard.pin(request, pin, &wishes);
         }
         if let Some(task) = first.filter(|_| wishes.task == Task::Keep) {
             guard.task = Some(task);
@@ -303,18 +303,22 @@ impl Guard {
             let is_result = p.kind() == PartKind::Result && !p.is(Marks::SERVER);
             is_result && !p.is(Marks::NESTED) && units.call_of(p.slot).is_none()
         };
+        // Behind a cached beginning there may be much that was said long ago.
+        let is_news = request.keeper().is_some_and(|keeper| keeper != Keeper::Cache);
         for entry in request.transcript.entries() {
-            if request.keeper().is_some() || entry.parts().any(is_answer) {
+            if is_news || entry.parts().any(is_answer) {
                 self.hold(entry.index, KeepReason::Elsewhere);
             }
         }
     }
 
-    fn pin(&mut self, request: &Request, pin: &Pin, binding: Binding) {
-        let transcript = &request.transcript;
+    fn pin(&mut self, request: &Request, pin: &Pin, wishes: &GuardOptions<'_>) {
+        let (transcript, binding) = (&request.transcript, wishes.binding);
         match pin {
-            Pin::Entry(at) if *at < transcript.len() => self.hold_pin(*at, None),
-            Pin::Entry(at) => self.unmatched.push(format!("message {at}")),
+            Pin::Entry(at) => match wishes.came_from.iter().position(|from| *from == Some(*at)) {
+                Some(here) => self.hold_pin(here, None),
+                None => self.unmatched.push(format!("message {at}")),
+            },
             Pin::Text(text) => {
                 // Bound reasoning leaves with the first edit, and its words with it.
                 let may_stay =

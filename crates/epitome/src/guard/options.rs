@@ -29,7 +29,7 @@ pub enum Pin {
     /// All human and system entries that say this. If none does, the newest entry that does: the words stay, not
     /// each message of a tool or of the model that repeats them ([`Unheld`]).
     Text(String),
-    /// The entry at this position.
+    /// The entry at this position of what came: mending moves others, not the pin.
     Entry(usize),
 }
 
@@ -71,8 +71,10 @@ pub struct GuardOptions<'a> {
     pub target: u64,
     /// The first human message.
     pub task: Task,
-    /// Pins.
+    /// Pins, of entries as they came.
     pub pins: &'a [Pin],
+    /// Where each entry stood as it came; `None` for one that mending added.
+    pub came_from: &'a [Option<usize>],
     /// The newest content to keep.
     pub tail: Tail,
     /// What stays for what it is.

@@ -147,6 +147,9 @@ mod tests {
         let (list, task) = match format {
             Format::Gemini => ("contents", r#"{"role":"user","parts":[{"text":"Go."}]}"#),
             Format::OpenaiResponses => ("input", r#"{"role":"user","content":"Go."}"#),
+            Format::Interactions => {
+                ("input", r#"{"type":"user_input","content":[{"type":"text","text":"Go."}]}"#)
+            }
             Format::Bedrock => ("messages", r#"{"role":"user","content":[{"text":"Go."}]}"#),
             _ => ("messages", r#"{"role":"user","content":"Go."}"#),
         };
@@ -162,6 +165,9 @@ mod tests {
             ),
             Format::OpenaiResponses => format!(
                 r#",{{"type":"reasoning","id":"rs_{n}","summary":[]}},{{"type":"function_call","call_id":"c{n}","name":"f","arguments":"{{}}"}},{{"type":"function_call_output","call_id":"c{n}","output":"x"}}"#
+            ),
+            Format::Interactions => format!(
+                r#",{{"type":"thought","signature":"c2ln"}},{{"type":"function_call","id":"c{n}","name":"f","arguments":{{}}}},{{"type":"function_result","call_id":"c{n}","result":"x"}}"#
             ),
             Format::Bedrock => format!(
                 r#",{{"role":"assistant","content":[{{"toolUse":{{"toolUseId":"c{n}","name":"f","input":{{}}}}}}]}},{{"role":"user","content":[{{"toolResult":{{"toolUseId":"c{n}","content":[{{"text":"x"}}]}}}}]}}"#

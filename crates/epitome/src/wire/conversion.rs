@@ -173,11 +173,15 @@ pub(crate) struct CallDemand<'a> {
     pub(crate) tools: &'a [Tool],
 }
 
-/// Members of a body.
+/// Members of a body, by their paths.
 pub(crate) type Members = Vec<(&'static str, Value)>;
 
 /// A message of these elements.
 pub(crate) fn message(terms: &Terms, side: Side, list: &str) -> String {
+    if terms.features.contains(&Feature::TypedSteps) {
+        let kind = if side == Side::Model { terms.model_role } else { "user_input" };
+        return format!(r#"{{"type":"{kind}","{}":[{list}]}}"#, terms.content);
+    }
     let is_typed = terms.features.contains(&Feature::TypedMessages);
     let kind = if is_typed { r#""type":"message","# } else { "" };
     let (key, role) = (terms.content, if side == Side::Model { terms.model_role } else { "user" });

@@ -45,6 +45,8 @@ pub(crate) enum Place {
 pub(crate) enum EvidenceKind {
     /// No other format has it.
     Proof,
+    /// Few formats have it; hints tell them apart.
+    Share,
     /// Compatibles of other formats have it too.
     Hint,
     /// This format hasn't got it.
@@ -53,11 +55,14 @@ pub(crate) enum EvidenceKind {
     Never,
 }
 
-use EvidenceKind::{Against, Hint, Never, Proof};
+use EvidenceKind::{Against, Hint, Never, Proof, Share};
 use Place::{Block, Body, Entry, First, Tool};
 
 /// More hints than there can be.
 const NEVER: i32 = 1 << 30;
+
+/// More than any format gets that has no such member.
+const SHARE: i32 = 1 << 20;
 
 /// What a member says of a format: where it stands, its key, what it says if it must say one of these, and how much that
 /// is. Null says nothing.
@@ -170,7 +175,7 @@ impl Evidence {
                     self.note(format, *weight)?;
                 }
             }
-            let ends = |end: &&str| word.ends_with(*end);
+            let ends = |end: &&str| word.ends_with(*end) && !is_listed(&word);
             if name == "type" && places.contains(&Entry) && terms.item_types.iter().any(ends) {
                 self.note(format, Proof)?;
             }
@@ -185,6 +190,7 @@ impl Evidence {
     fn note(&mut self, format: Format, weight: EvidenceKind) -> Result<(), Stop> {
         let hint = match weight {
             Proof => return Err(Stop::Proven(format)),
+            Share => SHARE,
             Hint => 1,
             Against => -1,
             Never => -NEVER,
@@ -197,6 +203,13 @@ impl Evidence {
     }
 }
 
+/// Whether some format names entries of this type, which tells more than how it ends.
+fn is_listed(kind: &str) -> bool {
+    let signs = Format::ALL.iter().flat_map(|format| format.dialect().terms().evidence);
+    let mut kinds = signs.filter(|(place, key, ..)| (*place, *key) == (Entry, "type"));
+    kinds.any(|(_, _, kinds, _)| kinds.contains(&kind))
+}
+
 /// Whether some format has its entries in this member.
 fn is_list(key: &str) -> bool {
     Format::ALL.iter().any(|format| format.dialect().terms().list == key)
@@ -204,7 +217,7 @@ fn is_list(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use Format::{Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponses};
+    use Format::{Anthropic, Bedrock, Gemini, Interactions, OpenaiChat, OpenaiResponses};
 
     use super::*;
 
@@ -230,6 +243,14 @@ mod tests {
             (r#"{"messages":[{"role":"user","content":"x"}],"system":"y"}"#, Anthropic),
             (r#"{"messages":[{"role":"user","content":"x"}],"model":"claude-x"}"#, Anthropic),
             (r#"[{"role":"user","content":[{"type":"tool_result"}]}]"#, Anthropic),
+            (
+                r#"[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"x"}}]}]"#,
+                Anthropic,
+            ),
+            (
+                r#"{"input":[{"content":[{"data":"AAAA","type":"image"}],"type":"user_input"}],"model":"m"}"#,
+                Interactions,
+            ),
             (r#"{"contents":[{"parts":[{"text":"x"}]}]}"#, Gemini),
             (r#"[{"role":"model","parts":[{"text":"x"}]}]"#, Gemini),
             ("{\"parts\":[],\"role\":\"user\"}\n", Gemini),

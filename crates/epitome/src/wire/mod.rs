@@ -14,6 +14,7 @@ mod dialect;
 mod envelope;
 mod gemini;
 mod id_charset;
+mod interactions;
 mod keyed_parts;
 mod keys;
 mod layout;
@@ -81,6 +82,7 @@ impl Format {
             Format::Gemini => &gemini::Gemini,
             Format::Bedrock => &bedrock::Bedrock,
             Format::OpenaiResponses => &openai_responses::OpenaiResponses,
+            Format::Interactions => &interactions::Interactions,
         }
     }
 

@@ -160,6 +160,8 @@ pub(crate) enum Feature {
     TypedMessages,
     /// A compaction item doesn't hide what stands before it.
     VisibleCompactions,
+    /// A step says by its type who speaks.
+    TypedSteps,
     /// Tools may take words.
     WordTools,
 }

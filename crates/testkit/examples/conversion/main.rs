@@ -4,6 +4,7 @@
 //! Writes the page, or, with `--check`, fails where it says something else than the code does. What it calls
 //! kept is held to that: it is said there, and again on the way back.
 
+mod settings;
 mod specimens;
 
 use std::error::Error;

@@ -6,6 +6,8 @@
 
 use epitome::Format;
 
+use super::settings::{effort, forbidden, forced, one_call, setting};
+
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ";
 const PDF: &str = "JVBERi0xLjQK";
 
@@ -38,21 +40,26 @@ pub(crate) const THINGS: [(&str, Say); 32] = [
                 "maxOutputTokens",
                 "max_output_tokens",
                 "maxTokens",
+                "max_output_tokens",
             ],
             "99",
         )
     }),
-    ("temperature", |f| setting(f, ["temperature"; 5], "0.5")),
+    ("temperature", |f| setting(f, ["temperature"; 6], "0.5")),
     ("temperature above 1", |f| {
-        setting(f, ["temperature", "", "temperature", "temperature", ""], "1.5")
+        setting(f, ["temperature", "", "temperature", "temperature", "", "temperature"], "1.5")
     }),
-    ("top-p", |f| setting(f, ["top_p", "top_p", "topP", "top_p", "topP"], "0.9")),
-    ("top-k", |f| setting(f, ["", "top_k", "topK", "", ""], "40")),
+    ("top-p", |f| setting(f, ["top_p", "top_p", "topP", "top_p", "topP", "top_p"], "0.9")),
+    ("top-k", |f| setting(f, ["", "top_k", "topK", "", "", ""], "40")),
     ("words that end the answer", |f| {
-        setting(f, ["stop", "stop_sequences", "stopSequences", "", "stopSequences"], r#"["END"]"#)
+        setting(
+            f,
+            ["stop", "stop_sequences", "stopSequences", "", "stopSequences", "stop_sequences"],
+            r#"["END"]"#,
+        )
     }),
-    ("seed", |f| setting(f, ["seed", "", "seed", "", ""], "7")),
-    ("penalties", |f| setting(f, ["presence_penalty", "", "presencePenalty", "", ""], "0.5")),
+    ("seed", |f| setting(f, ["seed", "", "seed", "", "", "seed"], "7")),
+    ("penalties", |f| setting(f, ["presence_penalty", "", "presencePenalty", "", "", ""], "0.5")),
     ("how long to think", effort),
     ("reasoning", reasoning),
     ("signed reasoning", signed),
@@ -62,10 +69,10 @@ pub(crate) const THINGS: [(&str, Say); 32] = [
     ("history elsewhere", elsewhere),
 ];
 
-fn frame(format: Format, members: &str, entries: &[String]) -> String {
+pub(super) fn frame(format: Format, members: &str, entries: &[String]) -> String {
     let list = match format {
         Format::Gemini => "contents",
-        Format::OpenaiResponses => "input",
+        Format::OpenaiResponses | Format::Interactions => "input",
         _ => "messages",
     };
     let entries = entries.join(",");
@@ -78,6 +85,10 @@ fn message(format: Format, side: &str, elements: &str) -> String {
     match (format, side) {
         (Format::Gemini, "assistant") => format!(r#"{{"role":"model","parts":[{elements}]}}"#),
         (Format::Gemini, side) => format!(r#"{{"role":"{side}","parts":[{elements}]}}"#),
+        (Format::Interactions, side) => {
+            let kind = if side == "assistant" { "model_output" } else { "user_input" };
+            format!(r#"{{"type":"{kind}","content":[{elements}]}}"#)
+        }
         (_, side) => format!(r#"{{"role":"{side}","content":[{elements}]}}"#),
     }
 }
@@ -93,7 +104,7 @@ fn text(format: Format, side: &str, words: &str) -> String {
     }
 }
 
-fn ask(format: Format) -> String {
+pub(super) fn ask(format: Format) -> String {
     message(format, "user", &text(format, "user", "Go."))
 }
 
@@ -116,7 +127,7 @@ fn reply(format: Format, element: &str) -> Option<String> {
 }
 
 /// The definition of a function; `more` are members of it.
-fn tools(format: Format, more: &str) -> String {
+pub(super) fn tools(format: Format, more: &str) -> String {
     let schema = r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#;
     match format {
         Format::OpenaiChat => format!(
@@ -124,6 +135,9 @@ fn tools(format: Format, more: &str) -> String {
         ),
         Format::OpenaiResponses => {
             format!(r#""tools":[{{"type":"function","name":"f",{more}"parameters":{schema}}}]"#)
+        }
+        Format::Interactions => {
+            format!(r#""tools":[{{"type":"function","name":"f","parameters":{schema}}}]"#)
         }
         Format::Anthropic => format!(r#""tools":[{{"name":"f",{more}"input_schema":{schema}}}]"#),
         Format::Gemini => format!(
@@ -148,6 +162,10 @@ fn pair(format: Format, content: &str, more: &str) -> String {
         Format::OpenaiResponses => (
             r#"{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"a\":1}"}"#.to_owned(),
             format!(r#"{{"type":"function_call_output","call_id":"call_1","output":{value}}}"#),
+        ),
+        Format::Interactions => (
+            r#"{"type":"function_call","id":"call_1","name":"f","arguments":{"a":1}}"#.to_owned(),
+            format!(r#"{{"type":"function_result","call_id":"call_1","name":"f","result":{value}{more}}}"#),
         ),
         Format::Anthropic => (
             message(format, "assistant", r#"{"type":"tool_use","id":"call_1","name":"f","input":{"a":1}}"#),
@@ -187,7 +205,7 @@ fn pair(format: Format, content: &str, more: &str) -> String {
 
 fn failed(format: Format) -> Option<String> {
     let mark = match format {
-        Format::Anthropic => r#","is_error":true"#,
+        Format::Anthropic | Format::Interactions => r#","is_error":true"#,
         Format::Gemini => "error",
         Format::Bedrock => r#","status":"error""#,
         _ => return None,
@@ -206,6 +224,9 @@ fn picture(format: Format) -> String {
         Format::Anthropic => format!(
             r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{PNG}"}}}}"#
         ),
+        Format::Interactions => {
+            format!(r#"{{"type":"image","mime_type":"image/png","data":"{PNG}"}}"#)
+        }
         Format::Gemini => format!(r#"{{"inlineData":{{"mimeType":"image/png","data":"{PNG}"}}}}"#),
         _ => format!(r#"{{"image":{{"format":"png","source":{{"bytes":"{PNG}"}}}}}}"#),
     }
@@ -227,6 +248,9 @@ fn address(format: Format) -> Option<String> {
         Format::Anthropic => {
             format!(r#"{{"type":"image","source":{{"type":"url","url":"{url}"}}}}"#)
         }
+        Format::Interactions => {
+            format!(r#"{{"type":"image","mime_type":"image/png","uri":"{url}"}}"#)
+        }
         Format::Gemini => {
             format!(r#"{{"fileData":{{"mimeType":"image/png","fileUri":"{url}"}}}}"#)
         }
@@ -247,6 +271,9 @@ fn pdf(format: Format) -> Option<String> {
         Format::Anthropic => format!(
             r#"{{"type":"document","source":{{"type":"base64","media_type":"application/pdf","data":"{PDF}"}}}}"#
         ),
+        Format::Interactions => {
+            format!(r#"{{"type":"document","mime_type":"application/pdf","data":"{PDF}"}}"#)
+        }
         Format::Gemini => {
             format!(r#"{{"inlineData":{{"mimeType":"application/pdf","data":"{PDF}"}}}}"#)
         }
@@ -262,6 +289,7 @@ fn sound(format: Format) -> Option<String> {
         Format::OpenaiChat => {
             r#"{"type":"input_audio","input_audio":{"data":"UklGRg==","format":"wav"}}"#
         }
+        Format::Interactions => r#"{"type":"audio","mime_type":"audio/wav","data":"UklGRg=="}"#,
         Format::Gemini => r#"{"inlineData":{"mimeType":"audio/wav","data":"UklGRg=="}}"#,
         Format::Bedrock => r#"{"audio":{"format":"wav","source":{"bytes":"UklGRg=="}}}"#,
         _ => return None,
@@ -277,6 +305,9 @@ fn kept_file(format: Format) -> Option<String> {
             Format::OpenaiResponses => r#"{"type":"input_file","file_id":"file-1"}"#,
             Format::Anthropic => {
                 r#"{"type":"document","source":{"type":"file","file_id":"file_1"}}"#
+            }
+            Format::Interactions => {
+                r#"{"type":"document","mime_type":"application/pdf","uri":"gs://bucket/a.pdf"}"#
             }
             Format::Gemini => {
                 r#"{"fileData":{"mimeType":"application/pdf","fileUri":"gs://bucket/a.pdf"}}"#
@@ -296,6 +327,7 @@ fn system(format: Format) -> Option<String> {
         }
         Format::OpenaiResponses => r#""instructions":"Be brief.""#,
         Format::Anthropic => r#""system":"Be brief.""#,
+        Format::Interactions => r#""system_instruction":"Be brief.""#,
         Format::Gemini => r#""systemInstruction":{"parts":[{"text":"Be brief."}]}"#,
         _ => r#""system":[{"text":"Be brief."}]"#,
     };
@@ -337,81 +369,6 @@ fn words_tool(format: Format) -> Option<String> {
     }
 }
 
-/// The tools, and which of them.
-fn choice(format: Format, choice: &str) -> Option<String> {
-    let members = format!("{},{choice}", tools(format, ""));
-    Some(frame(format, &members, &[ask(format)]))
-}
-
-fn forced(format: Format) -> Option<String> {
-    if format == Format::Bedrock {
-        let tools = tools(format, "");
-        let open = tools.strip_suffix('}').expect("it is an object");
-        let members = format!(r#"{open},"toolChoice":{{"tool":{{"name":"f"}}}}}}"#);
-        return Some(frame(format, &members, &[ask(format)]));
-    }
-    choice(
-        format,
-        match format {
-            Format::OpenaiChat => r#""tool_choice":{"type":"function","function":{"name":"f"}}"#,
-            Format::OpenaiResponses => r#""tool_choice":{"type":"function","name":"f"}"#,
-            Format::Anthropic => r#""tool_choice":{"type":"tool","name":"f"}"#,
-            _ => {
-                r#""toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}}"#
-            }
-        },
-    )
-}
-
-fn forbidden(format: Format) -> Option<String> {
-    choice(
-        format,
-        match format {
-            Format::OpenaiChat | Format::OpenaiResponses => r#""tool_choice":"none""#,
-            Format::Anthropic => r#""tool_choice":{"type":"none"}"#,
-            Format::Gemini => r#""toolConfig":{"functionCallingConfig":{"mode":"NONE"}}"#,
-            _ => return None,
-        },
-    )
-}
-
-fn one_call(format: Format) -> Option<String> {
-    choice(
-        format,
-        match format {
-            Format::OpenaiChat | Format::OpenaiResponses => r#""parallel_tool_calls":false"#,
-            Format::Anthropic => {
-                r#""tool_choice":{"type":"auto","disable_parallel_tool_use":true}"#
-            }
-            _ => return None,
-        },
-    )
-}
-
-/// A parameter by each format's name for it, in the order of [`Format::ALL`].
-fn setting(format: Format, names: [&str; 5], value: &str) -> Option<String> {
-    let at = Format::ALL.iter().position(|one| *one == format)?;
-    let name = names[at];
-    let member = match format {
-        _ if name.is_empty() => return None,
-        Format::Gemini => format!(r#""generationConfig":{{"{name}":{value}}}"#),
-        Format::Bedrock => format!(r#""inferenceConfig":{{"{name}":{value}}}"#),
-        _ => format!(r#""{name}":{value}"#),
-    };
-    Some(frame(format, &member, &[ask(format)]))
-}
-
-fn effort(format: Format) -> Option<String> {
-    let member = match format {
-        Format::OpenaiChat => r#""reasoning_effort":"high""#,
-        Format::OpenaiResponses => r#""reasoning":{"effort":"high"}"#,
-        Format::Anthropic => r#""thinking":{"type":"adaptive"}"#,
-        Format::Gemini => r#""generationConfig":{"thinkingConfig":{"thinkingLevel":"high"}}"#,
-        _ => r#""additionalModelRequestFields":{"thinking":{"type":"adaptive"}}"#,
-    };
-    Some(frame(format, member, &[ask(format)]))
-}
-
 fn reasoning(format: Format) -> Option<String> {
     match format {
         Format::OpenaiChat => {
@@ -424,11 +381,21 @@ fn reasoning(format: Format) -> Option<String> {
             Some(frame(format, "", &[ask(format), said.to_owned(), done, ask(format)]))
         }
         Format::Gemini => reply(format, r#"{"text":"Hm.","thought":true}"#),
+        Format::Interactions => {
+            Some(thought(r#"{"type":"thought","summary":[{"type":"text","text":"Hm."}]}"#))
+        }
         Format::Bedrock => {
             reply(format, r#"{"reasoningContent":{"reasoningText":{"text":"Hm."}}}"#)
         }
         _ => None,
     }
+}
+
+/// Steps before a reply of Interactions'.
+fn thought(steps: &str) -> String {
+    let format = Format::Interactions;
+    let done = message(format, "assistant", &text(format, "assistant", "Done."));
+    frame(format, "", &[ask(format), steps.to_owned(), done, ask(format)])
 }
 
 fn signed(format: Format) -> Option<String> {
@@ -442,6 +409,7 @@ fn signed(format: Format) -> Option<String> {
             reply(format, r#"{"type":"thinking","thinking":"Hm.","signature":"c2ln"}"#)
         }
         Format::Gemini => reply(format, r#"{"text":"So.","thoughtSignature":"c2ln"}"#),
+        Format::Interactions => Some(thought(r#"{"type":"thought","signature":"c2ln"}"#)),
         Format::Bedrock => reply(
             format,
             r#"{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}}"#,
@@ -460,6 +428,9 @@ fn served(format: Format) -> Option<String> {
             format,
             r#"{"executableCode":{"language":"PYTHON","code":"1"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1"}}"#,
         ),
+        Format::Interactions => Some(thought(
+            r#"{"type":"google_search_call","id":"s","arguments":{"queries":["x"]}},{"type":"google_search_result","call_id":"s","result":[]}"#,
+        )),
         Format::OpenaiResponses => {
             let said = r#"{"type":"web_search_call","status":"completed","action":{"type":"search","query":"x"}}"#;
             let done = message(format, "assistant", &text(format, "assistant", "Done."));
@@ -494,6 +465,7 @@ fn elsewhere(format: Format) -> Option<String> {
     let member = match format {
         Format::OpenaiResponses => r#""previous_response_id":"resp_1""#,
         Format::Gemini => r#""cachedContent":"cachedContents/1""#,
+        Format::Interactions => r#""previous_interaction_id":"v1_1""#,
         _ => return None,
     };
     Some(frame(format, member, &[ask(format)]))

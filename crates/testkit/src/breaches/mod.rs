@@ -1,5 +1,6 @@
 //! The smallest bodies that break a provider's rules, one for each.
 
+mod interactions;
 mod responses;
 
 const CALL: &str = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
@@ -30,6 +31,7 @@ const YIELD: &str =
 pub fn failing(rule: &str) -> String {
     match rule {
         "chat/shape" => format!("[{USER},7]"),
+        rule if rule.starts_with("interactions/") => interactions::failing(rule),
         "chat/no-messages" | "anthropic/no-messages" | "bedrock/no-messages" => {
             r#"{"messages":[]}"#.to_owned()
         }

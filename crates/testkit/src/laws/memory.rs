@@ -123,6 +123,9 @@ fn reply(format: Format, text: &str) -> String {
     let message = match format {
         Format::Gemini => json!({"role": "model", "parts": [{"text": text}]}),
         Format::Bedrock => json!({"role": "assistant", "content": [{"text": text}]}),
+        Format::Interactions => {
+            json!({"type": "model_output", "content": [{"type": "text", "text": text}]})
+        }
         _ => json!({"role": "assistant", "content": text}),
     };
     message.to_string()

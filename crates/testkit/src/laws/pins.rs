@@ -156,6 +156,7 @@ fn guard(outcome: &Outcome, compactor: &Compactor, tally: &Tally) -> Guard {
         target: outcome.receipt.target,
         task: options.task,
         pins: &options.pins,
+        came_from: &outcome.came_from,
         tail: options.tail,
         preserved: compactor.preserved(),
         binding: Binding::of(base),

@@ -28,18 +28,22 @@ const BETAS: [&str; 5] = [
 /// If no API here speaks that format.
 pub fn accepts(format: &str, body: &Value) -> Result<(), String> {
     let api = Api::of_format(format).unwrap_or_else(|| panic!("no API speaks {format}"));
-    let key = match api {
-        Api::Responses => "input",
-        Api::Gemini => "contents",
-        _ => "messages",
+    let key = api.list();
+    let is_bare = match &body[key] {
+        Value::String(_) => key == "input",
+        Value::Object(_) => api == Api::Interactions,
+        _ => false,
     };
-    if !(body.is_array() || body[key].is_array() || api == Api::Responses && body[key].is_string())
-    {
+    if !(body.is_array() || body[key].is_array() || is_bare) {
         return Err(format!("{key}: Field required"));
     }
     let entries = if body.is_array() { body } else { &body[key] };
-    let goes_on = ["previous_response_id", "conversation", "prompt"];
-    let is_elsewhere = api == Api::Responses && goes_on.iter().any(|key| !body[key].is_null());
+    let goes_on: &[&str] = match api {
+        Api::Responses => &["previous_response_id", "conversation", "prompt"],
+        Api::Interactions => &["previous_interaction_id", "cached_content"],
+        _ => &[],
+    };
+    let is_elsewhere = goes_on.iter().any(|key| !body[key].is_null());
     if entries.as_array().is_some_and(Vec::is_empty) && !is_elsewhere {
         return Err(format!("{key}: List should have at least 1 item"));
     }
@@ -72,7 +76,7 @@ fn model(api: Api, body: &Value) -> Model {
     let (asked, usual) = match api {
         Api::Anthropic => ("", "claude-opus-4-8"),
         Api::Responses | Api::Chat => ("", "gpt-4.1"),
-        Api::Gemini => (text(&body["model"]), "gemini-2.5-pro"),
+        Api::Gemini | Api::Interactions => (text(&body["model"]), "gemini-2.5-pro"),
         Api::Converse => (text(&body["modelId"]), "claude-opus-4-8"),
     };
     let model = Model::named(asked).or_else(|| Model::named(usual)).expect("it is in the table");
@@ -95,6 +99,7 @@ fn at_rest(api: Api, key: &str, body: &Value) -> Value {
         entries.push(match api {
             Api::Gemini => json!({"role": "user", "parts": [{"text": ON}]}),
             Api::Converse => json!({"role": "user", "content": [{"text": ON}]}),
+            Api::Interactions => json!({"type": "user_input", "content": ON}),
             _ => json!({"role": "user", "content": ON}),
         });
     }

@@ -15,12 +15,32 @@ pub enum Api {
     Gemini,
     /// `POST /model/MODEL/converse`.
     Converse,
+    /// `POST /v1beta/interactions`.
+    Interactions,
 }
 
 impl Api {
     /// All of them.
-    pub const ALL: [Api; 5] =
-        [Api::Anthropic, Api::Responses, Api::Chat, Api::Gemini, Api::Converse];
+    pub const ALL: [Api; 6] =
+        [Api::Anthropic, Api::Responses, Api::Chat, Api::Gemini, Api::Converse, Api::Interactions];
+
+    /// The member that holds what was said.
+    pub(crate) fn list(self) -> &'static str {
+        match self {
+            Api::Responses | Api::Interactions => "input",
+            Api::Gemini => "contents",
+            _ => "messages",
+        }
+    }
+
+    /// The member that names the kept answer that a request goes on from.
+    pub(crate) fn goes_on_from(self) -> Option<&'static str> {
+        match self {
+            Api::Responses => Some("previous_response_id"),
+            Api::Interactions => Some("previous_interaction_id"),
+            _ => None,
+        }
+    }
 
     /// The API of a wire format of this project, by the format's name.
     pub fn of_format(name: &str) -> Option<Api> {
@@ -30,6 +50,7 @@ impl Api {
             "openai-chat" => Api::Chat,
             "gemini" => Api::Gemini,
             "bedrock" => Api::Converse,
+            "gemini-interactions" => Api::Interactions,
             _ => return None,
         })
     }
@@ -42,6 +63,7 @@ impl Api {
             Api::Chat => "chat",
             Api::Gemini => "gemini",
             Api::Converse => "converse",
+            Api::Interactions => "interactions",
         }
     }
 }
@@ -89,6 +111,7 @@ impl Route {
             ("/responses/input_tokens", Api::Responses, Count),
             ("/responses/compact", Api::Responses, Compact),
             ("/chat/completions", Api::Chat, Generate),
+            ("/interactions", Api::Interactions, Generate),
         ];
         if let Some((_, api, endpoint)) = fixed.into_iter().find(|(end, ..)| path.ends_with(end)) {
             return Some(Route { api, endpoint, model: None });
@@ -131,6 +154,7 @@ mod tests {
             Some((Api::Responses, Endpoint::Compact, None))
         );
         assert_eq!(at("/v1/chat/completions"), Some((Api::Chat, Endpoint::Generate, None)));
+        assert_eq!(at("/v1beta/interactions"), Some((Api::Interactions, Endpoint::Generate, None)));
         let gemini = Some("gemini-3.1-pro".to_owned());
         assert_eq!(
             at("/v1beta/models/gemini-3.1-pro:streamGenerateContent"),

@@ -16,14 +16,17 @@ pub(super) const ON: &str = "Go on.";
 ///
 /// The model of Gemini and Bedrock stands in the path, so nothing is said of it here.
 pub fn dressed(api: Api, body: &Value, model: &str) -> Value {
-    let key = match api {
-        Api::Responses => "input",
-        Api::Gemini => "contents",
-        _ => "messages",
-    };
+    let key = api.list();
     let mut body = if body.is_array() { json!({key: body}) } else { body.clone() };
-    if let Some(words) = body[key].as_str().filter(|_| api == Api::Responses) {
-        body[key] = json!([{"role": "user", "content": words}]);
+    match (api, &body[key]) {
+        (Api::Responses, Value::String(words)) => {
+            body[key] = json!([{"role": "user", "content": words}]);
+        }
+        (Api::Interactions, Value::String(words)) => {
+            body[key] = json!([{"type": "user_input", "content": words}]);
+        }
+        (Api::Interactions, content @ Value::Object(_)) => body[key] = json!([content]),
+        _ => {}
     }
     if !body[key].is_array() {
         body[key] = json!([]);
@@ -42,7 +45,7 @@ pub fn dressed(api: Api, body: &Value, model: &str) -> Value {
 }
 
 fn frame(api: Api, body: &mut Value, model: &str) {
-    if matches!(api, Api::Anthropic | Api::Responses | Api::Chat) {
+    if !matches!(api, Api::Gemini | Api::Converse) {
         body["model"] = json!(model);
     }
     if api != Api::Anthropic {
@@ -67,6 +70,7 @@ fn finish(api: Api, entries: &mut Vec<Value>) {
         Api::Gemini => ("model", "functionCall"),
         Api::Chat => return finish_chat(entries),
         Api::Responses => return finish_responses(entries),
+        Api::Interactions => return finish_interactions(entries),
     };
     let start = entries.iter().rposition(|entry| entry["role"] != role).map_or(0, |at| at + 1);
     let last = &entries[start..];
@@ -140,6 +144,16 @@ fn finish_responses(entries: &mut Vec<Value>) {
     speak_last(entries);
 }
 
+fn finish_interactions(entries: &mut Vec<Value>) {
+    let is_heard = |step: &Value| ["user_input", "function_result"].contains(&text(&step["type"]));
+    let start = entries.iter().rposition(is_heard).map_or(0, |at| at + 1);
+    let calls = entries[start..].iter().filter(|step| step["type"] == "function_call");
+    let results: Vec<Value> = calls
+        .map(|call| json!({"type": "function_result", "call_id": call["id"], "result": ON}))
+        .collect();
+    entries.extend(results);
+}
+
 /// The output of a call of Responses, if it waits for one.
 fn output(call: &Value) -> Option<Value> {
     let said = match text(&call["type"]) {
@@ -170,7 +184,7 @@ fn called(api: Api, entries: &[Value]) -> Vec<String> {
             Api::Anthropic | Api::Converse => list(&entry["content"]),
             Api::Gemini => list(&entry["parts"]),
             Api::Chat => list(&entry["tool_calls"]),
-            Api::Responses => std::slice::from_ref(entry),
+            Api::Responses | Api::Interactions => std::slice::from_ref(entry),
         };
         names.extend(inside.iter().filter_map(|part| {
             match api {
@@ -178,7 +192,9 @@ fn called(api: Api, entries: &[Value]) -> Vec<String> {
                 Api::Converse => rules::client(part, "toolUse")["name"].as_str(),
                 Api::Gemini => rules::field(part, "functionCall")["name"].as_str(),
                 Api::Chat => part["function"]["name"].as_str(),
-                Api::Responses => part["name"].as_str().filter(|_| part["type"] == "function_call"),
+                Api::Responses | Api::Interactions => {
+                    part["name"].as_str().filter(|_| part["type"] == "function_call")
+                }
             }
             .map(str::to_owned)
         }));
@@ -200,7 +216,7 @@ fn offer(api: Api, body: &mut Value, names: &[String]) {
     }
     let (key, tools) = match api {
         Api::Anthropic => ("tools", tools(&|name| json!({"name": name, "input_schema": schema}))),
-        Api::Responses => (
+        Api::Responses | Api::Interactions => (
             "tools",
             tools(&|name| json!({"type": "function", "name": name, "parameters": schema})),
         ),
@@ -236,7 +252,7 @@ impl Judge {
             Api::Responses => rules::seal_responses(self, &model, &mut body),
             Api::Converse => rules::seal_converse(self, &model, &mut body),
             Api::Gemini => seal_gemini(&mut body),
-            Api::Chat => {}
+            Api::Chat | Api::Interactions => {}
         }
         Ok(body)
     }
@@ -286,6 +302,11 @@ mod tests {
             {"role": "user", "parts": [{"text": "Go."}]},
             {"role": "model", "parts": [{"functionCall": {"name": "f"}}, {"functionCall": {"name": "g"}}]},
         ]);
+        let interactions = json!([
+            {"type": "user_input", "content": [{"type": "text", "text": "Go."}]},
+            {"type": "thought", "signature": "of somebody else"},
+            {"type": "function_call", "id": "a", "name": "f", "arguments": {}},
+        ]);
         let converse = json!([
             {"role": "user", "content": [{"text": "Go."}]},
             {"role": "assistant", "content": [{"reasoningContent": {"reasoningText": {"text": "hm", "signature": "x"}}},
@@ -297,6 +318,7 @@ mod tests {
             (Api::Responses, "gpt-6.2-sol", responses),
             (Api::Gemini, "gemini-3.1-pro", gemini),
             (Api::Converse, "anthropic.claude-opus-5-5", converse),
+            (Api::Interactions, "gemini-3.8-flash", interactions),
         ] {
             let judge = Judge::default();
             let body = dressed(api, &list, model);

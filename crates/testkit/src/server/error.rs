@@ -42,7 +42,7 @@ impl ApiError {
                 500.. => "server_error",
                 _ => "invalid_request_error",
             },
-            Api::Gemini => match status {
+            Api::Gemini | Api::Interactions => match status {
                 401 => "UNAUTHENTICATED",
                 403 => "PERMISSION_DENIED",
                 404 => "NOT_FOUND",
@@ -109,6 +109,9 @@ impl ApiError {
             Api::Responses | Api::Chat => json!({
                 "error": {"message": self.message, "type": self.kind, "param": self.param, "code": self.code},
             }),
+            Api::Interactions => {
+                json!({"error": {"code": self.kind.to_lowercase(), "message": self.message}})
+            }
             Api::Gemini => json!({
                 "error": {"code": self.status, "message": self.message, "status": self.kind},
             }),

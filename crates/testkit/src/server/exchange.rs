@@ -221,7 +221,7 @@ impl Server {
         Ok(body)
     }
 
-    /// What `previous_response_id` stands for.
+    /// What the kept answer that a request goes on from stands for.
     fn history(&self, api: Api, body: &Value) -> Result<Vec<Value>, ApiError> {
         let conversation = &body["conversation"];
         let named = conversation.as_str().or_else(|| conversation["id"].as_str());
@@ -232,20 +232,19 @@ impl Server {
             let gone = format!("Conversation with id '{id}' not found.");
             return Err(ApiError::new(api, 404, gone));
         }
-        let Some(id) = body["previous_response_id"].as_str().filter(|_| api == Api::Responses)
-        else {
-            return Ok(Vec::new());
-        };
-        self.kept.get(id).cloned().ok_or_else(|| {
-            ApiError::invalid(api, format!("Previous response with id '{id}' not found."))
+        let Some(key) = api.goes_on_from() else { return Ok(Vec::new()) };
+        let Some(id) = body[key].as_str() else { return Ok(Vec::new()) };
+        self.kept.get(id).cloned().ok_or_else(|| match api {
+            Api::Interactions => ApiError::new(api, 404, format!("Interaction '{id}' not found.")),
+            _ => ApiError::invalid(api, format!("Previous response with id '{id}' not found."))
                 .code("previous_response_not_found")
-                .param("previous_response_id")
+                .param(key),
         })
     }
 
     fn keep(&mut self, call: &Call<'_>, understood: &Understood, spoken: &Spoken) {
-        let is_kept =
-            call.api == Api::Responses && call.body["store"] != false && !spoken.items.is_empty();
+        let keeps = call.api.goes_on_from().is_some() && call.body["store"] != false;
+        let is_kept = keeps && !spoken.items.is_empty();
         if let Some(id) = spoken.whole["id"].as_str().filter(|_| is_kept) {
             let mut items = understood.items.clone();
             items.extend(spoken.items.iter().cloned());
@@ -302,7 +301,7 @@ fn betas(incoming: &Incoming<'_>, body: &Value) -> Vec<String> {
 fn unreadable(api: Api, why: &str) -> ApiError {
     let text = match api {
         Api::Anthropic => format!("The request body is not valid JSON: {why}"),
-        Api::Gemini => format!("Invalid JSON payload received. {why}"),
+        Api::Gemini | Api::Interactions => format!("Invalid JSON payload received. {why}"),
         Api::Converse => format!("Unable to parse the request: {why}"),
         _ => "We could not parse the JSON body of your request. The OpenAI API expects a JSON payload.".to_owned(),
     };

@@ -144,7 +144,9 @@ impl Fault {
                     Api::Anthropic => {
                         "This request would exceed your account's rate limit. Please try again later."
                     }
-                    Api::Gemini => "Resource has been exhausted (e.g. check quota).",
+                    Api::Gemini | Api::Interactions => {
+                        "Resource has been exhausted (e.g. check quota)."
+                    }
                     Api::Converse => "Too many requests, please wait before trying again.",
                     _ => "Rate limit reached for requests. Please try again later.",
                 };
@@ -158,7 +160,7 @@ impl Fault {
             }
             Fault::Overloaded => match api {
                 Api::Anthropic => ApiError::new(api, 529, "Overloaded"),
-                Api::Gemini => {
+                Api::Gemini | Api::Interactions => {
                     ApiError::new(api, 503, "The model is overloaded. Please try again later.")
                 }
                 _ => ApiError::new(
@@ -170,7 +172,7 @@ impl Fault {
             },
             Fault::Internal => match api {
                 Api::Anthropic => ApiError::new(api, 500, "Internal server error"),
-                Api::Gemini => {
+                Api::Gemini | Api::Interactions => {
                     ApiError::new(api, 500, "An internal error has occurred. Please retry.")
                 }
                 _ => ApiError::new(
@@ -202,7 +204,7 @@ impl Fault {
                     )
                     .code("context_length_exceeded")
                     .param("messages"),
-                    Api::Gemini => ApiError::invalid(
+                    Api::Gemini | Api::Interactions => ApiError::invalid(
                         api,
                         format!(
                             "The input token count ({tokens}) exceeds the maximum number of tokens allowed ({window})."

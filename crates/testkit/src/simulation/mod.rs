@@ -1,7 +1,7 @@
 //! Many clients, one session machine, their providers, and everything that can go wrong between them,
 //! from a seed.
 //!
-//! Each client runs an agent's loop over its own history, in one of five formats: the machine decides what
+//! Each client runs an agent's loop over its own history, in one of the formats: the machine decides what
 //! is sent, the scripted model server judges it and answers. One small thing happens at a time, to any of
 //! them: a request comes in, a compaction does a step, is brought back, is saved, a request is sent, its
 //! answer arrives. In between answers get lost, clocks jump, clients fork, rewind and re-write their

@@ -82,14 +82,7 @@ impl Score {
 
     /// What a few worlds must have seen, and didn't.
     pub fn missing(&self) -> Vec<String> {
-        let formats = [
-            Format::Anthropic,
-            Format::OpenaiChat,
-            Format::OpenaiResponses,
-            Format::Gemini,
-            Format::Bedrock,
-        ];
-        let unseen = formats.iter().filter(|format| !self.views.contains_key(format.name()));
+        let unseen = Format::ALL.iter().filter(|format| !self.views.contains_key(format.name()));
         let unseen = unseen.map(|format| format!("views of {}", format.name()));
         let counted = [
             ("adopted", self.adopted),

@@ -37,6 +37,12 @@ fn choices(format: Format) -> &'static [&'static str] {
             r#""toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f","g"]}}"#,
             r#""toolConfig":{"retrievalConfig":{"languageCode":"en"}}"#,
         ],
+        Format::Interactions => &[
+            r#""generation_config":{"tool_choice":"validated"}"#,
+            r#""generation_config":{"tool_choice":"any","seed":7}"#,
+            r#""generation_config":{"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}}}"#,
+            r#""generation_config":{"tool_choice":{"allowed_tools":{"mode":"auto","tools":["f"]}}}"#,
+        ],
         _ => &[r#""auto":{}"#, r#""any":{}"#, r#""tool":{"name":"f"}"#, r#""other":{}"#],
     }
 }
@@ -50,6 +56,9 @@ fn asked(format: Format, choice: &str) -> epitome::Request {
         Format::OpenaiResponses => format!(
             r#"{{"tools":[{{"type":"function","name":"f"}},{{"type":"custom","name":"patch"}}],{choice},"input":"Go."}}"#
         ),
+        Format::Interactions => {
+            format!(r#"{{"tools":[{{"type":"function","name":"f"}}],{choice},"input":"Go."}}"#)
+        }
         Format::Anthropic => format!(
             r#"{{"tools":[{{"name":"f","input_schema":{{"type":"object"}}}}],{choice},"messages":[{{"role":"user","content":"Go."}}]}}"#
         ),
@@ -71,6 +80,7 @@ fn said(text: &str) -> String {
         &body["parallel_tool_calls"],
         &body["toolConfig"]["functionCallingConfig"],
         &body["toolConfig"]["toolChoice"],
+        &body["generation_config"]["tool_choice"],
     ];
     let said: Vec<String> =
         said.into_iter().filter(|one| !one.is_null()).map(Value::to_string).collect();
@@ -98,116 +108,163 @@ fn a_choice_among_tools_is_said_as_the_target_says_it() {
           gemini: {"mode":"AUTO"}
           openai-responses: "auto"
           bedrock: {"auto":{}}
+          gemini-interactions: "auto"
         openai-chat: "tool_choice":"none","parallel_tool_calls":true
           anthropic: {"type":"none"} (no parallel_tool_calls)
           gemini: {"mode":"NONE"} (no parallel_tool_calls)
           openai-responses: "none" true
           bedrock:  (no parallel_tool_calls) (no tool_choice)
+          gemini-interactions: "none" (no parallel_tool_calls)
         openai-chat: "tool_choice":"required","parallel_tool_calls":false
           anthropic: {"disable_parallel_tool_use":true,"type":"any"}
           gemini: {"mode":"ANY"} (no parallel_tool_calls)
           openai-responses: "required" false
           bedrock: {"any":{}} (no parallel_tool_calls)
+          gemini-interactions: "any" (no parallel_tool_calls)
         openai-chat: "tool_choice":{"type":"custom","custom":{"name":"patch"}}
           anthropic: {"name":"patch","type":"tool"}
           gemini: {"allowedFunctionNames":["patch"],"mode":"ANY"}
           openai-responses: {"name":"patch","type":"custom"}
           bedrock: {"tool":{"name":"patch"}}
+          gemini-interactions: {"allowed_tools":{"mode":"any","tools":["patch"]}}
         openai-chat: "tool_choice":{"type":"function","function":{"name":"g"}}
           anthropic:  (no tool_choice)
           gemini:  (no tool_choice)
           openai-responses:  (no tool_choice)
           bedrock:  (no tool_choice)
+          gemini-interactions:  (no tool_choice)
         openai-chat: "tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[]}}
           anthropic:  (no tool_choice)
           gemini:  (no tool_choice)
           openai-responses:  (no tool_choice)
           bedrock:  (no tool_choice)
+          gemini-interactions:  (no tool_choice)
         anthropic: "tool_choice":{"type":"auto","disable_parallel_tool_use":true}
           openai-chat: "auto" false
           gemini: {"mode":"AUTO"} (no parallel_tool_calls)
           openai-responses: "auto" false
           bedrock: {"auto":{}} (no parallel_tool_calls)
+          gemini-interactions: "auto" (no parallel_tool_calls)
         anthropic: "tool_choice":{"type":"none"}
           openai-chat: "none"
           gemini: {"mode":"NONE"}
           openai-responses: "none"
           bedrock:  (no tool_choice)
+          gemini-interactions: "none"
         anthropic: "tool_choice":{"type":"tool","name":"f"}
           openai-chat: {"function":{"name":"f"},"type":"function"}
           gemini: {"allowedFunctionNames":["f"],"mode":"ANY"}
           openai-responses: {"name":"f","type":"function"}
           bedrock: {"tool":{"name":"f"}}
+          gemini-interactions: {"allowed_tools":{"mode":"any","tools":["f"]}}
         gemini: "toolConfig":{"functionCallingConfig":{"mode":"AUTO"}}
           openai-chat: "auto"
           anthropic: {"type":"auto"}
           openai-responses: "auto"
           bedrock: {"auto":{}}
+          gemini-interactions: "auto"
         gemini: "toolConfig":{"function_calling_config":{"mode":"NONE"}}
           openai-chat: "none"
           anthropic: {"type":"none"}
           openai-responses: "none"
           bedrock:  (no tool_choice)
+          gemini-interactions: "none"
         gemini: "tool_config":{"functionCallingConfig":{"mode":"ANY"}}
           openai-chat: "required"
           anthropic: {"type":"any"}
           openai-responses: "required"
           bedrock: {"any":{}}
+          gemini-interactions: "any"
         gemini: "toolConfig":{"functionCallingConfig":{"mode":"ANY","allowed_function_names":["f"]}}
           openai-chat: {"function":{"name":"f"},"type":"function"}
           anthropic: {"name":"f","type":"tool"}
           openai-responses: {"name":"f","type":"function"}
           bedrock: {"tool":{"name":"f"}}
+          gemini-interactions: {"allowed_tools":{"mode":"any","tools":["f"]}}
         gemini: "toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f","g"]}}
           openai-chat:  (no toolConfig)
           anthropic:  (no toolConfig)
           openai-responses:  (no toolConfig)
           bedrock:  (no toolConfig)
+          gemini-interactions:  (no toolConfig)
         gemini: "toolConfig":{"retrievalConfig":{"languageCode":"en"}}
           openai-chat:  (no toolConfig)
           anthropic:  (no toolConfig)
           openai-responses:  (no toolConfig)
           bedrock:  (no toolConfig)
+          gemini-interactions:  (no toolConfig)
         openai-responses: "parallel_tool_calls":false
           openai-chat: false
           anthropic: {"disable_parallel_tool_use":true,"type":"auto"}
           gemini:  (no parallel_tool_calls)
           bedrock:  (no parallel_tool_calls)
+          gemini-interactions:  (no parallel_tool_calls)
         openai-responses: "tool_choice":{"type":"custom","name":"patch"}
           openai-chat: {"custom":{"name":"patch"},"type":"custom"}
           anthropic: {"name":"patch","type":"tool"}
           gemini: {"allowedFunctionNames":["patch"],"mode":"ANY"}
           bedrock: {"tool":{"name":"patch"}}
+          gemini-interactions: {"allowed_tools":{"mode":"any","tools":["patch"]}}
         openai-responses: "tool_choice":{"type":"function","name":"f"}
           openai-chat: {"function":{"name":"f"},"type":"function"}
           anthropic: {"name":"f","type":"tool"}
           gemini: {"allowedFunctionNames":["f"],"mode":"ANY"}
           bedrock: {"tool":{"name":"f"}}
+          gemini-interactions: {"allowed_tools":{"mode":"any","tools":["f"]}}
         openai-responses: "tool_choice":{"type":"web_search"}
           openai-chat:  (no tool_choice)
           anthropic:  (no tool_choice)
           gemini:  (no tool_choice)
           bedrock:  (no tool_choice)
+          gemini-interactions:  (no tool_choice)
         bedrock: "auto":{}
           openai-chat: "auto"
           anthropic: {"type":"auto"}
           gemini: {"mode":"AUTO"}
           openai-responses: "auto"
+          gemini-interactions: "auto"
         bedrock: "any":{}
           openai-chat: "required"
           anthropic: {"type":"any"}
           gemini: {"mode":"ANY"}
           openai-responses: "required"
+          gemini-interactions: "any"
         bedrock: "tool":{"name":"f"}
           openai-chat: {"function":{"name":"f"},"type":"function"}
           anthropic: {"name":"f","type":"tool"}
           gemini: {"allowedFunctionNames":["f"],"mode":"ANY"}
           openai-responses: {"name":"f","type":"function"}
+          gemini-interactions: {"allowed_tools":{"mode":"any","tools":["f"]}}
         bedrock: "other":{}
           openai-chat:  (no toolConfig)
           anthropic:  (no toolConfig)
           gemini:  (no toolConfig)
           openai-responses:  (no toolConfig)
+          gemini-interactions:  (no toolConfig)
+        gemini-interactions: "generation_config":{"tool_choice":"validated"}
+          openai-chat:  (no tool_choice)
+          anthropic:  (no tool_choice)
+          gemini:  (no tool_choice)
+          openai-responses:  (no tool_choice)
+          bedrock:  (no tool_choice)
+        gemini-interactions: "generation_config":{"tool_choice":"any","seed":7}
+          openai-chat: "required"
+          anthropic: {"type":"any"} (no generation_config.seed)
+          gemini: {"mode":"ANY"}
+          openai-responses: "required" (no generation_config.seed)
+          bedrock: {"any":{}} (no generation_config.seed)
+        gemini-interactions: "generation_config":{"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}}}
+          openai-chat: {"function":{"name":"f"},"type":"function"}
+          anthropic: {"name":"f","type":"tool"}
+          gemini: {"allowedFunctionNames":["f"],"mode":"ANY"}
+          openai-responses: {"name":"f","type":"function"}
+          bedrock: {"tool":{"name":"f"}}
+        gemini-interactions: "generation_config":{"tool_choice":{"allowed_tools":{"mode":"auto","tools":["f"]}}}
+          openai-chat:  (no tool_choice)
+          anthropic:  (no tool_choice)
+          gemini:  (no tool_choice)
+          openai-responses:  (no tool_choice)
+          bedrock:  (no tool_choice)
     "#]].assert_eq(&all);
 }
 

@@ -160,6 +160,35 @@ fn what_goes_on_from_elsewhere_stays() {
 }
 
 #[test]
+fn what_goes_on_from_an_interaction_stays() {
+    let said = |kind: &str, words: &str| json!({"type": kind, "content": [{"type": "text", "text": words}]});
+    let going_on = |key: &str, value: Value| {
+        let steps = json!([
+            {"type": "function_result", "call_id": "earlier", "result": long()},
+            said("model_output", &long()),
+            said("user_input", "And now?"),
+        ]);
+        let body = json!({"model": "gemini-3.8-flash", key: value, "input": steps}).to_string();
+        wire::parse(Format::Interactions, body).expect("a request")
+    };
+    let request = going_on("previous_interaction_id", json!("v1_1"));
+    let elsewhere = request.elsewhere().expect("it is named");
+    assert_eq!(elsewhere.keeper, Keeper::PreviousInteraction);
+    assert_eq!(wire::check(&request), [], "its call is where the history is");
+    let compactor = compactor(Target::Percent(10));
+    check_all(&request, &compactor).expect("all laws");
+    let outcome = compactor.compact(&request).expect("a sound view");
+    assert!(outcome.view.fates().all(Fate::is_shown), "{}", shown(&outcome));
+    assert_eq!(outcome.receipt.elsewhere, Some(elsewhere));
+    // Where all of it is here, whoever stores it, the rest may leave.
+    let whole = going_on("store", json!(true));
+    assert_eq!(wire::check(&whole)[0].rule.0, "interactions/orphan");
+    check_all(&whole, &compactor).expect("all laws");
+    let outcome = compactor.compact(&whole).expect("a sound view");
+    assert!(outcome.view.checkpoint().is_some(), "{}", shown(&outcome));
+}
+
+#[test]
 fn an_output_whose_call_is_only_referred_to_stays() {
     let items = [
         message("user", "Fix the build."),

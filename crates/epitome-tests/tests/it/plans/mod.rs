@@ -94,10 +94,12 @@ impl Case {
         let binding = Binding::of(&self.request);
         let preserved = Preserved { tools: &self.tools, ..Preserved::default() };
         let (task, pins, tail) = (self.task, self.pins.as_slice(), self.tail);
+        let came_from: Vec<_> = (0..self.request.transcript.len()).map(Some).collect();
         let wishes = GuardOptions {
             target,
             task,
             pins,
+            came_from: &came_from,
             tail,
             preserved,
             binding,

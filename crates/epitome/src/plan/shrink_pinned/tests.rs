@@ -55,10 +55,12 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&PlanInput<'_>) -> T) ->
     let counter = CharsPer::new(NonZeroU32::MIN);
     let units = Units::of(&request.transcript, request.format.instructions());
     let tally = Tally::of(&request, &counter);
+    let came_from: Vec<_> = (0..request.transcript.len()).map(Some).collect();
     let wishes = GuardOptions {
         target,
         task: Task::Keep,
         pins,
+        came_from: &came_from,
         tail: Tail::Fitting,
         preserved: Preserved::default(),
         binding: Binding::Free,

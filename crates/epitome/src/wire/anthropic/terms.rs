@@ -1,6 +1,6 @@
 //! Anthropic's row: names, limits, what it can say, and what shows that a text is of this format.
 
-use EvidenceKind::{Hint, Never, Proof};
+use EvidenceKind::{Hint, Never, Proof, Share};
 use Place::{Block, Body, First, Tool};
 
 use crate::request::Keeper;
@@ -47,12 +47,9 @@ pub(super) static TERMS: Terms = Terms {
         (Block, "cache_control", &[], Hint),
         // Gateways take Claude's name in Chat's form, of which a compaction may leave plain messages.
         (First, "role", &["system"], Never),
-        (
-            Block,
-            "type",
-            &["tool_use", "tool_result", "redacted_thinking", "image", "document"],
-            Proof,
-        ),
+        (Block, "type", &["tool_use", "tool_result", "redacted_thinking"], Proof),
+        // Interactions have both, too.
+        (Block, "type", &["image", "document"], Share),
         // Mistral's reasoning models have such blocks in Chat messages.
         (Block, "type", &["thinking"], Hint),
         (Block, "type", &["server_tool_use", "compaction"], Proof),

@@ -64,7 +64,7 @@ pub(super) static TERMS: Terms = Terms {
     evidence: &[
         (Body, "contents", &[], Proof),
         (Body, "systemInstruction", &[], Proof),
-        (Body, "system_instruction", &[], Proof),
+        (Body, "system_instruction", &[], Hint),
         (Body, "generationConfig", &[], Hint),
         (Tool, "functionDeclarations", &[], Proof),
         (Tool, "function_declarations", &[], Proof),

@@ -1,6 +1,6 @@
 //! Responses' row: names, limits, what it can say, and what shows that a text is of this format.
 
-use EvidenceKind::{Against, Hint, Proof};
+use EvidenceKind::{Against, Hint, Proof, Share};
 use Place::{Block, Body, Entry, Tool};
 
 use crate::request::Keeper;
@@ -59,11 +59,12 @@ pub(super) static TERMS: Terms = Terms {
         (ParameterKey::Shared("user"), "user"),
     ],
     evidence: &[
-        (Body, "input", &[], Proof),
+        (Body, "input", &[], Share),
         (Body, "previous_response_id", &[], Proof),
         (Body, "instructions", &[], Hint),
         (Tool, "parameters", &[], Hint),
-        (Entry, "call_id", &[], Proof),
+        (Entry, "call_id", &[], Share),
+        (Entry, "type", &["function_call"], Share),
         (
             Entry,
             "type",

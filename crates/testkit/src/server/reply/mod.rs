@@ -5,6 +5,7 @@ mod chat;
 mod converse;
 mod frames;
 mod gemini;
+mod interactions;
 pub mod order;
 mod responses;
 
@@ -27,7 +28,7 @@ pub enum Event {
     Named(String, Value),
     /// Data only.
     Data(Value),
-    /// OpenAI's `[DONE]`.
+    /// The end, where it is `[DONE]`.
     Done,
 }
 
@@ -113,6 +114,7 @@ pub(crate) fn speak(draft: Draft<'_>) -> Spoken {
         Api::Chat => chat::speak(&draft),
         Api::Gemini => gemini::speak(draft),
         Api::Converse => converse::speak(draft),
+        Api::Interactions => interactions::speak(draft),
     }
 }
 
@@ -122,6 +124,7 @@ pub(crate) fn broken(api: Api, error: &ApiError, begun: &[Event]) -> Event {
         Api::Anthropic => Event::Named("error".to_owned(), error.body(api)),
         Api::Responses => responses::failed(error, begun),
         Api::Converse => converse::failed(error),
+        Api::Interactions => interactions::failed(error),
         _ => Event::Data(error.body(api)),
     }
 }

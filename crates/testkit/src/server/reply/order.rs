@@ -99,12 +99,15 @@ fn ranks(api: Api) -> &'static [&'static str] {
             "candidatesTokenCount",
             "totalTokenCount",
         ],
+        Api::Interactions => {
+            &["type", "id", "name", "arguments", "signature", "summary", "content", "text"]
+        }
         Api::Converse => &["output", "message", "role", "content", "stopReason", "usage"],
     }
 }
 
 /// What the model itself wrote keeps its own order.
-const ITS_OWN: [&str; 2] = ["input", "args"];
+const ITS_OWN: [&str; 3] = ["input", "args", "arguments"];
 
 /// `value` as `api` writes it.
 pub fn written(api: Api, value: &Value) -> String {

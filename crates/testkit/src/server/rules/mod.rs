@@ -7,6 +7,7 @@ mod binding;
 mod chat;
 mod converse;
 mod gemini;
+mod interactions;
 mod responses;
 
 use serde_json::Value;
@@ -93,6 +94,7 @@ impl Judge {
             Api::Chat => chat::validate(self, call),
             Api::Gemini => gemini::validate(self, call),
             Api::Converse => converse::validate(self, call),
+            Api::Interactions => interactions::validate(self, call),
         }
     }
 
@@ -124,7 +126,7 @@ impl Judge {
                 format!("The model `{name}` does not exist or you do not have access to it."),
             )
             .code("model_not_found"),
-            Api::Gemini => ApiError::new(
+            Api::Gemini | Api::Interactions => ApiError::new(
                 api,
                 404,
                 format!(

@@ -4,6 +4,7 @@ mod anthropic;
 mod chat;
 mod converse;
 mod gemini;
+mod interactions;
 mod responses;
 
 use epitome::wire::Format;
@@ -97,12 +98,13 @@ pub(super) trait Dialect: Sync {
 }
 
 /// All formats.
-pub(super) const DIALECTS: [&dyn Dialect; 5] = [
+pub(super) const DIALECTS: [&dyn Dialect; 6] = [
     &anthropic::Anthropic,
     &chat::Chat,
     &responses::Responses,
     &gemini::Gemini,
     &converse::Converse,
+    &interactions::Interactions,
 ];
 
 /// The members of a list that is somewhere in `value`.
