@@ -1,0 +1,70 @@
+//! Connections, from the first to the last.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
+
+use crate::options::ProxyError;
+use crate::proxy::Proxy;
+
+/// Between two attempts to accept a connection.
+const PAUSE: Duration = Duration::from_millis(50);
+
+impl Proxy {
+    /// Serves HTTP/1.1 and HTTP/2 until `ended` says so; then what is under way is finished, and nothing new is begun.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        ended: impl Future<Output = ()>,
+    ) -> Result<(), ProxyError> {
+        let proxy = Arc::new(self);
+        let listening = listener.local_addr()?.ip();
+        let room = Arc::new(Semaphore::new(proxy.limits.connections));
+        let graceful = GracefulShutdown::new();
+        let mut server = auto::Builder::new(TokioExecutor::new());
+        server.http1().timer(TokioTimer::new()).header_read_timeout(proxy.limits.head);
+        // An answer has the headers that the upstream sent.
+        server.http1().auto_date_header(false);
+        server.http2().timer(TokioTimer::new()).auto_date_header(false);
+        server.http2().keep_alive_interval(Some(proxy.limits.head));
+        let mut ended = pin!(ended);
+        loop {
+            let accepted = async {
+                let place = Arc::clone(&room).acquire_owned().await;
+                let place = place.expect("the semaphore is never closed");
+                (listener.accept().await, place)
+            };
+            let (accepted, place) = tokio::select! {
+                () = ended.as_mut() => break,
+                accepted = accepted => accepted,
+            };
+            let Ok((stream, _)) = accepted else {
+                // The client is gone already, or files are short for a while.
+                sleep(PAUSE).await;
+                continue;
+            };
+            // Events of a stream are small, and none waits for the next.
+            drop(stream.set_nodelay(true));
+            let proxy = Arc::clone(&proxy);
+            let service =
+                service_fn(move |request| Arc::clone(&proxy).answer(request, listening));
+            let connection = server.serve_connection(TokioIo::new(stream), service);
+            let connection = graceful.watch(connection.into_owned());
+            tokio::spawn(async move {
+                drop(connection.await);
+                drop(place);
+            });
+        }
+        drop(listener);
+        graceful.shutdown().await;
+        Ok(())
+    }
+}
