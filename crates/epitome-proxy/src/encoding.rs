@@ -50,7 +50,9 @@ impl Encoding {
             Encoding::Identity => bounded(body, most),
             Encoding::Gzip => bounded(flate2::read::MultiGzDecoder::new(body), most),
             Encoding::Deflate => bounded(flate2::read::ZlibDecoder::new(body), most),
-            Encoding::Brotli => bounded(brotli_decompressor::Decompressor::new(body, 1 << 14), most),
+            Encoding::Brotli => {
+                bounded(brotli_decompressor::Decompressor::new(body, 1 << 14), most)
+            }
             Encoding::Zstd => {
                 let mut decoder = zstd::Decoder::new(body).map_err(|_| Undecoded::Broken)?;
                 decoder.window_log_max(ZSTD_WINDOW).map_err(|_| Undecoded::Broken)?;
@@ -115,7 +117,11 @@ mod tests {
     fn what_is_broken_is_found_out() {
         let plain = b"words".repeat(100);
         for encoding in [Encoding::Gzip, Encoding::Deflate, Encoding::Brotli, Encoding::Zstd] {
-            assert_eq!(encoding.decode(b"{\"messages\":[]}", 1 << 20), Err(Undecoded::Broken), "{encoding:?}");
+            assert_eq!(
+                encoding.decode(b"{\"messages\":[]}", 1 << 20),
+                Err(Undecoded::Broken),
+                "{encoding:?}"
+            );
             let mut packed = packed(encoding, &plain);
             packed.truncate(packed.len() / 2);
             assert_eq!(encoding.decode(&packed, 1 << 20), Err(Undecoded::Broken), "{encoding:?}");

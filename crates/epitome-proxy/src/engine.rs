@@ -55,10 +55,8 @@ impl Engines {
             let compactor = compactor.expect("defaults are in range");
             let trigger = Arc::new(options.trigger.clone().build()?);
             let chains = ChainKey([0, 1, 2, 3].map(|_| u64::from_le_bytes(random())));
-            let sessions = SessionOptions {
-                landing: options.landing,
-                ..SessionOptions::new(trigger, chains)
-            };
+            let sessions =
+                SessionOptions { landing: options.landing, ..SessionOptions::new(trigger, chains) };
             let layer = CompactionLayer::new(compactor, sessions).map_err(|error| match error {
                 LayerError::Options(error) => ProxyError::Sessions(error),
                 error => unreachable!("only settings are judged: {error}"),
@@ -80,7 +78,12 @@ impl Engines {
     }
 
     /// The name of whoever sends these headers to this upstream: a keyed digest of the credentials, from which nobody can find them.
-    pub(crate) fn tenant(&self, upstream: &Upstream, headers: &HeaderMap, query: Option<&str>) -> Arc<str> {
+    pub(crate) fn tenant(
+        &self,
+        upstream: &Upstream,
+        headers: &HeaderMap,
+        query: Option<&str>,
+    ) -> Arc<str> {
         let mut digest = blake3::Hasher::new_keyed(&self.key);
         let mut part = |bytes: &[u8]| {
             digest.update(&(bytes.len() as u64).to_le_bytes());

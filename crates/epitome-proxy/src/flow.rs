@@ -92,7 +92,8 @@ impl Flow {
                 return if is_broken { Collected::Broken(flow) } else { Collected::Long(flow) };
             }
         }
-        let mut chunks: Vec<Bytes> = read.into_iter().filter_map(|it| it.into_data().ok()).collect();
+        let mut chunks: Vec<Bytes> =
+            read.into_iter().filter_map(|it| it.into_data().ok()).collect();
         if let [_] = chunks[..] {
             return Collected::Whole(chunks.remove(0));
         }
@@ -106,7 +107,10 @@ impl Flow {
         self.broken.as_ref()
     }
 
-    fn poll_rest(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
+    fn poll_rest(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
         let Some(rest) = &mut self.rest else { return Poll::Ready(None) };
         let polled = Pin::new(rest).poll_frame(context);
         let Some(patience) = &mut self.patience else { return polled.map_err(FlowError::from) };
@@ -148,7 +152,9 @@ impl Body for Flow {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.ahead.is_empty() && self.broken.is_none() && self.rest.as_ref().is_none_or(Body::is_end_stream)
+        self.ahead.is_empty()
+            && self.broken.is_none()
+            && self.rest.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {

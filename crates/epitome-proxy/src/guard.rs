@@ -119,7 +119,9 @@ mod tests {
         for host in ["localhost", "LOCALHOST:7411", "127.0.0.1:1", "[::1]:7411", "127.3.2.1"] {
             assert_eq!(status(&[("host", host)], "/v1/messages", here), None, "{host}");
         }
-        for host in ["evil.example", "localhost.evil.example", "10.0.0.1", "", "localhost@evil.example"] {
+        for host in
+            ["evil.example", "localhost.evil.example", "10.0.0.1", "", "localhost@evil.example"]
+        {
             assert_eq!(status(&[("host", host)], "/v1/messages", here), Some(403), "{host}");
         }
         let both = [("host", "localhost"), ("host", "evil.example")];

@@ -79,7 +79,9 @@ pub enum ProxyError {
     #[error(transparent)]
     Sessions(#[from] SessionOptionsError),
     /// An upstream is to prove who it is, and this machine trusts nobody.
-    #[error("no certificates of authorities are found on this machine, so that no https:// upstream can prove who it is")]
+    #[error(
+        "no certificates of authorities are found on this machine, so that no https:// upstream can prove who it is"
+    )]
     NoRoots,
     /// Encryption can't be set up.
     #[error("no encryption: {0}")]

@@ -54,8 +54,7 @@ impl Proxy {
             // Events of a stream are small, and none waits for the next.
             drop(stream.set_nodelay(true));
             let proxy = Arc::clone(&proxy);
-            let service =
-                service_fn(move |request| Arc::clone(&proxy).answer(request, listening));
+            let service = service_fn(move |request| Arc::clone(&proxy).answer(request, listening));
             let connection = server.serve_connection(TokioIo::new(stream), service);
             let connection = graceful.watch(connection.into_owned());
             tokio::spawn(async move {

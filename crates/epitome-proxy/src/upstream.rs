@@ -57,7 +57,9 @@ pub struct Upstream {
 #[non_exhaustive]
 pub enum UpstreamError {
     /// No address.
-    #[error("`{0}` is no address of a server: https://HOST[:PORT][/PATH], without a password, `?` or `#`")]
+    #[error(
+        "`{0}` is no address of a server: https://HOST[:PORT][/PATH], without a password, `?` or `#`"
+    )]
     Address(String),
     /// A provider that isn't known.
     #[error("`{0}` is none of anthropic, openai and gemini")]
@@ -219,7 +221,8 @@ impl Wanted {
         }
         // What counts the prompt stands beside what answers it.
         let path = path.trim_end_matches('/');
-        let suffixes = [("/count_tokens", ""), ("/input_tokens", ""), (":countTokens", ":generateContent")];
+        let suffixes =
+            [("/count_tokens", ""), ("/input_tokens", ""), (":countTokens", ":generateContent")];
         let answers = suffixes.iter().find_map(|(count, answer)| {
             route(&format!("{}{answer}", path.strip_suffix(count)?)).filter(is_served)
         });
@@ -266,7 +269,8 @@ pub(crate) fn provider(wanted: &Wanted, path: &str, headers: &HeaderMap) -> Opti
     if path.starts_with("/v1beta/") || path.starts_with("/upload/v1beta/") {
         return Some(Provider::Gemini);
     }
-    let has = |prefix: &str| headers.keys().any(|name: &HeaderName| name.as_str().starts_with(prefix));
+    let has =
+        |prefix: &str| headers.keys().any(|name: &HeaderName| name.as_str().starts_with(prefix));
     if has("anthropic-") || has("x-api-key") {
         return Some(Provider::Anthropic);
     }
@@ -297,7 +301,11 @@ mod tests {
             ("https://a/v1/", "/responses", "https://a/v1/responses"),
             ("http://a:8/api/v1", "/v1/chat/completions", "http://a:8/api/v1/chat/completions"),
             ("https://a/backend-api/codex", "/responses", "https://a/backend-api/codex/responses"),
-            ("https://a", "/v1beta/models/m:countTokens?key=k", "https://a/v1beta/models/m:countTokens?key=k"),
+            (
+                "https://a",
+                "/v1beta/models/m:countTokens?key=k",
+                "https://a/v1beta/models/m:countTokens?key=k",
+            ),
             ("https://a", "/api/x%2Fy", "https://a/api/x%2Fy"),
         ] {
             assert_eq!(at(upstream, asked), there);
@@ -334,12 +342,21 @@ mod tests {
             let upstreams = Upstreams::of(named).expect("addresses");
             upstreams.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
-        let (anthropic, openai, gemini) =
-            ("https://api.anthropic.com", "https://api.openai.com", "https://generativelanguage.googleapis.com");
+        let (anthropic, openai, gemini) = (
+            "https://api.anthropic.com",
+            "https://api.openai.com",
+            "https://generativelanguage.googleapis.com",
+        );
         assert_eq!(shown(&[]), format!("{anthropic} {openai} {gemini}"));
-        assert_eq!(shown(&["openai=http://localhost:1/v1/"]), format!("{anthropic} http://localhost:1/v1 {gemini}"));
+        assert_eq!(
+            shown(&["openai=http://localhost:1/v1/"]),
+            format!("{anthropic} http://localhost:1/v1 {gemini}")
+        );
         assert_eq!(shown(&["http://localhost:1"]), "http://localhost:1");
-        assert_eq!(shown(&["gemini=https://g", "http://localhost:1"]), "http://localhost:1 https://g");
+        assert_eq!(
+            shown(&["gemini=https://g", "http://localhost:1"]),
+            "http://localhost:1 https://g"
+        );
         for (named, why) in [
             (vec!["mistral=https://m"], UpstreamError::Provider("mistral".to_owned())),
             (vec!["https://u:secret@m"], UpstreamError::Address("m".to_owned())),
@@ -354,10 +371,14 @@ mod tests {
 
     #[test]
     fn what_goes_in_the_clear_names_its_host() {
-        let host = |url: &str| url.parse::<Upstream>().expect("an address").plain_host().map(str::to_owned);
+        let host = |url: &str| {
+            url.parse::<Upstream>().expect("an address").plain_host().map(str::to_owned)
+        };
         assert_eq!(host("http://models.example:8080/v1"), Some("models.example".to_owned()));
         assert_eq!(host("http://[fd00::1]:80"), Some("fd00::1".to_owned()));
-        for near in ["http://localhost:1", "http://127.0.0.1", "http://[::1]:9", "https://models.example"] {
+        for near in
+            ["http://localhost:1", "http://127.0.0.1", "http://[::1]:9", "https://models.example"]
+        {
             assert_eq!(host(near), None);
         }
     }

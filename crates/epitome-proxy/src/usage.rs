@@ -141,9 +141,15 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_left_out_and_the_next_line_is_read() {
-        let long = format!("data: {{\"usage\":{{\"prompt_tokens\":1}},\"x\":\"{}\"}}\n\n", "a".repeat(LONGEST));
+        let long = format!(
+            "data: {{\"usage\":{{\"prompt_tokens\":1}},\"x\":\"{}\"}}\n\n",
+            "a".repeat(LONGEST)
+        );
         assert_eq!(told(EVENTS, &long, 1000), None);
-        assert_eq!(told(EVENTS, &format!("{long}data: {{\"usage\":{{\"prompt_tokens\":2}}}}\n"), 1000), Some(2));
+        assert_eq!(
+            told(EVENTS, &format!("{long}data: {{\"usage\":{{\"prompt_tokens\":2}}}}\n"), 1000),
+            Some(2)
+        );
         assert_eq!(told("text/html", "data: {\"usage\":{\"prompt_tokens\":2}}\n", 9), None);
     }
 }

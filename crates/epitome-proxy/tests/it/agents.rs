@@ -110,8 +110,10 @@ impl Agent {
 
     fn streamed(&self, reply: &str) -> Vec<Value> {
         let data = reply.lines().filter_map(|line| line.strip_prefix("data: "));
-        let events: Vec<Value> =
-            data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).expect("JSON")).collect();
+        let events: Vec<Value> = data
+            .filter(|data| *data != "[DONE]")
+            .map(|data| serde_json::from_str(data).expect("JSON"))
+            .collect();
         match self.api {
             Api::Anthropic => vec![blocks(&events)],
             Api::Chat => vec![message(&events)],
@@ -120,7 +122,9 @@ impl Agent {
                 items(&last.expect("it ends")["response"])
             }
             _ => {
-                let parts = events.iter().flat_map(|event| list(&event["candidates"][0]["content"]["parts"]));
+                let parts = events
+                    .iter()
+                    .flat_map(|event| list(&event["candidates"][0]["content"]["parts"]));
                 vec![json!({"role": "model", "parts": parts.collect::<Vec<_>>()})]
             }
         }
@@ -137,8 +141,13 @@ fn calls(api: Api, said: &Value) -> Vec<Value> {
             list(&said["content"]).into_iter().filter(|block| block["type"] == "tool_use").collect()
         }
         Api::Chat => list(&said["tool_calls"]),
-        Api::Responses => [said].into_iter().filter(|item| item["type"] == "function_call").cloned().collect(),
-        _ => list(&said["parts"]).into_iter().filter(|part| part["functionCall"].is_object()).collect(),
+        Api::Responses => {
+            [said].into_iter().filter(|item| item["type"] == "function_call").cloned().collect()
+        }
+        _ => list(&said["parts"])
+            .into_iter()
+            .filter(|part| part["functionCall"].is_object())
+            .collect(),
     }
 }
 

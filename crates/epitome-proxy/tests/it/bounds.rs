@@ -38,13 +38,16 @@ async fn bombs_and_giants_pass_untouched_and_are_counted() {
         (full, None, &giant, "busy"),
     ] {
         let stage = Stage::new(&limited(&url, limits)).await;
-        let mut request = stage.post("/v1/messages").body(Bytes::from(body.clone())).expect("a request");
+        let mut request =
+            stage.post("/v1/messages").body(Bytes::from(body.clone())).expect("a request");
         if let Some(encoding) = encoding {
             request.headers_mut().insert("content-encoding", HeaderValue::from_static(encoding));
         }
         assert_eq!(stage.call(request).await.status(), 200);
         let (head, came) = book.lock().expect("nobody panicked").pop().expect("it was forwarded");
-        assert!(came == body && head.headers.get("content-encoding").is_some() == encoding.is_some());
+        assert!(
+            came == body && head.headers.get("content-encoding").is_some() == encoding.is_some()
+        );
         assert_eq!(stage.meter("passed", &[&format!("reason=\"{reason}\"")]).await, 1, "{reason}");
     }
 }
@@ -78,7 +81,8 @@ async fn an_upstream_that_never_answers_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("it is bound"));
     let patience = Duration::from_millis(50);
-    let stage = Stage::new(&limited(&url, ProxyLimits { patience, ..ProxyLimits::default() })).await;
+    let stage =
+        Stage::new(&limited(&url, ProxyLimits { patience, ..ProxyLimits::default() })).await;
     let request = stage.post("/v1/messages").body(Bytes::from_static(b"{}")).expect("a request");
     assert_eq!(stage.call(request).await.status(), 504);
 }

@@ -37,7 +37,8 @@ fn headers() -> impl Strategy<Value = Vec<(String, Vec<u8>)>> {
         !HOPS.contains(&name.as_str()) && !["origin", "content-encoding"].contains(&name.as_str())
     });
     // Visible, with spaces inside, and beyond ASCII.
-    let value = "[!-~]([ -~\u{80}-\u{ff}]{0,30}[!-~])?".prop_map(|text| text.chars().map(|c| c as u8).collect());
+    let value = "[!-~]([ -~\u{80}-\u{ff}]{0,30}[!-~])?"
+        .prop_map(|text| text.chars().map(|c| c as u8).collect());
     prop::collection::vec((name, value), 0..12)
 }
 
@@ -92,7 +93,8 @@ fn bytes_and_headers_are_the_same_on_both_sides() {
         (Stage::new(&before(&url, Some(100_000))).await, book)
     });
     let statuses = prop::sample::select(vec![200_u16, 201, 301, 400, 401, 404, 413, 429, 500, 529]);
-    let cases = (prop::sample::select(&PATHS[..]), headers(), bodies(), statuses, headers(), bodies());
+    let cases =
+        (prop::sample::select(&PATHS[..]), headers(), bodies(), statuses, headers(), bodies());
     let mut runner = TestRunner::default();
     let tested = runner.run(&cases, |(path, sent, body, status, replied, reply)| {
         *next.lock().expect("nobody panicked") = (status, map(&replied), reply.clone());
@@ -119,25 +121,40 @@ fn gzip(plain: &[u8]) -> Vec<u8> {
 }
 
 fn long() -> Vec<u8> {
-    let said = |n| format!(r#"{{"role":"user","content":"Look at file {n}. {}"}},{{"role":"assistant","content":"I did."}}"#, "It is long. ".repeat(40));
+    let said = |n| {
+        format!(
+            r#"{{"role":"user","content":"Look at file {n}. {}"}},{{"role":"assistant","content":"I did."}}"#,
+            "It is long. ".repeat(40)
+        )
+    };
     let said: Vec<String> = (0..40).map(said).collect();
-    format!(r#"{{"model":"m","messages":[{},{{"role":"user","content":"Go on."}}]}}"#, said.join(",")).into_bytes()
+    format!(
+        r#"{{"model":"m","messages":[{},{{"role":"user","content":"Go on."}}]}}"#,
+        said.join(",")
+    )
+    .into_bytes()
 }
 
 #[tokio::test]
 async fn packed_bodies_are_read_and_stay_packed_while_nothing_is_compacted() {
     let (url, book) = upstream(|_| std::future::ready(Response::new(whole("{}")))).await;
-    for (encoding, body) in [("gzip", gzip(&long())), ("zstd", zstd::encode_all(&long()[..], 3).expect("packed"))] {
+    for (encoding, body) in
+        [("gzip", gzip(&long())), ("zstd", zstd::encode_all(&long()[..], 3).expect("packed"))]
+    {
         for (window, is_compacted) in [(1_000_000, false), (4_000, true)] {
             let stage = Stage::new(&before(&url, Some(window))).await;
             let request = stage.post("/v1/chat/completions").header("content-encoding", encoding);
             stage.call(request.body(Bytes::from(body.clone())).expect("a request")).await;
-            let (head, came) = book.lock().expect("nobody panicked").pop().expect("it was forwarded");
+            let (head, came) =
+                book.lock().expect("nobody panicked").pop().expect("it was forwarded");
             assert_eq!(came != body, is_compacted, "{encoding}");
             assert_eq!(head.headers.contains_key("content-encoding"), !is_compacted);
             if is_compacted {
                 assert_eq!(head.headers["content-length"], came.len().to_string());
-                assert!(serde_json::from_slice::<serde_json::Value>(&came).is_ok() && came.len() < long().len());
+                assert!(
+                    serde_json::from_slice::<serde_json::Value>(&came).is_ok()
+                        && came.len() < long().len()
+                );
             }
         }
     }
@@ -155,7 +172,8 @@ async fn a_stream_passes_piece_by_piece_and_its_cut_is_a_cut() {
     };
     let (url, _) = upstream(answer).await;
     let stage = Stage::new(&before(&url, None)).await;
-    let request = stage.post("/v1/messages").body(Bytes::from_static(br#"{"model":"m","messages":[]}"#));
+    let request =
+        stage.post("/v1/messages").body(Bytes::from_static(br#"{"model":"m","messages":[]}"#));
     let mut reply = stage.send(request.expect("a request")).await.into_body();
     for piece in ["event: ping\n", "data: {}\n\n", ": half a lin"] {
         // The next is written only when this one has arrived.
@@ -173,14 +191,17 @@ async fn a_reply_that_breaks_off_breaks_off_for_the_client_too() {
     use testkit::server::{Fault, Next, Queue, Reply, Server, script::Broken, shell};
     for after in 0..6 {
         let broken = |fault| {
-            let reply = Reply { broken: Some(Broken { after, fault }), ..Reply::text("Some words.") };
+            let reply =
+                Reply { broken: Some(Broken { after, fault }), ..Reply::text("Some words.") };
             Next::Reply(reply)
         };
         let script = Queue::new([broken(None), broken(Some(Fault::Overloaded)), broken(None)]);
         let running = shell::start(Server::new(script)).await.expect("a free port");
         let stage = Stage::new(&before(&running.url, None)).await;
         let request = |stream| {
-            let body = format!(r#"{{"model":"claude-opus-5-5","max_tokens":9,"stream":{stream},"messages":[{{"role":"user","content":"Go."}}]}}"#);
+            let body = format!(
+                r#"{{"model":"claude-opus-5-5","max_tokens":9,"stream":{stream},"messages":[{{"role":"user","content":"Go."}}]}}"#
+            );
             let request = stage.post("/v1/messages").header("anthropic-version", "2023-06-01");
             request.body(Bytes::from(body)).expect("a request")
         };

@@ -56,7 +56,8 @@ async fn each_api_works_past_the_window_several_times() {
             let adopted = stage.meter("compactions", &["result=\"adopted\""]).await;
             assert!(adopted > 1, "{api}: {adopted}");
             // Each prompt goes on with the one before, byte for byte, but for those behind a compaction.
-            let sent: Vec<_> = running.recorded().into_iter().filter(|one| one.status == 200).collect();
+            let sent: Vec<_> =
+                running.recorded().into_iter().filter(|one| one.status == 200).collect();
             assert_eq!(sent.len(), 40);
             let breaks = sent.windows(2).filter(|pair| {
                 let (one, two) = (entries(&pair[0].body), entries(&pair[1].body));
@@ -120,7 +121,8 @@ async fn a_prompt_is_counted_as_it_is_sent() {
     let mut body = agent.request();
     body.as_object_mut().expect("an object").remove("max_tokens");
     let count = |body: Value| {
-        let request = stage.post("/v1/messages/count_tokens").header("anthropic-version", "2023-06-01");
+        let request =
+            stage.post("/v1/messages/count_tokens").header("anthropic-version", "2023-06-01");
         let request = request.header("authorization", "Bearer one");
         request.body(Bytes::from(body.to_string())).expect("a request")
     };
@@ -159,8 +161,16 @@ async fn history_at_the_provider_passes_and_is_counted() {
     let stage = Stage::new(&before(&running.url, Some(100))).await;
     let long = "The build fails, and nobody knows why. ".repeat(50);
     for (path, body, reason) in [
-        ("/v1/responses", json!({"model": "gpt-6.1-sol", "previous_response_id": "resp_1", "input": long}), "previous-response"),
-        ("/v1/responses", json!({"model": "gpt-6.1-sol", "conversation": "conv_1", "input": long}), "conversation"),
+        (
+            "/v1/responses",
+            json!({"model": "gpt-6.1-sol", "previous_response_id": "resp_1", "input": long}),
+            "previous-response",
+        ),
+        (
+            "/v1/responses",
+            json!({"model": "gpt-6.1-sol", "conversation": "conv_1", "input": long}),
+            "conversation",
+        ),
         (
             "/v1beta/models/gemini-3.1-pro:generateContent",
             json!({"cachedContent": "cachedContents/1", "contents": [{"role": "user", "parts": [{"text": long}]}]}),
@@ -175,6 +185,8 @@ async fn history_at_the_provider_passes_and_is_counted() {
     }
     // A member that says nothing names nothing.
     let body = json!({"model": "gpt-6.1-sol", "previous_response_id": null, "input": [{"role": "user", "content": long}]});
-    stage.call(stage.post("/v1/responses").body(Bytes::from(body.to_string())).expect("a request")).await;
+    stage
+        .call(stage.post("/v1/responses").body(Bytes::from(body.to_string())).expect("a request"))
+        .await;
     assert_eq!(stage.meter("passed", &[]).await, 4);
 }
