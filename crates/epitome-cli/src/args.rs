@@ -10,9 +10,13 @@ mod looks;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod program;
+#[cfg(feature = "proxy")]
+mod serve;
 #[cfg(feature = "grpc")]
 mod sidecar;
 mod summary;
+#[cfg(feature = "proxy")]
+mod wrap;
 
 use std::path::PathBuf;
 
@@ -46,9 +50,13 @@ pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs, StatsArgs};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
 pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, SchemaArgs};
+#[cfg(feature = "proxy")]
+pub(crate) use serve::{ProxyArgs, ServeArgs};
 #[cfg(feature = "grpc")]
 pub(crate) use sidecar::SidecarArgs;
 pub(crate) use summary::SummaryArgs;
+#[cfg(feature = "proxy")]
+pub(crate) use wrap::{WrapArgs, WrappedAgent};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
@@ -207,6 +215,20 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     /// Let an agent search what was removed: an MCP server on stdin and stdout, or over HTTP.
     #[command(after_help = mcp::EXAMPLES)]
     Mcp(McpArgs),
+
+    #[cfg(feature = "proxy")]
+    /// Keep any agent inside its model's window: a proxy between it and its provider.
+    ///
+    /// The agent is told its address instead of the provider's. While nothing has to be compacted, bytes pass as they are, both ways,
+    /// and streams piece by piece. Then the compacted view is sent, and later requests of the conversation go on from it. OpenAI
+    /// Chat and Responses, Anthropic Messages and Gemini are understood; everything else passes. No model is asked for a summary.
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(ServeArgs),
+
+    #[cfg(feature = "proxy")]
+    /// Run an agent behind a proxy of its own, as `serve` is one, and leave nothing behind.
+    #[command(after_help = wrap::EXAMPLES)]
+    Wrap(WrapArgs),
 
     #[cfg(feature = "grpc")]
     /// Serve the built-in engine to others over gRPC, as the compactor `epitome`.

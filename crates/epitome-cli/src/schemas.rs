@@ -60,6 +60,8 @@ schemas! {
     "schema" "schema" "epitome schema";
     #[cfg(feature = "mcp")]
     "mcp" "serving" "epitome mcp --listen ADDRESS";
+    #[cfg(feature = "proxy")]
+    "serve" "serving" "epitome serve";
     #[cfg(feature = "grpc")]
     "sidecar" "serving" "epitome sidecar";
     "error" "error" "any command that fails, on stderr";

@@ -1,7 +1,7 @@
 //! Where requests may go, and which of these a request belongs to.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use epitome::Format;
@@ -106,6 +106,16 @@ impl Upstream {
         let is_local = bare.eq_ignore_ascii_case("localhost")
             || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         (self.scheme == Scheme::HTTP && !is_local).then_some(bare)
+    }
+
+    /// Whether it is what listens at an address of this machine, as far as its name tells.
+    pub fn is_at(&self, listening: SocketAddr) -> bool {
+        let default = if self.is_encrypted() { 443 } else { 80 };
+        let host = self.authority.host().trim_start_matches('[').trim_end_matches(']');
+        let is_here = host.parse().map_or(host.eq_ignore_ascii_case("localhost"), |ip: IpAddr| {
+            ip == listening.ip() || ip.is_loopback() && listening.ip().is_unspecified()
+        });
+        is_here && self.authority.port_u16().unwrap_or(default) == listening.port()
     }
 
     pub(crate) fn is_encrypted(&self) -> bool {

@@ -14,6 +14,7 @@ const EDGES: [(&str, &[&str]); 13] = [
             "epitome",
             "epitome-bench",
             "epitome-llm",
+            "epitome-proxy",
             "epitome-recordings",
             "epitome-rpc",
             "epitome-server",
