@@ -10,6 +10,7 @@ mod looks;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod program;
+mod reading;
 #[cfg(feature = "proxy")]
 mod serve;
 #[cfg(feature = "grpc")]
@@ -27,12 +28,10 @@ use epitome::strategy::Pipeline;
 use epitome::wire::RuleId;
 use epitome::{Tail, Target};
 
-use crate::formats;
-use crate::lookup::transcript;
 use crate::output::Report;
 use crate::values::{
-    Purpose, counter_names, counting, format_names, rule, stop, strategies, strategies_help, task,
-    trigger, window,
+    Purpose, counter_names, counting, rule, stop, strategies, strategies_help, task, trigger,
+    window,
 };
 
 pub(crate) use agents::{HookArgs, HookEvent, InstallArgs, UninstallArgs};
@@ -50,6 +49,7 @@ pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs, StatsArgs};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
 pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, SchemaArgs};
+pub(crate) use reading::{InputArgs, ReadingArgs};
 #[cfg(feature = "proxy")]
 pub(crate) use serve::{ProxyArgs, ServeArgs};
 #[cfg(feature = "grpc")]
@@ -322,40 +322,6 @@ Examples:
         /// The command whose page is wanted; without it, the page of `epitome`.
         command: Option<String>,
     },
-}
-
-/// What to read.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Input")]
-pub(crate) struct InputArgs {
-    /// The transcript: a file, or the id of a session that `epitome sessions` lists, or its beginning; `-` or nothing reads stdin.
-    #[arg(value_name = "FILE|ID|-", value_hint = ValueHint::FilePath, help_heading = None, value_parser = transcript())]
-    pub(crate) file: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
-}
-
-/// How to read it.
-#[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Input")]
-pub(crate) struct ReadingArgs {
-    /// The input's format, where its content doesn't show it.
-    #[arg(long, value_name = "FMT", value_parser = format_names(), hide_possible_values = true)]
-    #[arg(long_help = format!("The input's format, where its content doesn't show it: {}.", formats::list()))]
-    pub(crate) from: Option<String>,
-
-    /// Read a recording across its earlier compactions.
-    #[arg(long)]
-    pub(crate) whole: bool,
-
-    /// Read this sub-agent of a recording instead of the main line.
-    #[arg(long, value_name = "ID")]
-    pub(crate) sidechain: Option<String>,
-
-    /// Read this run, from 1, of a file that holds several.
-    #[arg(long, value_name = "N")]
-    pub(crate) run: Option<usize>,
 }
 
 /// How to count.

@@ -29,6 +29,9 @@ const FORMATS: [(Format, &str); 4] = [
     (Format::Gemini, "gemini"),
 ];
 
+/// Bytes of the newest requests that are kept, to read the next ones from where they go on.
+const MOST_KNOWN: usize = 64 << 20;
+
 /// What looks at one API's conversations.
 pub(crate) struct Engine {
     format: Format,
@@ -55,8 +58,11 @@ impl Engines {
             let compactor = compactor.expect("defaults are in range");
             let trigger = Arc::new(options.trigger.clone().build()?);
             let chains = ChainKey([0, 1, 2, 3].map(|_| u64::from_le_bytes(random())));
-            let sessions =
-                SessionOptions { landing: options.landing, ..SessionOptions::new(trigger, chains) };
+            let sessions = SessionOptions {
+                landing: options.landing,
+                most_known: MOST_KNOWN / FORMATS.len(),
+                ..SessionOptions::new(trigger, chains)
+            };
             let layer = CompactionLayer::new(compactor, sessions).map_err(|error| match error {
                 LayerError::Options(error) => ProxyError::Sessions(error),
                 error => unreachable!("only settings are judged: {error}"),
@@ -90,12 +96,16 @@ impl Engines {
             digest.update(bytes);
         };
         part(upstream.to_string().as_bytes());
-        for name in ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"] {
+        for name in ["authorization", "x-api-key", "api-key", "x-goog-api-key"] {
             part(name.as_bytes());
-            headers.get_all(name).iter().for_each(|value| part(value.as_bytes()));
+            for value in headers.get_all(name) {
+                part(value.as_bytes());
+            }
         }
         let keys = query.into_iter().flat_map(|query| query.split('&'));
-        keys.filter(|pair| pair.starts_with("key=")).for_each(|pair| part(pair.as_bytes()));
+        for pair in keys.filter(|pair| pair.starts_with("key=")) {
+            part(pair.as_bytes());
+        }
         digest.finalize().to_hex().as_str().into()
     }
 }

@@ -83,7 +83,9 @@ impl Carrier for Outbound {
 
     fn with_body(mut self, body: String) -> Self {
         let headers = &mut self.head.headers;
-        ABOUT_THE_BODY.into_iter().for_each(|name| drop(headers.remove(name)));
+        for name in ABOUT_THE_BODY {
+            headers.remove(name);
+        }
         headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
         if let Load::Seen(prompted) = &mut self.load {
             prompted.bytes = Bytes::from(body);

@@ -98,7 +98,9 @@ impl Flow {
             return Collected::Whole(chunks.remove(0));
         }
         let mut whole = BytesMut::with_capacity(chunks.iter().map(Bytes::len).sum());
-        chunks.iter().for_each(|chunk| whole.extend_from_slice(chunk));
+        for chunk in chunks {
+            whole.extend_from_slice(&chunk);
+        }
         Collected::Whole(whole.freeze())
     }
 

@@ -165,15 +165,18 @@ impl Proxy {
             self.meters.passed(api, "signed");
             return Ok((Load::Unseen(flow), share, None));
         }
-        let (mut left, mut why) = (self.limits.body, "large");
+        let (mut left, mut why) = (self.limits.body, "trailers");
         let room = |bytes: usize| {
-            let fits = bytes <= left;
-            left = left.saturating_sub(bytes);
-            if fits && !share.takes(bytes) {
+            if bytes > left {
+                why = "large";
+                return false;
+            }
+            left -= bytes;
+            if !share.takes(bytes) {
                 why = "busy";
                 return false;
             }
-            fits
+            true
         };
         let bytes = match flow.collect(room).await {
             Collected::Whole(bytes) => bytes,

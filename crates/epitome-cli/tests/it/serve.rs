@@ -186,7 +186,7 @@ fn asked_to_end_it_finishes_what_is_under_way() {
         let head = "GET /v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
         client.write_all(head.as_bytes()).expect("it reads");
         let (mut upstream, _) = listener.accept().expect("it is forwarded");
-        let pid = Pid::from_raw(served.child.id() as i32);
+        let pid = Pid::from_raw(served.child.id().cast_signed());
         kill(pid, Signal::SIGTERM).expect("it runs");
         let mut line = String::new();
         served.stderr.read_line(&mut line).expect("it says so");

@@ -116,7 +116,7 @@ fn what_asks_it_to_end_asks_the_agent() {
         let stdout = child.stdout.take().expect("it is piped");
         BufReader::new(stdout).read_line(&mut line).expect("it says so");
         assert_eq!(line, "ready\n");
-        kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).expect("it runs");
+        kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).expect("it runs");
         assert_eq!(child.wait().expect("it ends").code(), Some(code));
     }
 }

@@ -98,7 +98,7 @@ async fn tokens_that_a_provider_reports_correct_the_counts() {
         for lines in [100, 100, 100, 1] {
             step(&stage, &mut agent, lines).await;
         }
-        let reported = running.recorded().last().and_then(|one| one.noted.usage.clone());
+        let reported = running.recorded().last().and_then(|one| one.noted.usage);
         let reported = reported.expect("it was answered").prompt;
         let estimated = stage.meter("prompt_tokens", &["side=\"before\""]).await;
         step(&stage, &mut agent, 1).await;
