@@ -129,10 +129,11 @@ mod tests {
     use crate::args::Cli;
 
     /// Commands that print no report, and what they print.
-    const WITHOUT: [(&str, &str); 3] = [
+    const WITHOUT: [(&str, &str); 4] = [
         ("epitome hook", "what its agent asks for"),
         ("epitome restore", "the bytes that came in"),
         ("epitome view", "a screen"),
+        ("epitome wrap", "what its agent prints"),
     ];
 
     /// The commands that do something.

@@ -18,7 +18,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::exchange::Asking;
 use crate::meters::Meters;
-use crate::options::{ProxyError, ProxyOptions};
+use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
 use crate::upstream::{Upstream, api};
 
 /// The formats that are looked at, and what counts them where nothing better is known.
@@ -140,5 +140,6 @@ fn asking(options: &ProxyOptions) -> Result<Asking, ProxyError> {
         .pool_timer(TokioTimer::new())
         .timer(TokioTimer::new())
         .build(connector);
-    Ok(Asking { client, patience: options.limits.patience })
+    let ProxyLimits { patience, opening, .. } = options.limits;
+    Ok(Asking { client, patience, opening })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use epitome::Format;
 use epitome_tower::{Carrier, Read, Reply, Tell};
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, Version};
 use hyper_rustls::HttpsConnector;
@@ -20,6 +20,7 @@ use tower_service::Service;
 use crate::encoding::Encoding;
 use crate::flow::{Collected, Flow};
 use crate::guard::strip;
+use crate::opening::Opening;
 use crate::usage::Usage;
 
 /// A request on its way to an upstream, whose address it has.
@@ -114,18 +115,25 @@ impl Carrier for Outbound {
 }
 
 /// An upstream's reply.
-pub(crate) struct Inbound(pub(crate) Response<Flow>);
+pub(crate) struct Inbound {
+    pub(crate) reply: Response<Flow>,
+    /// The most that the opening of a stream is held back, to learn whether the prompt is too long; zero where nobody asks.
+    opening: Duration,
+}
 
 /// The longest refusal that is read; a longer one is forwarded all the same.
 const LONGEST_REFUSAL: usize = 1 << 18;
 
 impl Reply for Inbound {
     async fn read(self) -> (Self, Read) {
-        let status = self.0.status();
+        let status = self.reply.status();
+        if status.is_success() {
+            return self.opened().await;
+        }
         if !(status.is_client_error() || status.is_server_error()) {
             return (self, Read::Nothing);
         }
-        let (head, flow) = self.0.into_parts();
+        let (head, flow) = self.reply.into_parts();
         let mut left = LONGEST_REFUSAL;
         let room = |bytes: usize| {
             let fits = bytes <= left;
@@ -142,16 +150,42 @@ impl Reply for Inbound {
             }
             Collected::Long(flow) | Collected::Broken(flow) => (flow, Read::Nothing),
         };
-        (Inbound(Response::from_parts(head, flow)), read)
+        (Inbound { reply: Response::from_parts(head, flow), ..self }, read)
     }
 
     fn telling(self, tell: Tell) -> Self {
-        let (head, flow) = self.0.into_parts();
+        let (head, flow) = self.reply.into_parts();
         let flow = match Usage::of(&head.headers, tell) {
             Some(usage) if head.status.is_success() => flow.read_by(usage),
             _ => flow,
         };
-        Inbound(Response::from_parts(head, flow))
+        Inbound { reply: Response::from_parts(head, flow), ..self }
+    }
+}
+
+impl Inbound {
+    /// The same, once its stream has said whether the prompt is too long.
+    async fn opened(self) -> (Self, Read) {
+        let headers = self.reply.headers();
+        let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        let is_read = kind.starts_with(b"text/event-stream")
+            && !headers.contains_key(CONTENT_ENCODING)
+            && !self.opening.is_zero();
+        if !is_read {
+            return (self, Read::Nothing);
+        }
+        let (head, flow) = self.reply.into_parts();
+        let mut said = Opening::Open;
+        let hears = |seen: &[u8]| {
+            said = Opening::of(seen);
+            said != Opening::Open
+        };
+        let flow = flow.opened(self.opening, hears).await;
+        let read = match said {
+            Opening::TooLong(overflow) => Read::TooLong(overflow),
+            Opening::Open | Opening::Over => Read::Nothing,
+        };
+        (Inbound { reply: Response::from_parts(head, flow), ..self }, read)
     }
 }
 
@@ -188,6 +222,8 @@ pub(crate) struct Asking {
     pub(crate) client: Client<HttpsConnector<HttpConnector>, Flow>,
     /// The most between a request and the beginning of its reply, and between two frames of that.
     pub(crate) patience: Duration,
+    /// The most that the opening of a stream is held back.
+    pub(crate) opening: Duration,
 }
 
 impl Service<Outbound> for Asking {
@@ -201,9 +237,9 @@ impl Service<Outbound> for Asking {
 
     fn call(&mut self, Outbound { mut head, load }: Outbound) -> Self::Future {
         head.version = Version::HTTP_11;
-        let flow = match load {
-            Load::Unseen(flow) => flow,
-            Load::Seen(prompted) => Flow::from(prompted.bytes),
+        let (flow, opening) = match load {
+            Load::Unseen(flow) => (flow, Duration::ZERO),
+            Load::Seen(prompted) => (Flow::from(prompted.bytes), self.opening),
         };
         let asking = self.client.request(Request::from_parts(head, flow));
         let patience = self.patience;
@@ -212,7 +248,8 @@ impl Service<Outbound> for Asking {
             let (mut head, incoming) = reply.into_parts();
             head.version = Version::HTTP_11;
             strip(&mut head.headers);
-            Ok(Inbound(Response::from_parts(head, Flow::new(incoming, patience))))
+            let reply = Response::from_parts(head, Flow::new(incoming, patience));
+            Ok(Inbound { reply, opening })
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::{Future as _, poll_fn};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -104,9 +104,49 @@ impl Flow {
         Collected::Whole(whole.freeze())
     }
 
+    /// Reads ahead until `is_enough` says so of all that came, until it ends, or for `most`: nothing of it is lost.
+    pub(crate) async fn opened(
+        mut self,
+        most: Duration,
+        mut is_enough: impl FnMut(&[u8]) -> bool,
+    ) -> Self {
+        let (mut read, mut seen) = (VecDeque::new(), Vec::new());
+        let mut late = pin!(sleep(most));
+        loop {
+            let next = tokio::select! {
+                biased;
+                next = poll_fn(|context| Pin::new(&mut self).poll_frame(context)) => next,
+                () = late.as_mut() => break,
+            };
+            match next {
+                None => break,
+                Some(Ok(frame)) => {
+                    seen.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+                    let is_over = frame.is_trailers();
+                    read.push_back(frame);
+                    if is_over || is_enough(&seen) {
+                        break;
+                    }
+                }
+                Some(Err(error)) => {
+                    self.broken = Some(error);
+                    break;
+                }
+            }
+        }
+        read.append(&mut self.ahead);
+        Flow { ahead: read, ..self }
+    }
+
     /// Why it breaks behind what was read ahead.
     pub(crate) fn broken(&self) -> Option<&FlowError> {
         self.broken.as_ref()
+    }
+
+    fn passes(&mut self, frame: &Frame<Bytes>) {
+        if let (Some(usage), Some(data)) = (&mut self.usage, frame.data_ref()) {
+            usage.passes(data);
+        }
     }
 
     fn poll_rest(
@@ -138,6 +178,7 @@ impl Body for Flow {
     ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
         let flow = self.get_mut();
         if let Some(frame) = flow.ahead.pop_front() {
+            flow.passes(&frame);
             return Poll::Ready(Some(Ok(frame)));
         }
         if let Some(error) = flow.broken.take() {
@@ -145,10 +186,8 @@ impl Body for Flow {
             return Poll::Ready(Some(Err(error)));
         }
         let polled = ready!(flow.poll_rest(context));
-        if let (Some(usage), Some(Ok(frame))) = (&mut flow.usage, &polled)
-            && let Some(data) = frame.data_ref()
-        {
-            usage.passes(data);
+        if let Some(Ok(frame)) = &polled {
+            flow.passes(frame);
         }
         Poll::Ready(polled)
     }

@@ -2,7 +2,8 @@
 //!
 //! While nothing has to be compacted, requests and replies pass byte for byte, streams piece by piece. When the trigger fires,
 //! the engine of [`epitome_tower`] makes the view that is sent instead, and later requests of the conversation go on from it,
-//! so that the provider's prompt cache stays warm. Conversations are known by what was said, within one credential.
+//! so that the provider's prompt cache stays warm. A prompt that is refused as too long, be it by the first events of a stream, is
+//! made smaller and sent once more. Conversations are known by what was said, within one credential.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,6 +23,7 @@ mod exchange;
 mod flow;
 mod guard;
 mod meters;
+mod opening;
 mod options;
 mod proxy;
 mod refusal;

@@ -50,6 +50,8 @@ pub struct ProxyLimits {
     pub silence: Duration,
     /// Until an upstream is connected.
     pub connect: Duration,
+    /// How long the first events of a stream are held back while they say nothing, to learn whether the prompt is too long.
+    pub opening: Duration,
     /// Until an upstream begins to answer, and between two pieces of its answer.
     pub patience: Duration,
 }
@@ -63,6 +65,7 @@ impl Default for ProxyLimits {
             head: Duration::from_mins(2),
             silence: Duration::from_mins(1),
             connect: Duration::from_secs(10),
+            opening: Duration::from_secs(10),
             patience: Duration::from_mins(15),
         }
     }

@@ -96,7 +96,7 @@ impl Proxy {
             Wanted::Other => send(&mut self.engines.bare.clone(), head, Load::Unseen(flow)).await,
         };
         Ok(match answered {
-            Ok(Inbound(reply)) => {
+            Ok(Inbound { reply, .. }) => {
                 self.meters.answered(name, reply.status());
                 reply
             }

@@ -11,7 +11,7 @@ pub type Tell = Box<dyn FnOnce(u64) + Send + Sync>;
 /// A reply of a provider.
 pub trait Reply: Sized + Send {
     /// Reads what it tells of the prompt's size, and gives it back as it was. A reply that is a stream
-    /// should be left alone.
+    /// should be left alone, but for its first events, which may say that the prompt is too long.
     fn read(self) -> impl Future<Output = (Self, Read)> + Send;
 
     /// The same reply, which calls `tell` when what passes through it has told the tokens of the prompt. Asked where

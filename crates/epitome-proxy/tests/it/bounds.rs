@@ -88,6 +88,29 @@ async fn an_upstream_that_never_answers_is_given_up() {
 }
 
 #[tokio::test]
+async fn what_a_stream_opens_with_is_not_held_back_for_long() {
+    let created = "data: {\"type\":\"response.created\"}\n\n";
+    let (write, body) = piecewise();
+    let body = Arc::new(std::sync::Mutex::new(Some(body)));
+    let answer = move |_: &http::request::Parts| {
+        let body = body.lock().expect("nobody panicked").take().expect("it is asked once");
+        let mut reply = Response::new(body);
+        reply.headers_mut().insert("content-type", HeaderValue::from_static("text/event-stream"));
+        std::future::ready(reply)
+    };
+    let (url, _) = upstream(answer).await;
+    let opening = Duration::from_millis(50);
+    let stage = Stage::new(&limited(&url, ProxyLimits { opening, ..ProxyLimits::default() })).await;
+    let body = Bytes::from_static(br#"{"model":"m","input":[{"role":"user","content":"Hi."}]}"#);
+    write.send(Bytes::from(created)).await.expect("somebody reads");
+    let reply = stage.send(stage.post("/v1/responses").body(body).expect("a request")).await;
+    let mut reply = reply.into_body();
+    let frame =
+        http_body_util::BodyExt::frame(&mut reply).await.expect("a piece").expect("no error");
+    assert_eq!(frame.into_data().expect("data"), created);
+}
+
+#[tokio::test]
 async fn a_client_that_leaves_before_the_answer_cancels_it() {
     // Asked, and left alone with the answer.
     let (asked, left) = (Arc::new(Notify::new()), Arc::new(Notify::new()));

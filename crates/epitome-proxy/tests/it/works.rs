@@ -1,10 +1,11 @@
 //! Agents of each API work past the window several times.
 
 use bytes::Bytes;
-use http::Request;
+use http::{Request, StatusCode};
 use serde_json::{Value, json};
+use testkit::server::script::Broken;
 use testkit::server::shell::{self, Running};
-use testkit::server::{Api, Loop, Model, Server};
+use testkit::server::{Api, Fault, Loop, Model, Next, Queue, Reply, Server};
 
 use crate::agents::Agent;
 use crate::stage::{Stage, before};
@@ -86,6 +87,37 @@ async fn a_window_that_nobody_told_is_learnt_from_a_refusal() {
         assert!((1..4).contains(&refused), "{api}: {statuses:?}");
         assert_eq!(stage.meter("overflows", &[]).await, refused as u64);
         assert_eq!(stage.meter("requests", &["outcome=\"refused\""]).await, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_opens_with_a_refusal_is_asked_for_once_more() {
+    for api in APIS {
+        for after in 0..3 {
+            // An agent with some history, whose next prompt is refused behind the status.
+            let running = provider(100_000).await;
+            let stage = Stage::new(&before(&running.url, None)).await;
+            let mut agent = Agent::new(api, true);
+            for _ in 0..6 {
+                step(&stage, &mut agent, 25).await;
+            }
+            let broken = Broken { after, fault: Some(Fault::Overflow) };
+            let refused = Reply { broken: Some(broken), ..Reply::text("Words.") };
+            let then = Loop { steps: usize::MAX, parallel: 2, ..Loop::default() };
+            running.server().play(Queue::followed_by([Next::Reply(refused)], then));
+            let sent = running.recorded().len();
+            // Of OpenAI's Responses two events say nothing; elsewhere the first one is the reply.
+            if after == 0 || api == Api::Responses {
+                step(&stage, &mut agent, 25).await;
+                let sent: Vec<usize> =
+                    running.recorded()[sent..].iter().map(|one| one.body.len()).collect();
+                assert!(sent.len() == 2 && sent[1] < sent[0], "{api} {after}: {sent:?}");
+                assert_eq!(stage.meter("overflows", &[]).await, 1);
+            } else {
+                let reply = stage.call(request(&stage, &agent)).await;
+                assert_eq!((reply.status(), running.recorded().len()), (StatusCode::OK, sent + 1));
+            }
+        }
     }
 }
 
