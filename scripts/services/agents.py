@@ -5,7 +5,7 @@
 Each works in a project of its own for a turn, with a scripted model; its recording is compacted in place, and its next
 turn, in a new process, is captured: the request that it sends is the compacted view. Then the recording is restored and
 compared with what it was. With `install` an agent's own compaction is archived first, its summary is told what to keep, and it
-is told again afterwards; `uninstall` gives its settings their bytes again.
+is told again afterwards; `uninstall` gives its settings their bytes again. Four of them work past the window behind `epitome wrap`.
 Nothing is in reach but the scripted server: each runs in a network of its own (`unshare`; without that it is skipped).
 """
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::future::{Future as _, poll_fn};
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep};
 
+use crate::activity::Activity;
 use crate::usage::Usage;
 
 /// A body, forwarded frame by frame: the other side is read only as fast as this one takes it, and dropping it drops the
@@ -23,6 +25,8 @@ pub(crate) struct Flow {
     broken: Option<FlowError>,
     patience: Option<Patience>,
     usage: Option<Usage>,
+    /// The connection that it is written to isn't idle.
+    _busy: Option<Arc<Activity>>,
 }
 
 /// How long the next frame may take.
@@ -66,6 +70,11 @@ impl Flow {
         let timer = Box::pin(sleep(most));
         let patience = Some(Patience { most, timer, is_waiting: false });
         Flow { rest: Some(incoming), patience, ..Flow::default() }
+    }
+
+    /// The same, during which a connection isn't idle.
+    pub(crate) fn busy(self, activity: Arc<Activity>) -> Self {
+        Flow { _busy: Some(activity), ..self }
     }
 
     /// The same, with somebody who reads what passes.

@@ -17,6 +17,7 @@
 //! What can't be read (too large, packed in an unknown way, history that the provider keeps) is forwarded as it came and counted
 //! at `/metrics`. Requests go to [`Upstreams`] and nowhere else.
 
+mod activity;
 mod encoding;
 mod engine;
 mod exchange;

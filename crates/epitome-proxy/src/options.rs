@@ -44,7 +44,8 @@ pub struct ProxyLimits {
     pub held: usize,
     /// Connections at the same time; more wait.
     pub connections: usize,
-    /// From the beginning of a connection, or the end of an answer, until the head of the next request is read.
+    /// From the first byte of a head until all of it is read. A connection on which nothing is under way is closed after as
+    /// long, or twice as long.
     pub head: Duration,
     /// Between two pieces of a request.
     pub silence: Duration,

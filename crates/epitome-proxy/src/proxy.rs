@@ -1,6 +1,5 @@
 //! The way of a request.
 
-use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -57,7 +56,7 @@ impl Proxy {
         self: Arc<Self>,
         request: Request<Incoming>,
         listening: IpAddr,
-    ) -> Result<Response<Flow>, Infallible> {
+    ) -> Response<Flow> {
         let (head, incoming) = request.into_parts();
         let path = head.uri.path();
         let mut wanted = Wanted::of(path);
@@ -67,15 +66,15 @@ impl Proxy {
         let (name, who) = (wanted.name(), provider(&wanted, path, &head.headers));
         if let Err(refusal) = admit(&head.method, &head.uri, &head.headers, listening) {
             self.meters.ended(name, "denied");
-            return Ok(refusal.answer(who));
+            return refusal.answer(who);
         }
         if let Some(page) = self.page(&head) {
-            return Ok(page);
+            return page;
         }
         let Some(upstream) = self.upstreams.get(who) else {
             self.meters.ended(name, "denied");
             let what = format!("no upstream is known for {path}");
-            return Ok(Refusal::new(StatusCode::NOT_FOUND, "path", what).answer(who));
+            return Refusal::new(StatusCode::NOT_FOUND, "path", what).answer(who);
         };
         let tenant = self.engines.tenant(upstream, &head.headers, head.uri.query());
         let mut head = head;
@@ -84,7 +83,7 @@ impl Proxy {
             Err(error) => {
                 self.meters.ended(name, "denied");
                 let what = format!("no address of an upstream: {error}");
-                return Ok(Refusal::new(StatusCode::BAD_REQUEST, "path", what).answer(who));
+                return Refusal::new(StatusCode::BAD_REQUEST, "path", what).answer(who);
             }
         }
         head.headers.remove(HOST);
@@ -95,7 +94,7 @@ impl Proxy {
             Wanted::Count(route) => self.count(head, flow, route, tenant).await,
             Wanted::Other => send(&mut self.engines.bare.clone(), head, Load::Unseen(flow)).await,
         };
-        Ok(match answered {
+        match answered {
             Ok(Inbound { reply, .. }) => {
                 self.meters.answered(name, reply.status());
                 reply
@@ -105,7 +104,7 @@ impl Proxy {
                 self.meters.ended(name, if is_ours { "unreachable" } else { "denied" });
                 refusal.answer(who)
             }
-        })
+        }
     }
 
     /// Sends a call of a model, with its conversation inside the window.

@@ -1,5 +1,6 @@
 //! Connections, from the first to the last.
 
+use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +13,28 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
+use crate::activity::Activity;
 use crate::options::ProxyError;
 use crate::proxy::Proxy;
 
 /// Between two attempts to accept a connection.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves a connection until it ends, or until nothing was under way and nothing began for so long.
+async fn until_idle(connection: impl Future, activity: &Arc<Activity>, most: Duration) {
+    let mut connection = pin!(connection);
+    let mut begun = 0;
+    loop {
+        tokio::select! {
+            _ended = connection.as_mut() => return,
+            () = sleep(most) => {}
+        }
+        let before = std::mem::replace(&mut begun, activity.begun());
+        if before == begun && activity.is_idle() {
+            return;
+        }
+    }
+}
 
 impl Proxy {
     /// Serves HTTP/1.1 and HTTP/2 until `ended` says so; then what is under way is finished, and nothing new is begun.
@@ -53,12 +71,20 @@ impl Proxy {
             };
             // Events of a stream are small, and none waits for the next.
             drop(stream.set_nodelay(true));
-            let proxy = Arc::clone(&proxy);
-            let service = service_fn(move |request| Arc::clone(&proxy).answer(request, listening));
+            let (proxy, idle) = (Arc::clone(&proxy), proxy.limits.head);
+            let activity = Arc::<Activity>::default();
+            let own = Arc::clone(&activity);
+            let service = service_fn(move |request| {
+                let (proxy, busy) = (Arc::clone(&proxy), own.begin());
+                async move {
+                    let answer = proxy.answer(request, listening).await;
+                    Ok::<_, Infallible>(answer.map(|flow| flow.busy(busy)))
+                }
+            });
             let connection = server.serve_connection(TokioIo::new(stream), service);
             let connection = graceful.watch(connection.into_owned());
             tokio::spawn(async move {
-                drop(connection.await);
+                until_idle(connection, &activity, idle).await;
                 drop(place);
             });
         }

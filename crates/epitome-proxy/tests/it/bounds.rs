@@ -149,6 +149,9 @@ async fn clients_that_are_slow_are_closed() {
     let stage = Stage::new(&limited(&url, limits)).await;
     let address = stage.url.trim_start_matches("http://").to_owned();
     for (begin, answer) in [
+        ("", ""),
+        ("P", ""),
+        ("PRI * HTTP/2.0\r\n", ""),
         ("POST /v1/messages HTTP/1.1\r\nhost: localhost\r\n", ""),
         ("POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{", "408"),
     ] {
