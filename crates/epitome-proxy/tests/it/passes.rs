@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
-use http_body_util::BodyExt as _;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Version};
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tokio::runtime::Runtime;
@@ -226,5 +228,21 @@ async fn a_reply_that_breaks_off_breaks_off_for_the_client_too() {
         let status = half.status();
         let is_whole = half.into_body().collect().await.is_ok();
         assert!(status == 502 || status == 200 && !is_whole, "{after}: {status} {is_whole}");
+    }
+}
+
+#[tokio::test]
+async fn clients_may_speak_http_2() {
+    let (url, book) = upstream(|_| std::future::ready(Response::new(whole("an answer")))).await;
+    let stage = Stage::new(&before(&url, None)).await;
+    let client = Client::builder(TokioExecutor::new()).http2_only(true).build_http();
+    for path in PATHS {
+        let request = stage.post(path).header("x-own", "1").body(Full::new(Bytes::from("{}")));
+        let reply = client.request(request.expect("a request")).await.expect("an answer");
+        assert_eq!(reply.into_body().collect().await.expect("a body").to_bytes(), "an answer");
+        let (head, body) = book.lock().expect("nobody panicked").pop().expect("it was forwarded");
+        let host = head.headers["host"].to_str().expect("a name").to_owned();
+        assert_eq!((head.version, format!("http://{host}")), (Version::HTTP_11, url.clone()));
+        assert_eq!((&body[..], &head.headers["x-own"].as_bytes()[..]), (&b"{}"[..], &b"1"[..]));
     }
 }
