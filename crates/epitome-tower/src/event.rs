@@ -3,7 +3,18 @@
 use epitome::engine::receipt::Stats;
 use epitome::session::{Committed, SessionId, StallReason};
 use epitome::trigger::Cause;
+use epitome::wire::Keeper;
 use epitome::{CompactError, Receipt};
+
+/// Why nobody looks at a call of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PassReason {
+    /// It is no JSON, or has no shape of its format.
+    Unread,
+    /// A part of its history is at the provider alone: what isn't seen can't be compacted, and where it ends nobody knows.
+    Elsewhere(Keeper),
+}
 
 /// What happened.
 #[derive(Clone, Debug)]
@@ -17,6 +28,11 @@ pub enum Event {
         stats: Stats,
         /// Whether it is sent byte for byte as it came.
         is_untouched: bool,
+    },
+    /// A call of a model goes out byte for byte as it came, and nothing is remembered of it.
+    Passed {
+        /// Why.
+        why: PassReason,
     },
     /// A compaction begins; it ends with `Compacted`.
     Begun {

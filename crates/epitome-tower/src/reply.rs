@@ -5,11 +5,22 @@ use std::future::Future;
 use epitome::model::overflow::{AnswerKind, PromptOverflow, classify};
 use serde_json::Value;
 
+/// Takes the tokens of a prompt, once its reply has told them. Dropped, nothing is learnt.
+pub type Tell = Box<dyn FnOnce(u64) + Send + Sync>;
+
 /// A reply of a provider.
 pub trait Reply: Sized + Send {
     /// Reads what it tells of the prompt's size, and gives it back as it was. A reply that is a stream
-    /// should be left alone.
+    /// should be left alone, but for its first events, which may say that the prompt is too long.
     fn read(self) -> impl Future<Output = (Self, Read)> + Send;
+
+    /// The same reply, which calls `tell` when what passes through it has told the tokens of the prompt. Asked where
+    /// [`read`](Self::read) found nothing. Without such a way nothing is learnt of replies that are streams.
+    #[must_use]
+    fn telling(self, tell: Tell) -> Self {
+        drop(tell);
+        self
+    }
 }
 
 /// What a reply tells of the prompt's size.
@@ -37,8 +48,14 @@ impl Read {
     }
 }
 
-/// Tokens of the prompt as the formats report them, what came from a cache included.
+/// Tokens of the prompt as the formats report them, what came from a cache included: in a whole reply, or in an event of one.
 fn prompt_tokens(body: &Value) -> Option<u64> {
+    let nested =
+        ["message", "response", "interaction"].into_iter().filter_map(|name| body.get(name));
+    std::iter::once(body).chain(nested).find_map(reported)
+}
+
+fn reported(body: &Value) -> Option<u64> {
     let number = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64);
     // Anthropic and Bedrock report what is read from a cache or written to it apart.
     let apart = |names: [&str; 2]| names.iter().filter_map(|name| number(name)).sum::<u64>();
@@ -103,6 +120,8 @@ mod tests {
             (r#"{"usageMetadata":{"promptTokenCount":12,"cachedContentTokenCount":5}}"#, 12),
             (r#"{"usage":{"total_input_tokens":12,"total_cached_tokens":5}}"#, 12),
             (r#"{"usage":{"inputTokens":12,"cacheReadInputTokens":5}}"#, 17),
+            (r#"{"type":"message_start","message":{"usage":{"input_tokens":12}}}"#, 12),
+            (r#"{"type":"response.completed","response":{"usage":{"input_tokens":12}}}"#, 12),
         ] {
             assert_eq!(Read::of(200, body), Read::Prompt(tokens), "{body}");
         }

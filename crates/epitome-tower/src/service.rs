@@ -16,7 +16,7 @@ use tower_service::Service;
 
 use crate::carrier::Carrier;
 use crate::caught::caught;
-use crate::event::Event;
+use crate::event::{Event, PassReason};
 use crate::flight::Flight;
 use crate::reply::{Read, Reply};
 use crate::shared::Shared;
@@ -140,7 +140,18 @@ impl Call {
             let body = carrier.as_ref().and_then(|carrier| Some(carrier.body()?.to_owned()))?;
             drop(carrier);
             let Told { format, model, tenant, about } = told;
-            let request = owned.reader.read(&tenant, format, body).ok()?;
+            let read = owned.reader.read(&tenant, format, body);
+            let passes = match &read {
+                Err(_) => Some(PassReason::Unread),
+                Ok(request) => {
+                    request.frame.elsewhere.map(|(keeper, _)| PassReason::Elsewhere(keeper))
+                }
+            };
+            if let Some(why) = passes {
+                owned.tell(&Event::Passed { why });
+                return None;
+            }
+            let request = read.ok()?;
             let to = owned.recipient(model, about, &request);
             let arrived = owned.reader.arrive(&tenant, &request);
             let part = Shared::part(&arrived);
@@ -231,7 +242,8 @@ impl Call {
             Some(flight) => Box::pin(self.meanwhile(flight, sending)).await,
         }?;
         let (reply, read) = reply.read().await;
-        let Some((flight, refused)) = self.learn(sent, read).await else { return Ok(reply) };
+        let (reply, refused) = self.learn(sent, reply, read).await;
+        let Some((flight, refused)) = refused else { return Ok(reply) };
         let Some(spare) = spare else { return Ok(reply) };
         let Some(smaller) = self.smaller(flight, refused).await else { return Ok(reply) };
         let (carrier, sent) = match smaller.send {
@@ -240,20 +252,32 @@ impl Call {
         };
         poll_fn(|context| client.poll_ready(context)).await?;
         let (reply, read) = client.call(carrier).await?.read().await;
-        self.learn(sent, read).await;
+        let (reply, _) = self.learn(sent, reply, read).await;
         Ok(reply)
     }
 
-    /// Takes what a reply tells of the prompt's size; what to do where it was too long.
-    async fn learn(&self, sent: Option<Sent>, read: Read) -> Option<(Flight, RefusedPrompt)> {
-        let sent = sent?;
+    /// Takes what a reply tells of the prompt's size, now or later; what to do where it was too long.
+    async fn learn<P: Reply>(
+        &self,
+        sent: Option<Sent>,
+        reply: P,
+        read: Read,
+    ) -> (P, Option<(Flight, RefusedPrompt)>) {
+        let Some(sent) = sent else { return (reply, None) };
         match read {
-            Read::Nothing => None,
+            Read::Nothing => {
+                let (shared, part) = (Arc::clone(&self.shared), self.part);
+                let tell = move |tokens| {
+                    let report = move |sessions: &mut Sessions, _| sessions.reported(sent, tokens);
+                    shared.ask_later(part, report, || {});
+                };
+                (reply.telling(Box::new(tell)), None)
+            }
             Read::Prompt(tokens) => {
                 self.shared
                     .ask(self.part, 0, move |sessions, _| sessions.reported(sent, tokens))
                     .await;
-                None
+                (reply, None)
             }
             Read::TooLong(told) => {
                 self.shared.tell(&Event::TooLong { session: sent.session() });
@@ -262,7 +286,7 @@ impl Call {
                     let retry = sessions.overflowed(tenant, request, sent, &told, now)?;
                     Some((Flight::new(shared, retry.session, *retry.begun), retry.refused))
                 });
-                overflowed.await.flatten()
+                (reply, overflowed.await.flatten())
             }
         }
     }

@@ -164,11 +164,14 @@ impl Shared {
         about: JobContext,
         request: &Request,
     ) -> Recipient {
-        let to = self.to.clone().unwrap_or_else(|| {
+        let to = if let Some(to) = &self.to {
+            // What is learnt of a model is learnt under its name.
+            Recipient { model: to.model.clone().or(model), ..to.clone() }
+        } else {
             let name = model.or_else(|| request.model());
             let known = name.as_ref().and_then(|name| Registry::built_in().get(name));
             Recipient { model: name, ..known.map(Recipient::from).unwrap_or_default() }
-        });
+        };
         if about.is_empty() { to } else { Recipient { about, ..to } }
     }
 }

@@ -6,7 +6,7 @@ use clap::{Arg, Command, CommandFactory as _};
 use super::Cli;
 
 /// Options that `-h` shows; the others are used by few.
-const USUAL: [&str; 20] = [
+const USUAL: [&str; 21] = [
     "archive",
     "fix",
     "from",
@@ -26,6 +26,7 @@ const USUAL: [&str; 20] = [
     "target",
     "to",
     "trigger",
+    "upstream",
     "window",
 ];
 

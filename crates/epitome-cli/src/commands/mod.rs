@@ -18,6 +18,8 @@ mod models;
 mod plan;
 mod report;
 mod schema;
+#[cfg(feature = "proxy")]
+mod serve;
 mod sessions;
 mod shape;
 mod shell;
@@ -28,6 +30,8 @@ mod stats;
 mod stored;
 #[cfg(feature = "view")]
 mod view;
+#[cfg(feature = "proxy")]
+mod wrap;
 
 use anyhow::Result;
 
@@ -54,6 +58,8 @@ pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
         Command::Uninstall(args) => install::uninstall(&args, report),
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => mcp::run(&args, report),
+        #[cfg(feature = "proxy")]
+        Command::Serve(args) => serve::run(&args, report),
         #[cfg(feature = "grpc")]
         Command::Sidecar(args) => sidecar::run(&args, report),
         Command::Models(args) => models::run(&args, report),
@@ -73,5 +79,7 @@ pub(crate) fn run(command: Command, report: Report) -> Result<Exit> {
         Command::Stats(args) => stats::run(&args, report),
         #[cfg(feature = "view")]
         Command::View(args) => view::run(&args, report),
+        #[cfg(feature = "proxy")]
+        Command::Wrap(args) => wrap::run(&args),
     }
 }

@@ -27,6 +27,8 @@ fn asked_for_help_it_says_what_it_can_do() {
           restore   Write the bytes that a compaction was made from
           recall    Find what was removed, in an archive: by words, or by an id
           mcp       Let an agent search what was removed
+          serve     Keep any agent inside its model's window
+          wrap      Run an agent behind a proxy of its own
           undo      Put the view before the last compaction in force again
           pin       Say what stays verbatim wherever it is said
           install   Put hooks, the MCP server and a status line into an agent's settings

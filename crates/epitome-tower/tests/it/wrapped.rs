@@ -10,8 +10,11 @@ use epitome::engine::Stop;
 use epitome::session::{ChainKey, Committed, Landing, Recipient, SessionOptions};
 use epitome::strategy::{Edit, Pipeline, Strategy, StrategyContext};
 use epitome::trigger::{Cause, Measurements, Trigger, When};
+use epitome::wire::Keeper;
 use epitome::{Compactor, Options, Target};
-use epitome_tower::{Carrier, CompactionLayer, Event, LayerError, Prompt, WithCompaction};
+use epitome_tower::{
+    Carrier, CompactionLayer, Event, LayerError, PassReason, Prompt, WithCompaction,
+};
 use http::{Request, Response};
 use testkit::server::Fault;
 use tower::{Service, ServiceBuilder, ServiceExt, service_fn};
@@ -330,6 +333,32 @@ async fn what_is_no_call_of_a_model_passes() {
         client.ready().await.expect("ready").call(request).await.expect("an answer");
         let last = noted.lock().expect("nobody panicked").pop().expect("a request");
         assert_eq!(last.body(), &body, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn history_that_the_provider_keeps_passes_and_is_told() {
+    let told: Arc<Mutex<Vec<PassReason>>> = Arc::default();
+    let book = Arc::clone(&told);
+    let layer = layer(10, None).observed_by(move |event| {
+        if let Event::Passed { why } = event {
+            book.lock().expect("nobody panicked").push(*why);
+        }
+    });
+    let inner = service_fn(|prompt: Prompt| {
+        std::future::ready(Ok::<_, std::io::Error>(Response::new(prompt.body)))
+    });
+    let client = inner.with_compaction(layer);
+    let long = "a ".repeat(9_000);
+    let elsewhere = format!(r#"{{"previous_response_id":"resp_1","input":"{long}"}}"#);
+    for (body, why) in [
+        (elsewhere, PassReason::Elsewhere(Keeper::PreviousResponse)),
+        (format!(r#"{{"input":5,"x":"{long}"}}"#), PassReason::Unread),
+    ] {
+        let prompt = Prompt { format: epitome::Format::OpenaiResponses, body: body.clone() };
+        let reply = client.clone().oneshot(prompt).await.expect("an answer");
+        assert_eq!(*reply.body(), body);
+        assert_eq!(told.lock().expect("nobody panicked").pop(), Some(why));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::metadata::{Kind, Metadata};
 
 /// Each crate with the crates of this workspace that it is built from.
-const EDGES: [(&str, &[&str]); 12] = [
+const EDGES: [(&str, &[&str]); 13] = [
     ("epitome", &[]),
     ("epitome-bench", &["epitome"]),
     (
@@ -14,6 +14,7 @@ const EDGES: [(&str, &[&str]); 12] = [
             "epitome",
             "epitome-bench",
             "epitome-llm",
+            "epitome-proxy",
             "epitome-recordings",
             "epitome-rpc",
             "epitome-server",
@@ -21,6 +22,7 @@ const EDGES: [(&str, &[&str]); 12] = [
         ],
     ),
     ("epitome-llm", &["epitome"]),
+    ("epitome-proxy", &["epitome", "epitome-tower"]),
     ("epitome-recordings", &["epitome"]),
     ("epitome-rpc", &["epitome"]),
     ("epitome-server", &["epitome"]),

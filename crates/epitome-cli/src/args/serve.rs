@@ -1,0 +1,57 @@
+//! What `serve` takes.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use epitome::Target;
+use epitome::trigger::When;
+
+use crate::values::{trigger, window};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  epitome serve
+  ANTHROPIC_BASE_URL=http://127.0.0.1:7411 claude
+  OPENAI_BASE_URL=http://127.0.0.1:7411/v1 python3 agent.py
+  epitome serve --upstream openai=http://localhost:11434/v1 --window 32k
+  epitome serve --upstream https://gateway.example --trigger 150k --target 40k
+
+The client's own credential goes to the upstream of its provider and nowhere else; it is neither stored nor logged. An upstream at \
+http:// that isn't this machine must be named by EPITOME_PLAIN_HTTP. Requests must name this machine as their Host, and come from no \
+web page (Origin). /livez, /readyz and /metrics are served besides. SIGTERM or Ctrl-C lets what is under way finish; a second one \
+ends it at once. See docs/proxy.md.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Where to listen; port 0 takes a free one. An address that others reach needs --plain.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7411")]
+    pub(crate) listen: SocketAddr,
+
+    /// Let others reach it without TLS: credentials and conversations can be read on the way, unless something else encrypts.
+    #[arg(long)]
+    pub(crate) plain: bool,
+
+    #[command(flatten)]
+    pub(crate) proxy: ProxyArgs,
+}
+
+/// What every proxy is told.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ProxyArgs {
+    /// Where requests go: `URL` for all, or `anthropic=URL`, `openai=URL`, `gemini=URL` [default: the providers' public addresses]
+    /// (may be repeated).
+    #[arg(long, value_name = "[NAME=]URL")]
+    pub(crate) upstream: Vec<String>,
+
+    /// The most tokens that every model takes [default: each model's own, where it is known; else what its refusals teach].
+    #[arg(long, value_name = "N", value_parser = window)]
+    pub(crate) window: Option<u64>,
+
+    /// When to compact: `80%` of the window, `120k` tokens, and what else `compact --trigger` takes [default: 80%].
+    #[arg(long, value_name = "WHEN", value_parser = trigger)]
+    pub(crate) trigger: Option<When>,
+
+    /// Where a compaction lands: tokens (`20000`, `20k`) or a share of the prompt (`25%`) [default: 30% of the window].
+    #[arg(long, value_name = "N|P%")]
+    pub(crate) target: Option<Target>,
+}

@@ -1,0 +1,223 @@
+//! Bodies that flow through: what was read ahead, then what still comes.
+
+use std::collections::VecDeque;
+use std::future::{Future as _, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep, sleep};
+
+use crate::activity::Activity;
+use crate::usage::Usage;
+
+/// A body, forwarded frame by frame: the other side is read only as fast as this one takes it, and dropping it drops the
+/// connection that it comes from.
+#[derive(Default)]
+pub(crate) struct Flow {
+    ahead: VecDeque<Frame<Bytes>>,
+    rest: Option<Incoming>,
+    /// It broke after what was read ahead.
+    broken: Option<FlowError>,
+    patience: Option<Patience>,
+    usage: Option<Usage>,
+    /// The connection that it is written to isn't idle.
+    _busy: Option<Arc<Activity>>,
+}
+
+/// How long the next frame may take.
+struct Patience {
+    most: Duration,
+    timer: Pin<Box<Sleep>>,
+    is_waiting: bool,
+}
+
+/// Why a body ended early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FlowError {
+    /// The connection that it comes from broke.
+    #[error(transparent)]
+    Broken(#[from] hyper::Error),
+    /// Nothing came for too long.
+    #[error("nothing came for {} s", .0.as_secs())]
+    Silent(Duration),
+}
+
+/// A body that was read whole, or as far as could be. Of what isn't whole no byte is lost.
+pub(crate) enum Collected {
+    /// All of it.
+    Whole(Bytes),
+    /// It is longer than allowed, or has trailers.
+    Long(Flow),
+    /// It breaks.
+    Broken(Flow),
+}
+
+impl From<Bytes> for Flow {
+    fn from(bytes: Bytes) -> Self {
+        let ahead = (!bytes.is_empty()).then(|| Frame::data(bytes));
+        Flow { ahead: ahead.into_iter().collect(), ..Flow::default() }
+    }
+}
+
+impl Flow {
+    /// What comes from a connection; an error where its next frame takes longer than `most`.
+    pub(crate) fn new(incoming: Incoming, most: Duration) -> Self {
+        let timer = Box::pin(sleep(most));
+        let patience = Some(Patience { most, timer, is_waiting: false });
+        Flow { rest: Some(incoming), patience, ..Flow::default() }
+    }
+
+    /// The same, during which a connection isn't idle.
+    pub(crate) fn busy(self, activity: Arc<Activity>) -> Self {
+        Flow { _busy: Some(activity), ..self }
+    }
+
+    /// The same, with somebody who reads what passes.
+    pub(crate) fn read_by(self, usage: Usage) -> Self {
+        Flow { usage: Some(usage), ..self }
+    }
+
+    /// Reads it to its end, but no more bytes than `room` grants; it is asked for each frame.
+    pub(crate) async fn collect(mut self, mut room: impl FnMut(usize) -> bool) -> Collected {
+        let mut read = VecDeque::new();
+        loop {
+            let next = poll_fn(|context| Pin::new(&mut self).poll_frame(context)).await;
+            let (frame, broken) = match next {
+                None => break,
+                Some(Ok(frame)) => (Some(frame), None),
+                Some(Err(error)) => (None, Some(error)),
+            };
+            let fits = frame.as_ref().and_then(Frame::data_ref).is_some_and(|it| room(it.len()));
+            read.extend(frame);
+            if !fits {
+                read.append(&mut self.ahead);
+                let is_broken = broken.is_some();
+                let flow = Flow { ahead: read, broken, ..self };
+                return if is_broken { Collected::Broken(flow) } else { Collected::Long(flow) };
+            }
+        }
+        let mut chunks: Vec<Bytes> =
+            read.into_iter().filter_map(|it| it.into_data().ok()).collect();
+        if let [_] = chunks[..] {
+            return Collected::Whole(chunks.remove(0));
+        }
+        let mut whole = BytesMut::with_capacity(chunks.iter().map(Bytes::len).sum());
+        for chunk in chunks {
+            whole.extend_from_slice(&chunk);
+        }
+        Collected::Whole(whole.freeze())
+    }
+
+    /// Reads ahead until `is_enough` says so of all that came, until it ends, or for `most`: nothing of it is lost.
+    pub(crate) async fn opened(
+        mut self,
+        most: Duration,
+        mut is_enough: impl FnMut(&[u8]) -> bool,
+    ) -> Self {
+        let (mut read, mut seen) = (VecDeque::new(), Vec::new());
+        let mut late = pin!(sleep(most));
+        loop {
+            let next = tokio::select! {
+                biased;
+                next = poll_fn(|context| Pin::new(&mut self).poll_frame(context)) => next,
+                () = late.as_mut() => break,
+            };
+            match next {
+                None => break,
+                Some(Ok(frame)) => {
+                    seen.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+                    let is_over = frame.is_trailers();
+                    read.push_back(frame);
+                    if is_over || is_enough(&seen) {
+                        break;
+                    }
+                }
+                Some(Err(error)) => {
+                    self.broken = Some(error);
+                    break;
+                }
+            }
+        }
+        read.append(&mut self.ahead);
+        Flow { ahead: read, ..self }
+    }
+
+    /// Why it breaks behind what was read ahead.
+    pub(crate) fn broken(&self) -> Option<&FlowError> {
+        self.broken.as_ref()
+    }
+
+    fn passes(&mut self, frame: &Frame<Bytes>) {
+        if let (Some(usage), Some(data)) = (&mut self.usage, frame.data_ref()) {
+            usage.passes(data);
+        }
+    }
+
+    fn poll_rest(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
+        let Some(rest) = &mut self.rest else { return Poll::Ready(None) };
+        let polled = Pin::new(rest).poll_frame(context);
+        let Some(patience) = &mut self.patience else { return polled.map_err(FlowError::from) };
+        if polled.is_ready() {
+            patience.is_waiting = false;
+            return polled.map_err(FlowError::from);
+        }
+        if !std::mem::replace(&mut patience.is_waiting, true) {
+            patience.timer.as_mut().reset(Instant::now() + patience.most);
+        }
+        ready!(patience.timer.as_mut().poll(context));
+        Poll::Ready(Some(Err(FlowError::Silent(patience.most))))
+    }
+}
+
+impl Body for Flow {
+    type Data = Bytes;
+    type Error = FlowError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
+        let flow = self.get_mut();
+        if let Some(frame) = flow.ahead.pop_front() {
+            flow.passes(&frame);
+            return Poll::Ready(Some(Ok(frame)));
+        }
+        if let Some(error) = flow.broken.take() {
+            flow.rest = None;
+            return Poll::Ready(Some(Err(error)));
+        }
+        let polled = ready!(flow.poll_rest(context));
+        if let Some(Ok(frame)) = &polled {
+            flow.passes(frame);
+        }
+        Poll::Ready(polled)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ahead.is_empty()
+            && self.broken.is_none()
+            && self.rest.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let ahead: usize = self.ahead.iter().filter_map(Frame::data_ref).map(Bytes::len).sum();
+        let rest = self.rest.as_ref().map(Body::size_hint).unwrap_or_default();
+        if self.rest.is_none() && self.broken.is_none() {
+            return SizeHint::with_exact(ahead as u64);
+        }
+        let mut hint = SizeHint::new();
+        hint.set_lower(ahead as u64 + rest.lower());
+        if let Some(upper) = rest.upper() {
+            hint.set_upper(ahead as u64 + upper);
+        }
+        hint
+    }
+}

@@ -1,0 +1,163 @@
+//! Who may ask: no web page, whatever name it gives this machine.
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+use http::header::{CONNECTION, HOST, ORIGIN, UPGRADE};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+
+use crate::refusal::Refusal;
+
+/// Refuses what only a web page, or a client of something else, would ask.
+pub(crate) fn admit(
+    method: &Method,
+    uri: &Uri,
+    headers: &HeaderMap,
+    listening: IpAddr,
+) -> Result<(), Refusal> {
+    if headers.contains_key(ORIGIN) {
+        return Err(Refusal::new(StatusCode::FORBIDDEN, "origin", "web pages are not served"));
+    }
+    // Where it listens for others, their names for it aren't known.
+    if listening.is_loopback() && !is_here(uri, headers, listening) {
+        let what = "the Host must name this machine: localhost, 127.0.0.1 or [::1]";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, "host", what));
+    }
+    // Other upgrades are offers, which need not be taken up.
+    let asks = |value: &HeaderValue| {
+        value.to_str().is_ok_and(|value| value.to_ascii_lowercase().contains("websocket"))
+    };
+    if headers.get_all(UPGRADE).iter().any(asks) {
+        let mut refusal = Refusal::new(
+            StatusCode::UPGRADE_REQUIRED,
+            "upgrade",
+            "WebSockets are not served: ask over HTTP",
+        );
+        refusal.headers = vec![
+            (UPGRADE, HeaderValue::from_static("HTTP/1.1")),
+            (CONNECTION, HeaderValue::from_static("upgrade")),
+        ];
+        return Err(refusal);
+    }
+    if method == Method::CONNECT {
+        let what = "tunnels are not served";
+        return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", what));
+    }
+    Ok(())
+}
+
+/// Whether each name that a request gives its server is one of this machine alone.
+fn is_here(uri: &Uri, headers: &HeaderMap, listening: IpAddr) -> bool {
+    let is_local = |authority: &Authority| {
+        let bare = authority.host().trim_start_matches('[').trim_end_matches(']');
+        bare.eq_ignore_ascii_case("localhost")
+            || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback() || ip == listening)
+    };
+    let mut named = headers.get_all(HOST).iter().peekable();
+    let has_name = uri.authority().is_some() || named.peek().is_some();
+    let in_header = |value: &HeaderValue| {
+        let authority: Option<Authority> = value.to_str().ok().and_then(|it| it.parse().ok());
+        authority.as_ref().is_some_and(is_local)
+    };
+    has_name && uri.authority().is_none_or(is_local) && named.all(in_header)
+}
+
+/// What is of one connection, not of a request or reply (RFC 9110, 7.6.1), and what the server has answered already.
+const HOPS: [&str; 9] = [
+    "connection",
+    "expect",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Takes out what is of one connection; the others stay in their order.
+pub(crate) fn strip(headers: &mut HeaderMap) {
+    let named = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let named: HashSet<String> =
+        named.flat_map(|it| it.split(',')).map(|it| it.trim().to_ascii_lowercase()).collect();
+    let is_hop = |name: &HeaderName| HOPS.contains(&name.as_str()) || named.contains(name.as_str());
+    if !headers.keys().any(is_hop) {
+        return;
+    }
+    let mut kept = HeaderMap::with_capacity(headers.keys_len());
+    let mut last: Option<HeaderName> = None;
+    for (name, value) in std::mem::take(headers) {
+        // A value without a name has the name of the one before.
+        last = name.or(last);
+        if let Some(name) = last.clone().filter(|name| !is_hop(name)) {
+            kept.append(name, value);
+        }
+    }
+    *headers = kept;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn status(headers: &[(&str, &str)], uri: &str, listening: IpAddr) -> Option<u16> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let name: HeaderName = name.parse().expect("a name");
+            map.append(name, value.parse().expect("a value"));
+        }
+        let uri = uri.parse().expect("an address");
+        admit(&Method::POST, &uri, &map, listening).err().map(|refusal| refusal.status.as_u16())
+    }
+
+    #[test]
+    fn only_names_of_this_machine_lead_here() {
+        let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        for host in ["localhost", "LOCALHOST:7411", "127.0.0.1:1", "[::1]:7411", "127.3.2.1"] {
+            assert_eq!(status(&[("host", host)], "/v1/messages", here), None, "{host}");
+        }
+        for host in
+            ["evil.example", "localhost.evil.example", "10.0.0.1", "", "localhost@evil.example"]
+        {
+            assert_eq!(status(&[("host", host)], "/v1/messages", here), Some(403), "{host}");
+        }
+        let both = [("host", "localhost"), ("host", "evil.example")];
+        assert_eq!(status(&both, "/", here), Some(403));
+        assert_eq!(status(&[], "/", here), Some(403));
+        assert_eq!(status(&[("host", "localhost")], "http://evil.example/", here), Some(403));
+        assert_eq!(status(&[], "http://localhost:7411/", here), None);
+        let open = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        assert_eq!(status(&[("host", "proxy.example")], "/", open), None);
+    }
+
+    #[test]
+    fn pages_and_web_sockets_are_refused() {
+        let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let local = ("host", "localhost");
+        assert_eq!(status(&[local, ("origin", "http://localhost")], "/", here), Some(403));
+        assert_eq!(status(&[local, ("origin", "null")], "/", here), Some(403));
+        assert_eq!(status(&[local, ("upgrade", "websocket")], "/v1/responses", here), Some(426));
+        assert_eq!(status(&[local, ("upgrade", "h2c")], "/v1/responses", here), None);
+    }
+
+    #[test]
+    fn what_is_of_the_connection_stays_here() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("connection", "keep-alive, X-Hop"),
+            ("x-hop", "1"),
+            ("x-end", "2"),
+            ("te", "trailers"),
+            ("transfer-encoding", "chunked"),
+            ("content-length", "3"),
+        ] {
+            headers.append(name, HeaderValue::from_static(value));
+        }
+        strip(&mut headers);
+        let left: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
+        assert_eq!(left, ["x-end", "content-length"]);
+    }
+}

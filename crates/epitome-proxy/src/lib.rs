@@ -1,0 +1,38 @@
+//! A proxy between any agent and the providers of its models, which keeps conversations inside the context window.
+//!
+//! While nothing has to be compacted, requests and replies pass byte for byte, streams piece by piece. When the trigger fires,
+//! the engine of [`epitome_tower`] makes the view that is sent instead, and later requests of the conversation go on from it,
+//! so that the provider's prompt cache stays warm. A prompt that is refused as too long, be it by the first events of a stream, is
+//! made smaller and sent once more. Conversations are known by what was said, within one credential.
+//!
+//! ```no_run
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! use epitome_proxy::{Proxy, ProxyOptions};
+//!
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:7411").await?;
+//! Proxy::new(&ProxyOptions::default())?.serve(listener, std::future::pending()).await?;
+//! # Ok(()) }
+//! ```
+//!
+//! What can't be read (too large, packed in an unknown way, history that the provider keeps) is forwarded as it came and counted
+//! at `/metrics`. Requests go to [`Upstreams`] and nowhere else.
+
+mod activity;
+mod encoding;
+mod engine;
+mod exchange;
+mod flow;
+mod guard;
+mod meters;
+mod opening;
+mod options;
+mod proxy;
+mod refusal;
+mod room;
+mod serve;
+mod upstream;
+mod usage;
+
+pub use options::{ProxyError, ProxyLimits, ProxyOptions};
+pub use proxy::Proxy;
+pub use upstream::{Provider, Upstream, UpstreamError, Upstreams};

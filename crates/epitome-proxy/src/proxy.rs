@@ -1,0 +1,275 @@
+//! The way of a request.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use epitome_tower::{Carrier as _, Route};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use tokio::sync::Semaphore;
+use tower_service::Service;
+
+use crate::encoding::{Encoding, Undecoded};
+use crate::engine::{Engine, Engines};
+use crate::exchange::{Inbound, Load, NoReply, Outbound, Prompted};
+use crate::flow::{Collected, Flow, FlowError};
+use crate::guard::{admit, strip};
+use crate::meters::Meters;
+use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
+use crate::refusal::Refusal;
+use crate::room::{Room, Share};
+use crate::upstream::{Upstreams, Wanted, api, provider};
+
+/// Stands between agents and the providers of their models.
+pub struct Proxy {
+    engines: Engines,
+    upstreams: Upstreams,
+    pub(crate) limits: ProxyLimits,
+    meters: Arc<Meters>,
+    room: Room,
+    /// What is unpacked at the same time: how large it becomes isn't known before.
+    unpacking: Semaphore,
+}
+
+/// Bodies that are unpacked at the same time.
+const UNPACKING: usize = 4;
+
+impl Proxy {
+    /// Asks nobody anything yet.
+    pub fn new(options: &ProxyOptions) -> Result<Self, ProxyError> {
+        let meters = Arc::new(Meters::new());
+        Ok(Proxy {
+            engines: Engines::new(options, &meters)?,
+            upstreams: options.upstreams.clone(),
+            limits: options.limits,
+            room: Room::of(options.limits.held),
+            unpacking: Semaphore::new(UNPACKING),
+            meters,
+        })
+    }
+
+    /// Answers a request that came in where it listens.
+    pub(crate) async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        listening: IpAddr,
+    ) -> Response<Flow> {
+        let (head, incoming) = request.into_parts();
+        let path = head.uri.path();
+        let mut wanted = Wanted::of(path);
+        if head.method != Method::POST {
+            wanted = Wanted::Other;
+        }
+        let (name, who) = (wanted.name(), provider(&wanted, path, &head.headers));
+        if let Err(refusal) = admit(&head.method, &head.uri, &head.headers, listening) {
+            self.meters.ended(name, "denied");
+            return refusal.answer(who);
+        }
+        if let Some(page) = self.page(&head) {
+            return page;
+        }
+        let Some(upstream) = self.upstreams.get(who) else {
+            self.meters.ended(name, "denied");
+            let what = format!("no upstream is known for {path}");
+            return Refusal::new(StatusCode::NOT_FOUND, "path", what).answer(who);
+        };
+        let tenant = self.engines.tenant(upstream, &head.headers, head.uri.query());
+        let mut head = head;
+        match upstream.address(&head.uri) {
+            Ok(address) => head.uri = address,
+            Err(error) => {
+                self.meters.ended(name, "denied");
+                let what = format!("no address of an upstream: {error}");
+                return Refusal::new(StatusCode::BAD_REQUEST, "path", what).answer(who);
+            }
+        }
+        head.headers.remove(HOST);
+        strip(&mut head.headers);
+        let flow = Flow::new(incoming, self.limits.silence);
+        let answered = match wanted {
+            Wanted::Answer(route) => self.ask(head, flow, route, tenant).await,
+            Wanted::Count(route) => self.count(head, flow, route, tenant).await,
+            Wanted::Other => send(&mut self.engines.bare.clone(), head, Load::Unseen(flow)).await,
+        };
+        match answered {
+            Ok(Inbound { reply, .. }) => {
+                self.meters.answered(name, reply.status());
+                reply
+            }
+            Err(refusal) => {
+                let is_ours = refusal.status.is_server_error();
+                self.meters.ended(name, if is_ours { "unreachable" } else { "denied" });
+                refusal.answer(who)
+            }
+        }
+    }
+
+    /// Sends a call of a model, with its conversation inside the window.
+    async fn ask(
+        &self,
+        head: Parts,
+        flow: Flow,
+        route: Route,
+        tenant: Arc<str>,
+    ) -> Result<Inbound, Refusal> {
+        let (load, _share, engine) = self.look(&head, flow, route, tenant).await?;
+        match (&load, engine) {
+            (Load::Seen(_), Some(engine)) => send(&mut engine.client.clone(), head, load).await,
+            _ => send(&mut self.engines.bare.clone(), head, load).await,
+        }
+    }
+
+    /// Has a prompt counted as it would be sent: the view in force counts, not what it hides.
+    async fn count(
+        &self,
+        head: Parts,
+        flow: Flow,
+        route: Route,
+        tenant: Arc<str>,
+    ) -> Result<Inbound, Refusal> {
+        let (load, _share, engine) = self.look(&head, flow, route, tenant).await?;
+        let mut outbound = Outbound { head, load };
+        if let (Load::Seen(_), Some(engine)) = (&outbound.load, engine)
+            && let Some(current) = engine.layer.current(&outbound).await
+            && !current.view.is_whole()
+        {
+            let shown = tokio::task::spawn_blocking(move || current.shown()).await;
+            if let Ok(shown) = shown {
+                let body = Arc::unwrap_or_clone(shown.into_source());
+                outbound = outbound.with_body(body);
+            }
+        }
+        let Outbound { head, load } = outbound;
+        send(&mut self.engines.bare.clone(), head, load).await
+    }
+
+    /// Reads a body that holds a prompt, within bounds; what can't be read is forwarded as it is.
+    async fn look(
+        &self,
+        head: &Parts,
+        flow: Flow,
+        route: Route,
+        tenant: Arc<str>,
+    ) -> Result<(Load, Share, Option<&Engine>), Refusal> {
+        let api = api(route.format);
+        let mut share = self.room.share();
+        let is_signed = head.headers.get(AUTHORIZATION).is_some_and(|value| {
+            // Amazon's signatures are over the body, too.
+            value.as_bytes().starts_with(b"AWS4-")
+        });
+        if is_signed {
+            self.meters.passed(api, "signed");
+            return Ok((Load::Unseen(flow), share, None));
+        }
+        let (mut left, mut why) = (self.limits.body, "trailers");
+        let room = |bytes: usize| {
+            if bytes > left {
+                why = "large";
+                return false;
+            }
+            left -= bytes;
+            if !share.takes(bytes) {
+                why = "busy";
+                return false;
+            }
+            true
+        };
+        let bytes = match flow.collect(room).await {
+            Collected::Whole(bytes) => bytes,
+            Collected::Long(flow) => {
+                self.meters.passed(api, why);
+                return Ok((Load::Unseen(flow), share, None));
+            }
+            Collected::Broken(flow) => return Err(unfinished(flow.broken())),
+        };
+        let decoded = match self.unpacked(head, &bytes, &mut share).await {
+            Ok(decoded) => decoded,
+            Err(why) => {
+                self.meters.passed(api, why);
+                return Ok((Load::Unseen(Flow::from(bytes)), share, None));
+            }
+        };
+        let Route { format, model } = route;
+        let prompted = Prompted { bytes, decoded, format, model, tenant };
+        Ok((Load::Seen(prompted), share, self.engines.of(format)))
+    }
+
+    /// What is in a compressed body; `None` where it isn't compressed.
+    async fn unpacked(
+        &self,
+        head: &Parts,
+        bytes: &Bytes,
+        share: &mut Share,
+    ) -> Result<Option<Arc<String>>, &'static str> {
+        let encoding = Encoding::of(&head.headers).map_err(|_| "encoding")?;
+        if encoding == Encoding::Identity {
+            return Ok(None);
+        }
+        let _turn = self.unpacking.acquire().await.map_err(|_| "busy")?;
+        let (bytes, most) = (bytes.clone(), self.limits.body);
+        let decoding = tokio::task::spawn_blocking(move || {
+            let plain = encoding.decode(&bytes, most)?;
+            String::from_utf8(plain).map_err(|_| Undecoded::Broken)
+        });
+        let plain = decoding.await.map_err(|_| "encoding")?.map_err(|why| match why {
+            Undecoded::Large => "large",
+            Undecoded::Unknown | Undecoded::Broken => "encoding",
+        })?;
+        if share.takes(plain.len()) { Ok(Some(Arc::new(plain))) } else { Err("busy") }
+    }
+
+    /// The proxy's own pages.
+    fn page(&self, head: &Parts) -> Option<Response<Flow>> {
+        if head.method != Method::GET {
+            return None;
+        }
+        let (kind, text) = match head.uri.path() {
+            "/livez" | "/readyz" => ("text/plain; charset=utf-8", "ok\n".to_owned()),
+            "/metrics" => {
+                let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+                (kind, self.meters.text())
+            }
+            _ => return None,
+        };
+        let mut page = Response::new(Flow::from(Bytes::from(text)));
+        page.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        Some(page)
+    }
+}
+
+/// Sends a request, and says in the client's words why there is no reply.
+async fn send<S>(client: &mut S, head: Parts, load: Load) -> Result<Inbound, Refusal>
+where
+    S: Service<Outbound, Response = Inbound, Error = NoReply>,
+{
+    let host = head.uri.authority().map(ToString::to_string).unwrap_or_default();
+    client.call(Outbound { head, load }).await.map_err(|error| match &error {
+        NoReply::Late(_) => {
+            Refusal::new(StatusCode::GATEWAY_TIMEOUT, "timeout", format!("{host}: {error}"))
+        }
+        NoReply::Broken(_) => {
+            let what = format!("{host} doesn't answer: {}", error.words());
+            Refusal::new(StatusCode::BAD_GATEWAY, "upstream", what)
+        }
+    })
+}
+
+/// A request that its client doesn't finish.
+fn unfinished(error: Option<&FlowError>) -> Refusal {
+    match error {
+        Some(error @ FlowError::Silent(_)) => {
+            let what = format!("the request isn't finished: {error}");
+            Refusal::new(StatusCode::REQUEST_TIMEOUT, "timeout", what)
+        }
+        _ => Refusal::new(StatusCode::BAD_REQUEST, "body", "the request breaks off"),
+    }
+}
+
+impl std::fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proxy").field("upstreams", &self.upstreams).finish_non_exhaustive()
+    }
+}

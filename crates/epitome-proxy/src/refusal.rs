@@ -1,0 +1,55 @@
+//! Errors of the proxy itself, as the client's provider would write them.
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+use serde_json::{Value, json};
+
+use crate::flow::Flow;
+use crate::upstream::Provider;
+
+/// Why a request isn't answered by its upstream.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    /// In one word, for programs.
+    cause: &'static str,
+    what: String,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, cause: &'static str, what: impl Into<String>) -> Self {
+        Refusal { status, cause, what: what.into(), headers: Vec::new() }
+    }
+
+    fn json(&self, provider: Option<Provider>) -> Value {
+        let message = format!("epitome: {} ({})", self.what, self.cause);
+        let is_ours = self.status.is_server_error();
+        match provider {
+            Some(Provider::Anthropic) => {
+                let kind = if is_ours { "api_error" } else { "invalid_request_error" };
+                json!({"type": "error", "error": {"type": kind, "message": message}})
+            }
+            Some(Provider::Gemini) => {
+                let status = if is_ours { "UNAVAILABLE" } else { "INVALID_ARGUMENT" };
+                let code = self.status.as_u16();
+                json!({"error": {"code": code, "message": message, "status": status}})
+            }
+            _ => {
+                let kind = if is_ours { "server_error" } else { "invalid_request_error" };
+                json!({"error": {"message": message, "type": kind, "param": null, "code": self.cause}})
+            }
+        }
+    }
+
+    /// The answer to a client of this provider's.
+    pub(crate) fn answer(self, provider: Option<Provider>) -> Response<Flow> {
+        let body = self.json(provider).to_string();
+        let mut answer = Response::new(Flow::from(Bytes::from(body)));
+        *answer.status_mut() = self.status;
+        answer.headers_mut().extend(self.headers);
+        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        answer
+    }
+}

@@ -1,0 +1,396 @@
+//! Where requests may go, and which of these a request belongs to.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+
+use epitome::Format;
+use epitome_tower::{Route, route};
+use http::uri::{Authority, PathAndQuery, Scheme, Uri};
+use http::{HeaderMap, HeaderName};
+
+/// Whose interface a request speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Provider {
+    /// `/v1/messages` and what is beside it.
+    Anthropic,
+    /// `/v1/chat/completions`, `/v1/responses` and what is beside them.
+    OpenAi,
+    /// `/v1beta/models/MODEL:generateContent` and what is beside it.
+    Gemini,
+}
+
+impl Provider {
+    /// All of them.
+    pub const ALL: [Provider; 3] = [Provider::Anthropic, Provider::OpenAi, Provider::Gemini];
+
+    /// As `--upstream` names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Provider::Anthropic => "anthropic",
+            Provider::OpenAi => "openai",
+            Provider::Gemini => "gemini",
+        }
+    }
+
+    /// Its public address.
+    fn public(self) -> &'static str {
+        match self {
+            Provider::Anthropic => "https://api.anthropic.com",
+            Provider::OpenAi => "https://api.openai.com",
+            Provider::Gemini => "https://generativelanguage.googleapis.com",
+        }
+    }
+}
+
+/// A server that requests may go to: scheme, host, port and what stands before their path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upstream {
+    scheme: Scheme,
+    authority: Authority,
+    /// Without a slash at its end.
+    prefix: String,
+}
+
+/// What can't be an upstream.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UpstreamError {
+    /// No address.
+    #[error(
+        "`{0}` is no address of a server: https://HOST[:PORT][/PATH], without a password, `?` or `#`"
+    )]
+    Address(String),
+    /// A provider that isn't known.
+    #[error("`{0}` is none of anthropic, openai and gemini")]
+    Provider(String),
+    /// The same provider, or all, twice.
+    #[error("{0} has two upstreams")]
+    Twice(String),
+}
+
+impl FromStr for Upstream {
+    type Err = UpstreamError;
+
+    fn from_str(text: &str) -> Result<Self, UpstreamError> {
+        // What may be a secret of it isn't said again.
+        let shown = text.split(['?', '#']).next().unwrap_or_default();
+        let shown = shown.rsplit_once('@').map_or(shown, |(_, host)| host);
+        let bad = || UpstreamError::Address(shown.to_owned());
+        if text.contains(['?', '#', '@']) {
+            return Err(bad());
+        }
+        let parts = text.parse::<Uri>().map_err(|_| bad())?.into_parts();
+        let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else {
+            return Err(bad());
+        };
+        if ![Scheme::HTTP, Scheme::HTTPS].contains(&scheme) || authority.host().is_empty() {
+            return Err(bad());
+        }
+        let path = parts.path_and_query.as_ref().map_or("", PathAndQuery::path);
+        Ok(Upstream { scheme, authority, prefix: path.trim_end_matches('/').to_owned() })
+    }
+}
+
+impl fmt::Display for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}{}", self.scheme, self.authority, self.prefix)
+    }
+}
+
+impl Upstream {
+    /// The host that it sends to in the clear, if that isn't this machine.
+    pub fn plain_host(&self) -> Option<&str> {
+        let host = self.authority.host();
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let is_local = bare.eq_ignore_ascii_case("localhost")
+            || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        (self.scheme == Scheme::HTTP && !is_local).then_some(bare)
+    }
+
+    /// Whether it is what listens at an address of this machine, as far as its name tells.
+    pub fn is_at(&self, listening: SocketAddr) -> bool {
+        let default = if self.is_encrypted() { 443 } else { 80 };
+        let host = self.authority.host().trim_start_matches('[').trim_end_matches(']');
+        let is_here = host.parse().map_or(host.eq_ignore_ascii_case("localhost"), |ip: IpAddr| {
+            ip == listening.ip() || ip.is_loopback() && listening.ip().is_unspecified()
+        });
+        is_here && self.authority.port_u16().unwrap_or(default) == listening.port()
+    }
+
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.scheme == Scheme::HTTPS
+    }
+
+    /// The address there of what was asked for here. The version stands in it once: clients are told an address with or
+    /// without `/v1`.
+    pub(crate) fn address(&self, asked: &Uri) -> Result<Uri, http::Error> {
+        let path = asked.path();
+        let tail = match path.strip_prefix("/v1/") {
+            Some(rest) if self.prefix.ends_with("/v1") => format!("/{rest}"),
+            None if self.prefix.is_empty() && is_bare(path) => format!("/v1{path}"),
+            _ => path.to_owned(),
+        };
+        let query = asked.query().map(|query| format!("?{query}")).unwrap_or_default();
+        Uri::builder()
+            .scheme(self.scheme.clone())
+            .authority(self.authority.clone())
+            .path_and_query(format!("{}{tail}{query}", self.prefix))
+            .build()
+    }
+}
+
+/// Whether a path is one of the version, without it.
+fn is_bare(path: &str) -> bool {
+    let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+    ["messages", "chat", "responses", "models", "embeddings", "completions"].contains(&first)
+}
+
+/// Where requests go: nowhere else.
+#[derive(Clone, Debug)]
+pub struct Upstreams {
+    /// By the place in [`Provider::ALL`].
+    each: [Upstream; 3],
+    /// Where requests go that speak nobody's interface.
+    other: Option<Upstream>,
+}
+
+impl Default for Upstreams {
+    /// The providers' public addresses.
+    fn default() -> Self {
+        let public = |provider: Provider| provider.public().parse().expect("a well-formed address");
+        Upstreams { each: Provider::ALL.map(public), other: None }
+    }
+}
+
+impl Upstreams {
+    /// `URL` is where everything goes, `PROVIDER=URL` where what speaks as this provider does goes. Whoever isn't named is
+    /// asked at the public address.
+    pub fn of<S: AsRef<str>>(named: impl IntoIterator<Item = S>) -> Result<Self, UpstreamError> {
+        let mut each = [const { None }; 3];
+        let mut other = None;
+        for text in named {
+            let text = text.as_ref();
+            let (slot, name, url) = match text.split_once('=') {
+                Some((name, url)) if !name.contains("://") => {
+                    let at = Provider::ALL.iter().position(|provider| provider.name() == name);
+                    let at = at.ok_or_else(|| UpstreamError::Provider(name.to_owned()))?;
+                    (&mut each[at], name, url)
+                }
+                _ => (&mut other, "everything", text),
+            };
+            if slot.replace(url.parse::<Upstream>()?).is_some() {
+                return Err(UpstreamError::Twice(name.to_owned()));
+            }
+        }
+        let public = Upstreams::default().each;
+        let mut at = 0;
+        let each = each.map(|named| {
+            let public = &public[at];
+            at += 1;
+            named.or_else(|| other.clone()).unwrap_or_else(|| public.clone())
+        });
+        Ok(Upstreams { each, other })
+    }
+
+    /// Each of them once.
+    pub fn iter(&self) -> impl Iterator<Item = &Upstream> {
+        let all = self.each.iter().chain(&self.other).enumerate();
+        let before = |at: usize| self.each.iter().take(at);
+        all.filter(move |(at, one)| !before(*at).any(|other| other == *one)).map(|(_, one)| one)
+    }
+
+    /// Where a request of this provider's interface, or of nobody's, goes.
+    pub(crate) fn get(&self, provider: Option<Provider>) -> Option<&Upstream> {
+        match provider {
+            Some(provider) => {
+                let at = Provider::ALL.iter().position(|known| *known == provider)?;
+                Some(&self.each[at])
+            }
+            None => self.other.as_ref(),
+        }
+    }
+}
+
+/// What a request asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// An answer of a model.
+    Answer(Route),
+    /// The tokens of a prompt.
+    Count(Route),
+    /// Anything else.
+    Other,
+}
+
+impl Wanted {
+    pub(crate) fn of(path: &str) -> Self {
+        let is_served = |route: &Route| provider_of(route.format).is_some();
+        if let Some(route) = route(path).filter(is_served) {
+            return Wanted::Answer(route);
+        }
+        // What counts the prompt stands beside what answers it.
+        let path = path.trim_end_matches('/');
+        let suffixes =
+            [("/count_tokens", ""), ("/input_tokens", ""), (":countTokens", ":generateContent")];
+        let answers = suffixes.iter().find_map(|(count, answer)| {
+            route(&format!("{}{answer}", path.strip_suffix(count)?)).filter(is_served)
+        });
+        answers.map_or(Wanted::Other, Wanted::Count)
+    }
+
+    /// A short name of it, for meters.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Wanted::Answer(route) => api(route.format),
+            Wanted::Count(_) => "count",
+            Wanted::Other => "other",
+        }
+    }
+}
+
+/// A short name of an API.
+pub(crate) fn api(format: Format) -> &'static str {
+    match format {
+        Format::Anthropic => "messages",
+        Format::OpenaiChat => "chat",
+        Format::OpenaiResponses => "responses",
+        Format::Gemini => "gemini",
+        Format::GeminiInteractions => "interactions",
+        _ => "other",
+    }
+}
+
+/// Whose interface a format is of.
+pub(crate) fn provider_of(format: Format) -> Option<Provider> {
+    match format {
+        Format::Anthropic => Some(Provider::Anthropic),
+        Format::OpenaiChat | Format::OpenaiResponses => Some(Provider::OpenAi),
+        Format::Gemini | Format::GeminiInteractions => Some(Provider::Gemini),
+        _ => None,
+    }
+}
+
+/// Whose interface a request speaks: by its path, else by the headers that only this provider's clients send. A credential
+/// goes to nobody by a guess.
+pub(crate) fn provider(wanted: &Wanted, path: &str, headers: &HeaderMap) -> Option<Provider> {
+    if let Wanted::Answer(route) | Wanted::Count(route) = wanted {
+        return provider_of(route.format);
+    }
+    if path.starts_with("/v1beta/") || path.starts_with("/upload/v1beta/") {
+        return Some(Provider::Gemini);
+    }
+    let has =
+        |prefix: &str| headers.keys().any(|name: &HeaderName| name.as_str().starts_with(prefix));
+    if has("anthropic-") || has("x-api-key") {
+        return Some(Provider::Anthropic);
+    }
+    if has("x-goog-") {
+        return Some(Provider::Gemini);
+    }
+    let is_openai = path.starts_with("/v1/") || is_bare(path) || has("openai-");
+    is_openai.then_some(Provider::OpenAi)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn at(upstream: &str, asked: &str) -> String {
+        let upstream: Upstream = upstream.parse().expect("an address");
+        upstream.address(&asked.parse().expect("a path")).expect("an address").to_string()
+    }
+
+    #[test]
+    fn the_version_stands_once() {
+        for (upstream, asked, there) in [
+            ("https://a", "/v1/messages?beta=true", "https://a/v1/messages?beta=true"),
+            ("https://a/", "/chat/completions", "https://a/v1/chat/completions"),
+            ("https://a/v1", "/v1/responses", "https://a/v1/responses"),
+            ("https://a/v1/", "/responses", "https://a/v1/responses"),
+            ("http://a:8/api/v1", "/v1/chat/completions", "http://a:8/api/v1/chat/completions"),
+            ("https://a/backend-api/codex", "/responses", "https://a/backend-api/codex/responses"),
+            (
+                "https://a",
+                "/v1beta/models/m:countTokens?key=k",
+                "https://a/v1beta/models/m:countTokens?key=k",
+            ),
+            ("https://a", "/api/x%2Fy", "https://a/api/x%2Fy"),
+        ] {
+            assert_eq!(at(upstream, asked), there);
+        }
+    }
+
+    #[test]
+    fn who_is_asked_is_told_by_path_and_headers() {
+        let with = |name: &'static str| {
+            HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static("x"))])
+        };
+        let (none, bearer) = (HeaderMap::new(), with("authorization"));
+        for (path, headers, who) in [
+            ("/v1/messages", &bearer, Some(Provider::Anthropic)),
+            ("/v1/messages/count_tokens", &none, Some(Provider::Anthropic)),
+            ("/chat/completions", &none, Some(Provider::OpenAi)),
+            ("/v1/responses/input_tokens", &none, Some(Provider::OpenAi)),
+            ("/v1beta/models/m:streamGenerateContent", &none, Some(Provider::Gemini)),
+            ("/v1beta/models", &bearer, Some(Provider::Gemini)),
+            ("/v1/models", &bearer, Some(Provider::OpenAi)),
+            ("/v1/models", &with("x-api-key"), Some(Provider::Anthropic)),
+            ("/v1/models", &with("anthropic-version"), Some(Provider::Anthropic)),
+            ("/api/event_logging", &with("anthropic-beta"), Some(Provider::Anthropic)),
+            ("/model/m/converse", &bearer, None),
+            ("/anything", &bearer, None),
+        ] {
+            assert_eq!(provider(&Wanted::of(path), path, headers), who, "{path}");
+        }
+    }
+
+    #[test]
+    fn upstreams_are_named_or_public() {
+        let shown = |named: &[&str]| {
+            let upstreams = Upstreams::of(named).expect("addresses");
+            upstreams.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        let (anthropic, openai, gemini) = (
+            "https://api.anthropic.com",
+            "https://api.openai.com",
+            "https://generativelanguage.googleapis.com",
+        );
+        assert_eq!(shown(&[]), format!("{anthropic} {openai} {gemini}"));
+        assert_eq!(
+            shown(&["openai=http://localhost:1/v1/"]),
+            format!("{anthropic} http://localhost:1/v1 {gemini}")
+        );
+        assert_eq!(shown(&["http://localhost:1"]), "http://localhost:1");
+        assert_eq!(
+            shown(&["gemini=https://g", "http://localhost:1"]),
+            "http://localhost:1 https://g"
+        );
+        for (named, why) in [
+            (vec!["mistral=https://m"], UpstreamError::Provider("mistral".to_owned())),
+            (vec!["https://u:secret@m"], UpstreamError::Address("m".to_owned())),
+            (vec!["https://m?key=secret"], UpstreamError::Address("https://m".to_owned())),
+            (vec!["ftp://m"], UpstreamError::Address("ftp://m".to_owned())),
+            (vec!["m"], UpstreamError::Address("m".to_owned())),
+            (vec!["https://m", "https://n"], UpstreamError::Twice("everything".to_owned())),
+        ] {
+            assert_eq!(Upstreams::of(named).expect_err("no upstreams"), why);
+        }
+    }
+
+    #[test]
+    fn what_goes_in_the_clear_names_its_host() {
+        let host = |url: &str| {
+            url.parse::<Upstream>().expect("an address").plain_host().map(str::to_owned)
+        };
+        assert_eq!(host("http://models.example:8080/v1"), Some("models.example".to_owned()));
+        assert_eq!(host("http://[fd00::1]:80"), Some("fd00::1".to_owned()));
+        for near in
+            ["http://localhost:1", "http://127.0.0.1", "http://[::1]:9", "https://models.example"]
+        {
+            assert_eq!(host(near), None);
+        }
+    }
+}

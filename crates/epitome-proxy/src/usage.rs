@@ -1,0 +1,155 @@
+//! What a reply that passes through tells of the prompt's size.
+
+use bytes::Bytes;
+use epitome_tower::{Read, Tell};
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use serde_json::Value;
+
+/// The longest event or whole reply that is read; of longer ones nothing is learnt.
+const LONGEST: usize = 1 << 20;
+
+/// Reads a reply as it passes, and tells the tokens of its prompt when it is dropped: where a reply ends early, what it has
+/// told of its prompt is true all the same.
+pub(crate) struct Usage {
+    shape: Shape,
+    /// The line, or the whole reply, as far as it came; `None` while it is too long.
+    held: Option<Vec<u8>>,
+    tokens: Option<u64>,
+    tell: Option<Tell>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Server-sent events, each with its data in one line.
+    Events,
+    /// One JSON value: a reply, or a list of its pieces.
+    Whole,
+}
+
+impl Usage {
+    /// `None` where a reply with such headers can't be read.
+    pub(crate) fn of(headers: &HeaderMap, tell: Tell) -> Option<Self> {
+        if headers.contains_key(CONTENT_ENCODING) {
+            return None;
+        }
+        let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?.split(';').next()?.trim();
+        let shape = match kind {
+            "text/event-stream" => Shape::Events,
+            "application/json" => Shape::Whole,
+            _ => return None,
+        };
+        Some(Usage { shape, held: Some(Vec::new()), tokens: None, tell: Some(tell) })
+    }
+
+    pub(crate) fn passes(&mut self, data: &Bytes) {
+        if self.shape == Shape::Whole {
+            return self.hold(data);
+        }
+        let mut from = 0;
+        for end in memchr::memchr_iter(b'\n', data) {
+            self.hold(&data[from..end]);
+            self.line();
+            from = end + 1;
+        }
+        self.hold(&data[from..]);
+    }
+
+    fn hold(&mut self, data: &[u8]) {
+        self.held.take_if(|held| held.len() + data.len() > LONGEST);
+        if let Some(held) = &mut self.held {
+            held.extend_from_slice(data);
+        }
+    }
+
+    /// A line is there.
+    fn line(&mut self) {
+        let held = self.held.get_or_insert_default();
+        // Most events are words of the reply.
+        if held.starts_with(b"data:") && memchr::memmem::find(held, b"\"usage").is_some() {
+            self.tokens = std::str::from_utf8(&held[5..]).ok().and_then(prompt).or(self.tokens);
+        }
+        held.clear();
+    }
+}
+
+impl Drop for Usage {
+    fn drop(&mut self) {
+        match self.shape {
+            Shape::Events => self.line(),
+            Shape::Whole => {
+                let held = self.held.take().unwrap_or_default();
+                self.tokens = std::str::from_utf8(&held).ok().and_then(prompt);
+            }
+        }
+        if let (Some(tell), Some(tokens)) = (self.tell.take(), self.tokens) {
+            tell(tokens);
+        }
+    }
+}
+
+/// Tokens of the prompt that a reply, an event of it, or the last of a list of pieces tells.
+fn prompt(json: &str) -> Option<u64> {
+    let json = json.trim();
+    if !json.starts_with('[') {
+        let Read::Prompt(tokens) = Read::of(200, json) else { return None };
+        return Some(tokens);
+    }
+    let pieces: Vec<Value> = serde_json::from_str(json).ok()?;
+    pieces.iter().rev().find_map(|piece| prompt(&piece.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use http::HeaderValue;
+
+    use super::*;
+
+    /// What is told of a reply that comes in pieces of so many bytes.
+    fn told(kind: &'static str, reply: &str, size: usize) -> Option<u64> {
+        let told = Arc::new(Mutex::new(None));
+        let book = Arc::clone(&told);
+        let tell = Box::new(move |tokens| *book.lock().expect("nobody panicked") = Some(tokens));
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]);
+        let mut usage = Usage::of(&headers, tell)?;
+        for piece in reply.as_bytes().chunks(size) {
+            usage.passes(&Bytes::copy_from_slice(piece));
+        }
+        drop(usage);
+        let told = told.lock().expect("nobody panicked");
+        *told
+    }
+
+    const EVENTS: &str = "text/event-stream; charset=utf-8";
+
+    #[test]
+    fn tokens_are_read_wherever_a_reply_is_cut() {
+        let messages = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":7,\
+                        \"cache_read_input_tokens\":5}}}\n\nevent: ping\ndata: {}\n\n";
+        let chat = "data: {\"choices\":[]}\r\n\r\ndata: {\"usage\":{\"prompt_tokens\":12}}\r\n\r\ndata: [DONE]\r\n\r\n";
+        let responses = "data: {\"response\":{\"usage\":null}}\n\ndata: {\"response\":{\"usage\":{\"input_tokens\":12}}}";
+        let array = "[{\"usageMetadata\":{\"promptTokenCount\":12}},\r\n{\"candidates\":[]}]";
+        for size in 1..60 {
+            for reply in [messages, chat, responses] {
+                assert_eq!(told(EVENTS, reply, size), Some(12), "{size}: {reply}");
+            }
+            assert_eq!(told("application/json", array, size), Some(12), "{size}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_left_out_and_the_next_line_is_read() {
+        let long = format!(
+            "data: {{\"usage\":{{\"prompt_tokens\":1}},\"x\":\"{}\"}}\n\n",
+            "a".repeat(LONGEST)
+        );
+        assert_eq!(told(EVENTS, &long, 1000), None);
+        assert_eq!(
+            told(EVENTS, &format!("{long}data: {{\"usage\":{{\"prompt_tokens\":2}}}}\n"), 1000),
+            Some(2)
+        );
+        assert_eq!(told("text/html", "data: {\"usage\":{\"prompt_tokens\":2}}\n", 9), None);
+    }
+}

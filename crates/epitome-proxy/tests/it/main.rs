@@ -1,0 +1,9 @@
+//! The proxy over real sockets, before a scripted model server or an upstream that notes what reaches it.
+
+mod agents;
+mod bounds;
+mod guards;
+mod noting;
+mod passes;
+mod stage;
+mod works;
