@@ -43,7 +43,7 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "[NAME=]URL")]
     pub(crate) upstream: Vec<String>,
 
-    /// The most tokens that every model takes [default: each model's own, where it is known; else what its refusals teach].
+    /// The most tokens that every model takes. Without it each model's own holds, where it is known, and what its refusals teach.
     #[arg(long, value_name = "N", value_parser = window)]
     pub(crate) window: Option<u64>,
 

@@ -85,6 +85,7 @@ fn cargo_commands_name_what_is_built() {
             let is_there = [
                 "epitome",
                 "epitome-cli",
+                "epitome-proxy",
                 "epitome-recordings",
                 "epitome-tests",
                 "epitome-tower",
