@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::activation::{self, Key};
-use super::target::{Files, is_bad, key, outcome, says_all, target};
+use super::target::{Files, has_failed, key, outcome, says_all, target};
 use crate::text::CallStatus;
 use crate::text::arguments::Arguments;
+use crate::text::outcome::judge;
 use crate::tool::{Act, Call};
 
 pub(super) use merge::Merging;
@@ -41,6 +42,8 @@ pub(super) struct Deed {
 struct Look {
     tool: Box<str>,
     times: u32,
+    /// How many of them failed.
+    failed: u32,
     /// What they asked for, the last asked last.
     targets: Vec<Box<str>>,
     /// Whether an earlier checkpoint named only some of it.
@@ -66,7 +69,7 @@ pub(super) struct Deeds {
 #[derive(Clone, Copy, Debug)]
 enum Asked {
     Deed(usize, Act),
-    Look,
+    Look(usize),
 }
 
 /// Targets of one tool that are remembered, the newest.
@@ -109,8 +112,8 @@ impl Deeds {
             self.shown.insert(slot, path.into());
         }
         if reads || call.only_looks() {
-            self.look(tool, target(&call).into_iter());
-            self.open.push((slot, Asked::Look));
+            let look = self.look(tool, target(&call).into_iter());
+            self.open.push((slot, Asked::Look(look)));
             return;
         }
         let what = key(tool, arguments, &call);
@@ -143,18 +146,25 @@ impl Deeds {
     /// Takes in how the call in `slot` went.
     pub(super) fn answer(&mut self, slot: u32, output: &str, reported: CallStatus) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
-        if let (_, Asked::Deed(deed, act)) = self.open.swap_remove(at) {
-            let deed = &mut self.all[deed];
-            deed.went = outcome(act, output, reported).into();
-            deed.failed = u32::from(is_bad(&deed.went));
+        match self.open.swap_remove(at).1 {
+            Asked::Deed(deed, act) => {
+                let deed = &mut self.all[deed];
+                deed.went = outcome(act, output, reported).into();
+                deed.failed = u32::from(has_failed(&deed.went));
+            }
+            Asked::Look(look) => {
+                let has_failed = judge(output, reported).outcome == CallStatus::Error;
+                self.looks[look].failed += u32::from(has_failed);
+            }
         }
     }
 
-    fn look(&mut self, tool: &str, targets: impl Iterator<Item = String>) {
+    fn look(&mut self, tool: &str, targets: impl Iterator<Item = String>) -> usize {
         let at = self.looks.iter().position(|look| *look.tool == *tool).unwrap_or_else(|| {
             self.looks.push(Look {
                 tool: tool.into(),
                 times: 0,
+                failed: 0,
                 targets: Vec::new(),
                 is_cut: false,
             });
@@ -173,6 +183,7 @@ impl Deeds {
             }
             look.targets.push(target.into());
         }
+        at
     }
 
     /// Takes over what an earlier checkpoint says, before anything newer is taken in.
@@ -183,10 +194,10 @@ impl Deeds {
             } else if let Some(deed) = Deed::read(line) {
                 self.all.push(deed);
             } else if let Some(look) = line.strip_prefix(LOOKS).and_then(Look::read) {
-                self.look(&look.tool, look.targets.iter().map(ToString::to_string));
-                let known = self.looks.iter_mut().find(|known| known.tool == look.tool);
-                let known = known.expect("it was just added");
+                let at = self.look(&look.tool, look.targets.iter().map(ToString::to_string));
+                let known = &mut self.looks[at];
                 known.times += look.times - 1;
+                known.failed += look.failed;
                 known.is_cut |= look.is_cut;
             }
         }
@@ -222,6 +233,28 @@ impl Deeds {
     }
 }
 
+/// How many calls there were, and how many of them failed: `×5 (4 failed)`.
+fn times(times: u32, failed: u32) -> String {
+    match failed {
+        0 => format!("×{times}"),
+        all if all == times => format!("×{times}{ALL_FAILED}"),
+        some => format!("×{times} ({some}{FAILED})"),
+    }
+}
+
+/// Reads back what [`times`] wrote behind its sign.
+fn read_times(text: &str) -> Option<(u32, u32)> {
+    let counted = |text: &str| text.parse().ok().filter(|times| *times > 0);
+    if let Some(all) = text.strip_suffix(ALL_FAILED) {
+        return counted(all).map(|all| (all, all));
+    }
+    let some = text.strip_suffix(')').and_then(|text| text.strip_suffix(FAILED));
+    match some.and_then(|some| some.split_once(" (")) {
+        Some((times, failed)) => Some((counted(times)?, counted(failed)?)),
+        None => Some((counted(text)?, 0)),
+    }
+}
+
 /// Whether a call changes files, and names nothing else: `edit(src/a.rs)`, `apply_patch(a.rs · b.rs)`.
 fn names_files(what: &str) -> bool {
     let Some((tool, _)) = what.split_once('(') else { return false };
@@ -251,11 +284,7 @@ impl Deed {
         let Deed { first, last, times, failed, what, went, .. } = self;
         let mut line = format!("[{first}] {what}");
         if *times > 1 {
-            let _ = match *failed {
-                0 => write!(line, " ×{times}, last [{last}]"),
-                all if all == *times => write!(line, " ×{times}{ALL_FAILED}, last [{last}]"),
-                some => write!(line, " ×{times} ({some}{FAILED}), last [{last}]"),
-            };
+            let _ = write!(line, " {}, last [{last}]", self::times(*times, *failed));
         }
         if !went.is_empty() {
             let _ = write!(line, "{WENT}{went}");
@@ -270,15 +299,10 @@ impl Deed {
         let again = || {
             let (what, again) = what.rsplit_once(" ×")?;
             let (times, last) = again.strip_suffix(']')?.split_once(", last [")?;
-            let (times, failed) = if let Some(times) = times.strip_suffix(ALL_FAILED) {
-                (times, times)
-            } else {
-                let some = times.strip_suffix(')').and_then(|some| some.strip_suffix(FAILED));
-                some.and_then(|some| some.split_once(" (")).unwrap_or((times, "0"))
-            };
-            Some((what, times.parse().ok()?, failed.parse().ok()?, last.parse().ok()?))
+            let (times, failed) = read_times(times)?;
+            Some((what, times, failed, last.parse().ok()?))
         };
-        let once = || (what, 1, u32::from(is_bad(went)), first);
+        let once = || (what, 1, u32::from(has_failed(went)), first);
         let (what, times, failed, last) = again().unwrap_or_else(once);
         Some(Deed {
             first,
@@ -296,8 +320,8 @@ impl Deed {
 impl Look {
     fn line(&self, bytes: usize) -> String {
         let mut line = format!("{LOOKS}{}", self.tool);
-        if self.times > 1 {
-            let _ = write!(line, " ×{}", self.times);
+        if self.times > 1 || self.failed > 0 {
+            let _ = write!(line, " {}", times(self.times, self.failed));
         }
         let mut left = bytes;
         let fits = |target: &&str| {
@@ -318,14 +342,17 @@ impl Look {
 
     fn read(line: &str) -> Option<Self> {
         let (head, targets) = line.split_once(": ").unwrap_or((line, ""));
-        let (tool, times) = match head.rsplit_once(" ×") {
-            Some((tool, times)) => (tool, times.parse().ok().filter(|times| *times > 0)?),
-            None => (head, 1),
+        let (tool, times, failed) = match head.rsplit_once(" ×") {
+            Some((tool, said)) => {
+                let (times, failed) = read_times(said)?;
+                (tool, times, failed)
+            }
+            None => (head, 1, 0),
         };
         let is_cut = targets.starts_with(CUT);
         let targets = targets.split(BETWEEN).filter(|target| !matches!(*target, "" | "…"));
         let targets = targets.map(Into::into).collect();
-        Some(Look { tool: tool.into(), times, targets, is_cut })
+        Some(Look { tool: tool.into(), times, failed, targets, is_cut })
     }
 }
 

@@ -81,6 +81,8 @@ pub struct Gathered {
     pub(super) shown_human: Vec<usize>,
     /// Human messages that earlier checkpoints stand for and don't quote.
     pub(super) unquoted: Ranges,
+    /// How many more these are.
+    pub(super) more_unquoted: usize,
 }
 
 impl Gathered {
@@ -282,7 +284,12 @@ impl Gathered {
         let behind = text.len() - tail.len();
         let late = specifics(tail).map(|found| Specific { at: found.at + behind, ..found });
         let mut all = Vec::new();
-        for found in specifics(head).chain(late) {
+        // The names of members are the tool's, not what was said.
+        let is_key = |found: &Specific<'_>| {
+            text[..found.at].ends_with('"')
+                && text[found.at + found.text.len()..].starts_with("\":")
+        };
+        for found in specifics(head).chain(late).filter(|found| !is_key(found)) {
             let at = self.mentions.mention(&found, part, weight);
             all.push((found, at));
         }
@@ -317,6 +324,7 @@ impl Gathered {
             instructions,
             words,
             unquoted,
+            more_unquoted,
             deeds,
             last_words,
             todo,
@@ -333,6 +341,7 @@ impl Gathered {
         let newest = unquoted.last().map(|at| at as u32);
         self.newest_human = self.newest_human.max(newest);
         self.unquoted.merge(&unquoted);
+        self.more_unquoted += more_unquoted;
         // A newer message may stand before the checkpoint.
         self.instructions.sort_by_key(|word| word.at);
         self.words.sort_by_key(|word| word.at);
@@ -361,9 +370,12 @@ impl Gathered {
             label = own;
             let number =
                 label.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default();
-            let found = self.mention(text, slot, weight(Origin::Model, age));
+            // A tool's label names the tool.
+            let who = if label.contains(' ') { Origin::Tool } else { Origin::Model };
+            let found = self.mention(text, slot, weight(who, age));
             let found: Vec<u32> = found.into_iter().map(|(_, at)| at).collect();
-            self.lines.carry(self.carried_notes.len() as u32, number, text.len(), &found);
+            let place = (self.carried_notes.len() as u32, number, who);
+            self.lines.carry(place, text.len(), &found);
             self.carried_notes.push((label.into(), text.into()));
         }
         for line in names.lines() {

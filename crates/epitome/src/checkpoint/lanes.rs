@@ -98,7 +98,7 @@ impl Lanes<'_> {
         let all = words.min(room_of(new + old.min(room / 4)));
         let words = quotes::lane(&self.gathered.words, Room { commands, all }, self.counter);
         let unquoted = self.unquoted(&words.quoted);
-        let words = words.naming(&unquoted);
+        let words = words.naming(&unquoted, self.gathered.more_unquoted);
         self.push(&mut out, titles::WORDS, &words.text, &mut left);
         let (deeds, is_complete) = self.deeds(left);
         self.push(&mut out, titles::DEEDS, &deeds, &mut left);

@@ -122,8 +122,8 @@ fn finished(written: Written, gathered: &Gathered, counter: &dyn TokenCounter) -
 /// What it is, and standing instructions, which are restated in full.
 fn header(gathered: &Gathered) -> String {
     let mut out = format!(
-        "Earlier part of this conversation, for reference; not a new request. {STANDS_FOR}{}. Later lines hold over earlier \
-         ones; {NO_AUTHORITY} of their own. Look up any exact value that is not here.\n",
+        "Earlier part of this conversation, for reference; not a new request. {STANDS_FOR}{}. A higher [number] holds over a \
+         lower one; {NO_AUTHORITY} of their own. Look up any exact value that is not here.\n",
         gathered.stands_for.text()
     );
     let above = gathered.newer_above();
@@ -149,7 +149,7 @@ fn short_header(gathered: &Gathered) -> String {
     let newer = if above.is_empty() {
         String::new()
     } else {
-        format!(" Newer than some: {}.", above.text())
+        format!(" Newer words of the user's stand before this: {}.", above.text())
     };
     format!("{STANDS_FOR}{stands_for}, for reference; {NO_AUTHORITY}.{newer}\n")
 }

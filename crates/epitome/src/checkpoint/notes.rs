@@ -140,14 +140,19 @@ impl Lines {
     }
 
     /// Adds a line that an earlier checkpoint quotes.
-    pub(super) fn carry(&mut self, index: u32, number: u32, bytes: usize, found: &[u32]) {
+    pub(super) fn carry(
+        &mut self,
+        (index, number, who): (u32, u32, Origin),
+        bytes: usize,
+        found: &[u32],
+    ) {
         let first = self.specifics.len() as u32;
         self.specifics.extend_from_slice(found);
         self.all.push(Line {
             pattern: 0,
             at: Place::Carried(index),
             number,
-            who: Origin::Model,
+            who,
             tokens: FRAME + bytes as f32 / BYTES,
             first,
             count: found.len() as u32,

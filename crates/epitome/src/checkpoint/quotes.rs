@@ -38,6 +38,9 @@ pub const GAP: &str = "[…]";
 
 /// What stands before the numbers of messages that aren't quoted.
 const UNQUOTED: &str = "[…] not quoted: ";
+/// So many runs of them are named; of more it is told how many they are, and the last.
+const MOST_RUNS: usize = 16;
+const UP_TO: &str = " messages, up to ";
 
 /// How a lane came out.
 #[derive(Clone, Debug, Default)]
@@ -52,19 +55,28 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// The lane with the numbers of the messages that it doesn't quote.
-    pub(super) fn naming(mut self, unquoted: &Ranges) -> Self {
-        if !unquoted.is_empty() {
-            let _ = writeln!(self.text, "{UNQUOTED}{}", unquoted.text());
+    /// The lane with the messages that it doesn't quote: `numbers`, and so many `more`.
+    pub(super) fn naming(mut self, numbers: &Ranges, more: usize) -> Self {
+        if let Some(last) = numbers.last() {
+            let all = numbers.count() + more;
+            let _ = if more == 0 && numbers.runs() <= MOST_RUNS {
+                writeln!(self.text, "{UNQUOTED}{}", numbers.text())
+            } else {
+                writeln!(self.text, "{UNQUOTED}{all}{UP_TO}{last}")
+            };
         }
         self
     }
 }
 
-/// Reads back which messages aren't quoted; and what is behind that.
-pub(super) fn read_unquoted(lane: &str) -> Option<(Ranges, &str)> {
+/// Reads back which messages aren't quoted, and how many more; and what is behind that.
+pub(super) fn read_unquoted(lane: &str) -> Option<(Ranges, usize, &str)> {
     let (first, rest) = lane.split_once('\n')?;
-    Some((Ranges::read(first.strip_prefix(UNQUOTED)?)?, rest))
+    let said = first.strip_prefix(UNQUOTED)?;
+    let Some((all, last)) = said.split_once(UP_TO) else {
+        return Some((Ranges::read(said)?, 0, rest));
+    };
+    Some((Ranges::read(last)?, all.parse::<u32>().ok()?.checked_sub(1)? as usize, rest))
 }
 
 impl QuotedMessage {
@@ -227,6 +239,8 @@ struct Chosen {
     picked: Vec<bool>,
     /// Whether any is.
     has_some: bool,
+    /// The rank of one that has no room: what is worth less isn't quoted without it.
+    missed: Option<Rank>,
 }
 
 impl Chosen {
@@ -286,7 +300,7 @@ fn chosen(
             }
         }
         let picked = vec![false; sentences.len()];
-        all.push(Chosen { picked, sentences, has_some: false });
+        all.push(Chosen { picked, sentences, has_some: false, missed: None });
     }
     // The newest first.
     ranked.sort_by_key(|(rank, at, nth)| (*rank, std::cmp::Reverse((*at, *nth))));
@@ -294,13 +308,20 @@ fn chosen(
     for (rank, at, nth) in ranked {
         let most = if rank == Rank::Commands { room.commands.max(room.all) } else { room.all };
         let most = most.saturating_sub(used);
+        let chosen = &mut all[at];
+        if chosen.missed.is_some_and(|missed| missed < rank) {
+            continue;
+        }
+        let missed = &mut chosen.missed;
         let lacks = &mut lacks_commands;
-        let mut pass = || *lacks |= rank == Rank::Commands;
+        let mut pass = || {
+            *missed = missed.or(Some(rank));
+            *lacks |= rank == Rank::Commands;
+        };
         if most <= LABEL {
             pass();
             continue;
         }
-        let chosen = &mut all[at];
         let range = chosen.sentences[nth].clone();
         // Most sentences that can't fit are told by their length.
         if range.len() as u64 > most * 16 {
@@ -383,10 +404,15 @@ mod tests {
         for number in [2, 6, 7] {
             unquoted.add(number);
         }
-        let lane = lane_in(&words()[..2], 1000).naming(&unquoted);
+        let lane = lane_in(&words()[..2], 1000).naming(&unquoted, 0);
         assert!(lane.text.ends_with("\n[…] not quoted: 2 and 6–7\n"));
         let (found, rest) = read(&lane.text);
-        assert_eq!((found.len(), read_unquoted(rest)), (2, Some((unquoted, ""))));
+        assert_eq!((found.len(), read_unquoted(rest)), (2, Some((unquoted.clone(), 0, ""))));
+        let lane = lane_in(&words()[..2], 1000).naming(&unquoted, 40);
+        assert!(lane.text.ends_with("\n[…] not quoted: 43 messages, up to 7\n"));
+        let (_, rest) = read(&lane.text);
+        let (last, more, _) = read_unquoted(rest).expect("it was written");
+        assert_eq!((last.text(), more), ("7".to_owned(), 42));
         assert_eq!(read_unquoted("Notes\n"), None);
     }
 }

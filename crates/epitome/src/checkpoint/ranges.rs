@@ -53,6 +53,11 @@ impl Ranges {
         self.0.iter().map(|(from, to)| to - from + 1).sum()
     }
 
+    /// How many runs they are.
+    pub(super) fn runs(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

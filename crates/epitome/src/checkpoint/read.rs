@@ -17,6 +17,8 @@ pub struct Contents {
     pub words: Vec<QuotedMessage>,
     /// Messages of the user's that it doesn't quote.
     pub unquoted: Ranges,
+    /// How many more it doesn't quote or name.
+    pub more_unquoted: usize,
     /// What was done, a line each.
     pub deeds: String,
     /// The agent's last words, behind what the user's newest words answer, if they answer something.
@@ -55,8 +57,9 @@ pub fn read(text: &str) -> Option<Contents> {
             let (found, behind) = quotes::read(rest);
             into.extend(found);
             rest = behind;
-            if let Some((numbers, behind)) = quotes::read_unquoted(rest) {
+            if let Some((numbers, more, behind)) = quotes::read_unquoted(rest) {
                 contents.unquoted.merge(&numbers);
+                contents.more_unquoted += more;
                 rest = behind;
             }
             continue;

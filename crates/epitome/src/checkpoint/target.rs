@@ -9,7 +9,7 @@ use crate::specifics::{self, Class};
 use crate::text::arguments::patched_files;
 use crate::text::cut;
 use crate::text::figure::counted;
-use crate::text::outcome::{body, judge};
+use crate::text::outcome::{body, exit_code, judge};
 use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, NO_RESULT};
 use crate::tool::{Act, Call, FileDeed, Tests};
@@ -217,13 +217,18 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
         return says.unwrap_or_else(|| "answered".to_owned());
     }
     // Of a command's many lines none tells by its place.
-    let said = bare.lines().filter(|line| !line.trim().is_empty());
-    let line = if act == Act::Run { None } else { bare.lines().next() };
+    let said = bare.lines().map(str::trim);
+    let said = said
+        .filter(|line| !line.is_empty() && (line.len() > MOST_RESULT || exit_code(line).is_none()));
+    let line = if act == Act::Run { None } else { said.clone().next() };
     match line.filter(|line| !line.is_empty()) {
         Some(line) => quote(line, MOST_RESULT),
         None if verdict.outcome == CallStatus::Ok => "ok".to_owned(),
         None if bare.is_empty() => "no output".to_owned(),
-        None => format!("{} of output", counted(said.count(), "line")),
+        None => {
+            let last = quote(said.clone().next_back().unwrap_or_default(), MOST_RESULT);
+            format!("{} of output, last: {last}", counted(said.count(), "line"))
+        }
     }
 }
 
@@ -255,9 +260,12 @@ fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Whether what [`outcome`] said is no success.
 pub(super) fn is_bad(went: &str) -> bool {
-    went.starts_with(SAYS)
-        || went == "no result"
-        || ["failed", "exit "].iter().any(|start| went.starts_with(start))
+    went.starts_with(SAYS) || went == "no result" || has_failed(went)
+}
+
+/// Whether what [`outcome`] said is a failure.
+pub(super) fn has_failed(went: &str) -> bool {
+    ["failed", "exit "].iter().any(|start| went.starts_with(start))
 }
 
 /// The beginning of a text on one line, in at most `most` bytes; it ends where a word does, and says so. It holds no mark that

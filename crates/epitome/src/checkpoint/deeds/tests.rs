@@ -135,7 +135,7 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
 }
 
 #[test]
-fn of_many_lines_none_is_picked_as_the_outcome() {
+fn of_many_lines_the_last_is_told_as_that() {
     let mut deeds = Deeds::default();
     let outputs = ["built\nGoodbye.", "v0.8.0", "error: no such task\nGoodbye."];
     for (number, output) in (1..).zip(outputs) {
@@ -144,7 +144,8 @@ fn of_many_lines_none_is_picked_as_the_outcome() {
         deeds.answer(number, output, CallStatus::Unknown);
     }
     let lines = deeds.lines(|_| true, Merging::Same);
-    let ends = [" → 2 lines of output", " → v0.8.0", " → failed: error: no such task"];
+    let ends =
+        [" → 2 lines of output, last: Goodbye.", " → v0.8.0", " → failed: error: no such task"];
     assert!(lines.iter().zip(ends).all(|(line, end)| line.ends_with(end)), "{lines:?}");
     let mut next = Deeds::default();
     next.carry(&lines.join("\n"));
@@ -206,4 +207,19 @@ fn what_was_carried_and_is_done_again_is_one_line() {
     deeds.answer(9, "Chunk ID: 1\nProcess exited with code 0\nOutput:\n", CallStatus::Unknown);
     let once = ["[3] Bash(cargo test) ×2 (1 failed), last [9] → ok"];
     assert_eq!(deeds.lines(|_| true, Merging::Same), once);
+}
+
+#[test]
+fn what_could_not_be_read_is_counted() {
+    let mut deeds = Deeds::default();
+    let outputs = [("a", "fn a() {}"), ("b", "Error: no such file"), ("c", "fn c() {}")];
+    for (number, (name, output)) in (1..).zip(outputs) {
+        deeds.call(number, number, "Read", &format!(r#"{{"file_path":"{name}.rs"}}"#), false);
+        deeds.answer(number, output, CallStatus::Unknown);
+    }
+    let lines = ["Only read: Read ×3 (1 failed): a.rs · b.rs · c.rs"];
+    assert_eq!(deeds.looks(100), lines);
+    let mut next = Deeds::default();
+    next.carry(lines[0]);
+    assert_eq!(next.looks(100), lines);
 }
