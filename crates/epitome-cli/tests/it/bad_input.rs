@@ -81,6 +81,7 @@ fn says_what_where_and_what_next() {
           gemini: not valid JSON: the text ends where a value should be (line 1, column 200001)
           openai-responses: not valid JSON: the text ends where a value should be (line 1, column 200001)
           bedrock: not valid JSON: the text ends where a value should be (line 1, column 200001)
+          gemini-interactions: not valid JSON: the text ends where a value should be (line 1, column 200001)
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
           codex: no row with a `payload` of `type` `session_meta` or `response_item`
           gemini-cli: no object with `messages` and `projectHash`, and no rows of such
@@ -102,6 +103,7 @@ fn says_what_where_and_what_next() {
           gemini: not gemini messages: no list of contents, and no `parts` in a line
           openai-responses: not openai-responses messages: no `input`, and no `type` or `role` in a line
           bedrock: not bedrock messages: no list of messages, and no `role` in a line
+          gemini-interactions: not gemini-interactions messages: no `input`, and no `type` or `role` in a line
           claude-code: no row with a `type` of `user` or `assistant` and a `message`
           codex: no row with a `payload` of `type` `session_meta` or `response_item`
           gemini-cli: no object with `messages` and `projectHash`, and no rows of such
