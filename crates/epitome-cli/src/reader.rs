@@ -196,7 +196,7 @@ fn enough(
 pub(crate) fn of_format(format: Format) -> &'static str {
     match format {
         Format::Anthropic | Format::Bedrock => "claude",
-        Format::Gemini | Format::Interactions => "gemini",
+        Format::Gemini | Format::GeminiInteractions => "gemini",
         _ => "o200k",
     }
 }

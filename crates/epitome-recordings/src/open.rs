@@ -185,6 +185,9 @@ fn spoilt_marked(bytes: &[u8]) -> String {
     text
 }
 
+/// So much of a row is text by chance in no noise, in bytes.
+const LEAST_ROW: usize = 64;
+
 /// Why what begins like that is no text, however it goes on. What a crash spoilt of a recording is: some of its
 /// lines are whole.
 pub fn no_text(start: &[u8]) -> Option<OpenError> {
@@ -197,7 +200,11 @@ pub fn no_text(start: &[u8]) -> Option<OpenError> {
     let damage = damage.or(nul)?;
     let is_row = |line: &[u8]| {
         let wrong = str::from_utf8(line).err().and_then(|wrong| wrong.error_len());
-        line.trim_ascii_start().starts_with(b"{") && !line.contains(&0) && wrong.is_none()
+        let line = line.trim_ascii();
+        // Of noise, too, some pieces begin like a row.
+        let is_like_one =
+            line.starts_with(b"{") && (line.ends_with(b"}") || line.len() >= LEAST_ROW);
+        is_like_one && !line.contains(&0) && wrong.is_none()
     };
     (!start.split(|byte| *byte == b'\n').any(is_row)).then_some(damage)
 }

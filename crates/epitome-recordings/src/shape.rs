@@ -51,10 +51,10 @@ fn is_known(format: Format, entry: Entry<'_>) -> bool {
     let object = Object::start(entry.raw());
     if object.is_empty() {
         // An `input` may be plain words.
-        let takes_words = matches!(format, Format::OpenaiResponses | Format::Interactions);
+        let takes_words = matches!(format, Format::OpenaiResponses | Format::GeminiInteractions);
         return takes_words && entry.raw().starts_with('"');
     }
-    if format == Format::Interactions {
+    if format == Format::GeminiInteractions {
         return is_step(&object);
     }
     let is_message = || {

@@ -26,7 +26,7 @@ pub fn route(path: &str) -> Option<Route> {
         return plain(Format::OpenaiResponses);
     }
     if path.ends_with("/interactions") {
-        return plain(Format::Interactions);
+        return plain(Format::GeminiInteractions);
     }
     let (before, last) = path.rsplit_once('/')?;
     if let Some((model, "generateContent" | "streamGenerateContent")) = last.rsplit_once(':') {
@@ -53,7 +53,7 @@ mod tests {
             ("/v1/messages", Format::Anthropic, None),
             ("/v1/messages?beta=true", Format::Anthropic, None),
             ("/gateway/v1/responses/", Format::OpenaiResponses, None),
-            ("/v1beta/interactions", Format::Interactions, None),
+            ("/v1beta/interactions", Format::GeminiInteractions, None),
             ("/v1beta/models/gemini-3-pro:generateContent", Format::Gemini, Some("gemini-3-pro")),
             (
                 "/v1/projects/p/locations/l/publishers/google/models/g:streamGenerateContent?alt=sse",

@@ -124,7 +124,7 @@ fn provider(format: Format) -> &'static str {
     match format {
         Format::OpenaiChat | Format::OpenaiResponses => "openai",
         Format::Anthropic => "anthropic",
-        Format::Gemini | Format::Interactions => "gcp.gemini",
+        Format::Gemini | Format::GeminiInteractions => "gcp.gemini",
         Format::Bedrock => "aws.bedrock",
         // A format that is newer than this.
         other => other.name(),

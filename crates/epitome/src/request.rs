@@ -24,8 +24,7 @@ pub enum Format {
     /// OpenAI Responses.
     OpenaiResponses,
     /// Gemini Interactions.
-    #[serde(rename = "gemini-interactions")]
-    Interactions,
+    GeminiInteractions,
 }
 
 impl Format {
@@ -36,7 +35,7 @@ impl Format {
         Format::Gemini,
         Format::OpenaiResponses,
         Format::Bedrock,
-        Format::Interactions,
+        Format::GeminiInteractions,
     ];
 
     /// The most permissive one, in which plain messages are read.
@@ -50,7 +49,7 @@ impl Format {
             Format::Gemini => "gemini",
             Format::Bedrock => "bedrock",
             Format::OpenaiResponses => "openai-responses",
-            Format::Interactions => "gemini-interactions",
+            Format::GeminiInteractions => "gemini-interactions",
         }
     }
 }

@@ -64,7 +64,7 @@ fn title(format: Format) -> &'static str {
         Format::Anthropic => "Anthropic Messages",
         Format::Gemini => "Gemini generateContent",
         Format::OpenaiResponses => "OpenAI Responses",
-        Format::Interactions => "Gemini Interactions",
+        Format::GeminiInteractions => "Gemini Interactions",
         Format::Bedrock => "AWS Bedrock Converse",
         _ => "Others",
     }

@@ -102,7 +102,7 @@ impl Sent {
             Api::Chat => Format::OpenaiChat,
             Api::Gemini => Format::Gemini,
             Api::Converse => Format::Bedrock,
-            Api::Interactions => Format::Interactions,
+            Api::Interactions => Format::GeminiInteractions,
         }
     }
 

@@ -261,7 +261,7 @@ pub fn model(format: Format) -> &'static str {
         Format::OpenaiChat => "gpt-4.1",
         Format::OpenaiResponses => "gpt-6-sol",
         Format::Gemini => "gemini-3.1-pro-preview",
-        Format::Interactions => "gemini-3.8-flash",
+        Format::GeminiInteractions => "gemini-3.8-flash",
         _ => "claude-sonnet-4-6",
     }
 }

@@ -56,7 +56,7 @@ fn body(draft: &Draft, messages: Vec<Json>) -> Json {
     if draft.format == Format::Bedrock {
         return bedrock::body(draft, messages);
     }
-    if draft.format == Format::Interactions {
+    if draft.format == Format::GeminiInteractions {
         return interactions::body(draft, messages);
     }
     let mut body = Vec::new();
@@ -102,7 +102,7 @@ fn message(format: Format, message: &Message, names: &HashMap<&str, &str>) -> Js
     if format == Format::Bedrock {
         return bedrock::message(message);
     }
-    if format == Format::Interactions {
+    if format == Format::GeminiInteractions {
         return interactions::step(message);
     }
     if format == Format::Anthropic {

@@ -18,7 +18,7 @@ pub(crate) fn observe(draft: &Draft) -> Features {
         Format::Gemini => Some(Feature::Gemini),
         Format::OpenaiResponses => Some(Feature::OpenaiResponses),
         Format::Bedrock => Some(Feature::Bedrock),
-        Format::Interactions => Some(Feature::Interactions),
+        Format::GeminiInteractions => Some(Feature::Interactions),
         Format::OpenaiChat => Some(Feature::OpenaiChat),
         _ => None,
     });

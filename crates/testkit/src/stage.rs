@@ -40,7 +40,7 @@ impl Stage<'_> {
             Format::Anthropic => self.set_anthropic_order(),
             Format::Gemini => self.set_gemini_order(),
             Format::Bedrock => self.set_bedrock_order(),
-            Format::Interactions => {
+            Format::GeminiInteractions => {
                 let messages = std::mem::take(&mut self.messages);
                 self.messages = messages.into_iter().flat_map(interactions::steps).collect();
             }
@@ -61,7 +61,7 @@ impl Stage<'_> {
     }
 
     fn is_interactions(&self) -> bool {
-        self.script.format == Format::Interactions
+        self.script.format == Format::GeminiInteractions
     }
 
     /// Results are parts of the user's messages.

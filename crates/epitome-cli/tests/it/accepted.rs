@@ -213,8 +213,9 @@ fn every_compaction_of_every_session_is_accepted() {
     let broken: Vec<&Sent> = sessions.iter().filter(|sent| sent.as_it_is().is_some()).collect();
     let names: Vec<&str> = broken.iter().map(|sent| sent.name.as_str()).collect();
     assert_eq!(names, ["examples/claude-code/edge_cases.jsonl"]);
-    // No agent that we read writes messages of these down.
-    let is_recorded = |format: &Format| !matches!(format, Format::Bedrock | Format::Interactions);
+    // No agent that we read writes these down.
+    let is_recorded =
+        |format: &Format| !matches!(format, Format::Bedrock | Format::GeminiInteractions);
     for format in Format::ALL.into_iter().filter(is_recorded) {
         let has_one = sessions.iter().any(|session| session.request.format == format);
         assert!(has_one, "no session in {format}");

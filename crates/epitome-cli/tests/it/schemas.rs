@@ -93,11 +93,8 @@ fn variants(source: &str, name: &str) -> BTreeSet<String> {
         _ => "",
     };
     let body = &text[at..at + text[at..].find("\n}").expect("its end")];
-    let (mut found, mut renamed) = (BTreeSet::new(), None);
+    let mut found = BTreeSet::new();
     for line in body.lines().filter_map(|line| line.strip_prefix("    ")) {
-        if let Some(rest) = line.strip_prefix("#[serde(rename = \"") {
-            renamed = rest.split('"').next().map(str::to_owned);
-        }
         let name: String = line.chars().take_while(char::is_ascii_alphanumeric).collect();
         if name.starts_with(|c: char| c.is_ascii_uppercase()) {
             let mut word = name[..1].to_ascii_lowercase();
@@ -105,7 +102,7 @@ fn variants(source: &str, name: &str) -> BTreeSet<String> {
                 word += if c.is_ascii_uppercase() { gap } else { "" };
                 word.push(c.to_ascii_lowercase());
             }
-            found.insert(renamed.take().unwrap_or(word));
+            found.insert(word);
         }
     }
     found

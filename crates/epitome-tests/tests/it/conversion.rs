@@ -252,7 +252,7 @@ fn ids_and_names_are_made_legal_and_unique() {
 fn answered_how(format: Format) -> (&'static str, &'static str) {
     let ask = match format {
         Format::OpenaiChat | Format::Anthropic => r#""messages":[{"role":"user","content":"Go."}]"#,
-        Format::OpenaiResponses | Format::Interactions => r#""input":"Go.""#,
+        Format::OpenaiResponses | Format::GeminiInteractions => r#""input":"Go.""#,
         Format::Gemini => r#""contents":[{"role":"user","parts":[{"text":"Go."}]}]"#,
         _ => r#""messages":[{"role":"user","content":[{"text":"Go."}]}]"#,
     };
@@ -269,7 +269,7 @@ fn answered_how(format: Format) -> (&'static str, &'static str) {
         Format::Gemini => {
             r#""system_instruction":{"parts":[{"text":"Be brief."}]},"generationConfig":{"maxOutputTokens":99,"temperature":0.5,"topP":0.9,"topK":40,"stopSequences":["END"],"seed":7,"thinkingConfig":{"thinkingLevel":"low"}},"safetySettings":[],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT","properties":{"type":{"type":"STRING"}}}}]},{"googleSearch":{}}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}}"#
         }
-        Format::Interactions => {
+        Format::GeminiInteractions => {
             r#""model":"a","system_instruction":"Be brief.","store":false,"generation_config":{"max_output_tokens":99,"temperature":0.5,"top_p":0.9,"stop_sequences":["END"],"seed":7,"thinking_level":"low","tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}}},"tools":[{"type":"function","name":"f","parameters":{"type":"object"}},{"type":"google_search"}],"labels":{"a":"b"}"#
         }
         _ => {

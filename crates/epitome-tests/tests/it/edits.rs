@@ -33,7 +33,7 @@ fn replacement(request: &Request, entry: Entry<'_>, part: Part<'_>, number: u8) 
 
 /// Whether entries are flat.
 fn has_items(format: Format) -> bool {
-    matches!(format, Format::OpenaiResponses | Format::Interactions)
+    matches!(format, Format::OpenaiResponses | Format::GeminiInteractions)
 }
 
 /// Whether the part is its item, so that it leaves only with it, or is of a shell's output, which says words

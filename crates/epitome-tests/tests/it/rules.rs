@@ -30,7 +30,7 @@ fn rules_say_what_they_are() {
         let prefix = match rule.format {
             Format::OpenaiChat => "chat/".to_owned(),
             Format::OpenaiResponses => "responses/".to_owned(),
-            Format::Interactions => "interactions/".to_owned(),
+            Format::GeminiInteractions => "interactions/".to_owned(),
             other => format!("{other}/"),
         };
         assert!(rule.id.0.starts_with(&prefix), "{}", rule.id);

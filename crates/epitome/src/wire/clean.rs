@@ -147,7 +147,7 @@ mod tests {
         let (list, task) = match format {
             Format::Gemini => ("contents", r#"{"role":"user","parts":[{"text":"Go."}]}"#),
             Format::OpenaiResponses => ("input", r#"{"role":"user","content":"Go."}"#),
-            Format::Interactions => {
+            Format::GeminiInteractions => {
                 ("input", r#"{"type":"user_input","content":[{"type":"text","text":"Go."}]}"#)
             }
             Format::Bedrock => ("messages", r#"{"role":"user","content":[{"text":"Go."}]}"#),
@@ -166,7 +166,7 @@ mod tests {
             Format::OpenaiResponses => format!(
                 r#",{{"type":"reasoning","id":"rs_{n}","summary":[]}},{{"type":"function_call","call_id":"c{n}","name":"f","arguments":"{{}}"}},{{"type":"function_call_output","call_id":"c{n}","output":"x"}}"#
             ),
-            Format::Interactions => format!(
+            Format::GeminiInteractions => format!(
                 r#",{{"type":"thought","signature":"c2ln"}},{{"type":"function_call","id":"c{n}","name":"f","arguments":{{}}}},{{"type":"function_result","call_id":"c{n}","result":"x"}}"#
             ),
             Format::Bedrock => format!(

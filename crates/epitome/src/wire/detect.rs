@@ -217,7 +217,7 @@ fn is_list(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use Format::{Anthropic, Bedrock, Gemini, Interactions, OpenaiChat, OpenaiResponses};
+    use Format::{Anthropic, Bedrock, Gemini, GeminiInteractions, OpenaiChat, OpenaiResponses};
 
     use super::*;
 
@@ -249,7 +249,7 @@ mod tests {
             ),
             (
                 r#"{"input":[{"content":[{"data":"AAAA","type":"image"}],"type":"user_input"}],"model":"m"}"#,
-                Interactions,
+                GeminiInteractions,
             ),
             (r#"{"contents":[{"parts":[{"text":"x"}]}]}"#, Gemini),
             (r#"[{"role":"model","parts":[{"text":"x"}]}]"#, Gemini),

@@ -82,7 +82,7 @@ impl Format {
             Format::Gemini => &gemini::Gemini,
             Format::Bedrock => &bedrock::Bedrock,
             Format::OpenaiResponses => &openai_responses::OpenaiResponses,
-            Format::Interactions => &interactions::Interactions,
+            Format::GeminiInteractions => &interactions::Interactions,
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) fn forced(format: Format) -> Option<String> {
             Format::OpenaiChat => r#""tool_choice":{"type":"function","function":{"name":"f"}}"#,
             Format::OpenaiResponses => r#""tool_choice":{"type":"function","name":"f"}"#,
             Format::Anthropic => r#""tool_choice":{"type":"tool","name":"f"}"#,
-            Format::Interactions => {
+            Format::GeminiInteractions => {
                 r#""generation_config":{"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}}}"#
             }
             _ => {
@@ -44,7 +44,7 @@ pub(super) fn forbidden(format: Format) -> Option<String> {
             Format::OpenaiChat | Format::OpenaiResponses => r#""tool_choice":"none""#,
             Format::Anthropic => r#""tool_choice":{"type":"none"}"#,
             Format::Gemini => r#""toolConfig":{"functionCallingConfig":{"mode":"NONE"}}"#,
-            Format::Interactions => r#""generation_config":{"tool_choice":"none"}"#,
+            Format::GeminiInteractions => r#""generation_config":{"tool_choice":"none"}"#,
             _ => return None,
         },
     )
@@ -70,7 +70,7 @@ pub(super) fn setting(format: Format, names: [&str; 6], value: &str) -> Option<S
     let member = match format {
         _ if name.is_empty() => return None,
         Format::Gemini => format!(r#""generationConfig":{{"{name}":{value}}}"#),
-        Format::Interactions if name != "stream" => {
+        Format::GeminiInteractions if name != "stream" => {
             format!(r#""generation_config":{{"{name}":{value}}}"#)
         }
         Format::Bedrock => format!(r#""inferenceConfig":{{"{name}":{value}}}"#),
@@ -84,7 +84,7 @@ pub(super) fn effort(format: Format) -> Option<String> {
         Format::OpenaiChat => r#""reasoning_effort":"high""#,
         Format::OpenaiResponses => r#""reasoning":{"effort":"high"}"#,
         Format::Anthropic => r#""thinking":{"type":"adaptive"}"#,
-        Format::Interactions => r#""generation_config":{"thinking_level":"high"}"#,
+        Format::GeminiInteractions => r#""generation_config":{"thinking_level":"high"}"#,
         Format::Gemini => r#""generationConfig":{"thinkingConfig":{"thinkingLevel":"high"}}"#,
         _ => r#""additionalModelRequestFields":{"thinking":{"type":"adaptive"}}"#,
     };

@@ -72,7 +72,7 @@ pub(crate) const THINGS: [(&str, Say); 32] = [
 pub(super) fn frame(format: Format, members: &str, entries: &[String]) -> String {
     let list = match format {
         Format::Gemini => "contents",
-        Format::OpenaiResponses | Format::Interactions => "input",
+        Format::OpenaiResponses | Format::GeminiInteractions => "input",
         _ => "messages",
     };
     let entries = entries.join(",");
@@ -85,7 +85,7 @@ fn message(format: Format, side: &str, elements: &str) -> String {
     match (format, side) {
         (Format::Gemini, "assistant") => format!(r#"{{"role":"model","parts":[{elements}]}}"#),
         (Format::Gemini, side) => format!(r#"{{"role":"{side}","parts":[{elements}]}}"#),
-        (Format::Interactions, side) => {
+        (Format::GeminiInteractions, side) => {
             let kind = if side == "assistant" { "model_output" } else { "user_input" };
             format!(r#"{{"type":"{kind}","content":[{elements}]}}"#)
         }
@@ -136,7 +136,7 @@ pub(super) fn tools(format: Format, more: &str) -> String {
         Format::OpenaiResponses => {
             format!(r#""tools":[{{"type":"function","name":"f",{more}"parameters":{schema}}}]"#)
         }
-        Format::Interactions => {
+        Format::GeminiInteractions => {
             format!(r#""tools":[{{"type":"function","name":"f","parameters":{schema}}}]"#)
         }
         Format::Anthropic => format!(r#""tools":[{{"name":"f",{more}"input_schema":{schema}}}]"#),
@@ -163,7 +163,7 @@ fn pair(format: Format, content: &str, more: &str) -> String {
             r#"{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"a\":1}"}"#.to_owned(),
             format!(r#"{{"type":"function_call_output","call_id":"call_1","output":{value}}}"#),
         ),
-        Format::Interactions => (
+        Format::GeminiInteractions => (
             r#"{"type":"function_call","id":"call_1","name":"f","arguments":{"a":1}}"#.to_owned(),
             format!(r#"{{"type":"function_result","call_id":"call_1","name":"f","result":{value}{more}}}"#),
         ),
@@ -205,7 +205,7 @@ fn pair(format: Format, content: &str, more: &str) -> String {
 
 fn failed(format: Format) -> Option<String> {
     let mark = match format {
-        Format::Anthropic | Format::Interactions => r#","is_error":true"#,
+        Format::Anthropic | Format::GeminiInteractions => r#","is_error":true"#,
         Format::Gemini => "error",
         Format::Bedrock => r#","status":"error""#,
         _ => return None,
@@ -224,7 +224,7 @@ fn picture(format: Format) -> String {
         Format::Anthropic => format!(
             r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{PNG}"}}}}"#
         ),
-        Format::Interactions => {
+        Format::GeminiInteractions => {
             format!(r#"{{"type":"image","mime_type":"image/png","data":"{PNG}"}}"#)
         }
         Format::Gemini => format!(r#"{{"inlineData":{{"mimeType":"image/png","data":"{PNG}"}}}}"#),
@@ -248,7 +248,7 @@ fn address(format: Format) -> Option<String> {
         Format::Anthropic => {
             format!(r#"{{"type":"image","source":{{"type":"url","url":"{url}"}}}}"#)
         }
-        Format::Interactions => {
+        Format::GeminiInteractions => {
             format!(r#"{{"type":"image","mime_type":"image/png","uri":"{url}"}}"#)
         }
         Format::Gemini => {
@@ -271,7 +271,7 @@ fn pdf(format: Format) -> Option<String> {
         Format::Anthropic => format!(
             r#"{{"type":"document","source":{{"type":"base64","media_type":"application/pdf","data":"{PDF}"}}}}"#
         ),
-        Format::Interactions => {
+        Format::GeminiInteractions => {
             format!(r#"{{"type":"document","mime_type":"application/pdf","data":"{PDF}"}}"#)
         }
         Format::Gemini => {
@@ -289,7 +289,9 @@ fn sound(format: Format) -> Option<String> {
         Format::OpenaiChat => {
             r#"{"type":"input_audio","input_audio":{"data":"UklGRg==","format":"wav"}}"#
         }
-        Format::Interactions => r#"{"type":"audio","mime_type":"audio/wav","data":"UklGRg=="}"#,
+        Format::GeminiInteractions => {
+            r#"{"type":"audio","mime_type":"audio/wav","data":"UklGRg=="}"#
+        }
         Format::Gemini => r#"{"inlineData":{"mimeType":"audio/wav","data":"UklGRg=="}}"#,
         Format::Bedrock => r#"{"audio":{"format":"wav","source":{"bytes":"UklGRg=="}}}"#,
         _ => return None,
@@ -306,7 +308,7 @@ fn kept_file(format: Format) -> Option<String> {
             Format::Anthropic => {
                 r#"{"type":"document","source":{"type":"file","file_id":"file_1"}}"#
             }
-            Format::Interactions => {
+            Format::GeminiInteractions => {
                 r#"{"type":"document","mime_type":"application/pdf","uri":"gs://bucket/a.pdf"}"#
             }
             Format::Gemini => {
@@ -327,7 +329,7 @@ fn system(format: Format) -> Option<String> {
         }
         Format::OpenaiResponses => r#""instructions":"Be brief.""#,
         Format::Anthropic => r#""system":"Be brief.""#,
-        Format::Interactions => r#""system_instruction":"Be brief.""#,
+        Format::GeminiInteractions => r#""system_instruction":"Be brief.""#,
         Format::Gemini => r#""systemInstruction":{"parts":[{"text":"Be brief."}]}"#,
         _ => r#""system":[{"text":"Be brief."}]"#,
     };
@@ -381,7 +383,7 @@ fn reasoning(format: Format) -> Option<String> {
             Some(frame(format, "", &[ask(format), said.to_owned(), done, ask(format)]))
         }
         Format::Gemini => reply(format, r#"{"text":"Hm.","thought":true}"#),
-        Format::Interactions => {
+        Format::GeminiInteractions => {
             Some(thought(r#"{"type":"thought","summary":[{"type":"text","text":"Hm."}]}"#))
         }
         Format::Bedrock => {
@@ -393,7 +395,7 @@ fn reasoning(format: Format) -> Option<String> {
 
 /// Steps before a reply of Interactions'.
 fn thought(steps: &str) -> String {
-    let format = Format::Interactions;
+    let format = Format::GeminiInteractions;
     let done = message(format, "assistant", &text(format, "assistant", "Done."));
     frame(format, "", &[ask(format), steps.to_owned(), done, ask(format)])
 }
@@ -409,7 +411,7 @@ fn signed(format: Format) -> Option<String> {
             reply(format, r#"{"type":"thinking","thinking":"Hm.","signature":"c2ln"}"#)
         }
         Format::Gemini => reply(format, r#"{"text":"So.","thoughtSignature":"c2ln"}"#),
-        Format::Interactions => Some(thought(r#"{"type":"thought","signature":"c2ln"}"#)),
+        Format::GeminiInteractions => Some(thought(r#"{"type":"thought","signature":"c2ln"}"#)),
         Format::Bedrock => reply(
             format,
             r#"{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}}"#,
@@ -428,7 +430,7 @@ fn served(format: Format) -> Option<String> {
             format,
             r#"{"executableCode":{"language":"PYTHON","code":"1"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1"}}"#,
         ),
-        Format::Interactions => Some(thought(
+        Format::GeminiInteractions => Some(thought(
             r#"{"type":"google_search_call","id":"s","arguments":{"queries":["x"]}},{"type":"google_search_result","call_id":"s","result":[]}"#,
         )),
         Format::OpenaiResponses => {
@@ -465,7 +467,7 @@ fn elsewhere(format: Format) -> Option<String> {
     let member = match format {
         Format::OpenaiResponses => r#""previous_response_id":"resp_1""#,
         Format::Gemini => r#""cachedContent":"cachedContents/1""#,
-        Format::Interactions => r#""previous_interaction_id":"v1_1""#,
+        Format::GeminiInteractions => r#""previous_interaction_id":"v1_1""#,
         _ => return None,
     };
     Some(frame(format, member, &[ask(format)]))

@@ -123,7 +123,7 @@ fn reply(format: Format, text: &str) -> String {
     let message = match format {
         Format::Gemini => json!({"role": "model", "parts": [{"text": text}]}),
         Format::Bedrock => json!({"role": "assistant", "content": [{"text": text}]}),
-        Format::Interactions => {
+        Format::GeminiInteractions => {
             json!({"type": "model_output", "content": [{"type": "text", "text": text}]})
         }
         _ => json!({"role": "assistant", "content": text}),

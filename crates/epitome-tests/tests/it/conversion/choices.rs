@@ -37,7 +37,7 @@ fn choices(format: Format) -> &'static [&'static str] {
             r#""toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f","g"]}}"#,
             r#""toolConfig":{"retrievalConfig":{"languageCode":"en"}}"#,
         ],
-        Format::Interactions => &[
+        Format::GeminiInteractions => &[
             r#""generation_config":{"tool_choice":"validated"}"#,
             r#""generation_config":{"tool_choice":"any","seed":7}"#,
             r#""generation_config":{"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}}}"#,
@@ -56,7 +56,7 @@ fn asked(format: Format, choice: &str) -> epitome::Request {
         Format::OpenaiResponses => format!(
             r#"{{"tools":[{{"type":"function","name":"f"}},{{"type":"custom","name":"patch"}}],{choice},"input":"Go."}}"#
         ),
-        Format::Interactions => {
+        Format::GeminiInteractions => {
             format!(r#"{{"tools":[{{"type":"function","name":"f"}}],{choice},"input":"Go."}}"#)
         }
         Format::Anthropic => format!(

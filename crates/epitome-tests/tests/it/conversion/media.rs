@@ -39,7 +39,7 @@ fn shown(format: Format) -> &'static [&'static str] {
             r#"{"fileData":{"fileUri":"https://h/watch"}}"#,
             r#"{"fileData":{"mimeType":"application/pdf","fileUri":"https://generativelanguage.googleapis.com/v1beta/files/1"}}"#,
         ],
-        Format::Interactions => &[
+        Format::GeminiInteractions => &[
             r#"{"type":"image","mime_type":"image/webp","data":"AAAA","resolution":"high"}"#,
             r#"{"type":"audio","mime_type":"audio/mp3","data":"AAAA"}"#,
             r#"{"type":"video","uri":"https://h/watch","mime_type":"video/mp4"}"#,
@@ -63,12 +63,12 @@ fn asked(format: Format, medium: &str) -> epitome::Request {
         _ => r#"{"type":"text","text":"See."}"#,
     };
     let (list, inside) = match format {
-        Format::OpenaiResponses | Format::Interactions => ("input", "content"),
+        Format::OpenaiResponses | Format::GeminiInteractions => ("input", "content"),
         Format::Gemini => ("contents", "parts"),
         _ => ("messages", "content"),
     };
     let (key, user) = match format {
-        Format::Interactions => ("type", "user_input"),
+        Format::GeminiInteractions => ("type", "user_input"),
         _ => ("role", "user"),
     };
     let body = format!(r#"{{"{list}":[{{"{key}":"{user}","{inside}":[{word},{medium}]}}]}}"#);
@@ -266,28 +266,28 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           openai-responses: {"type":"input_text","text":"[not carried over: video/mp4, s3://b/a.mp4]"} (ProviderFile s3://b/a.mp4)
           gemini-interactions: {"type":"text","text":"[not carried over: video/mp4, s3://b/a.mp4]"} (ProviderFile s3://b/a.mp4)
         gemini-interactions: {"type":"image","mime_type":"image/webp","data":"AAAA","resolution":"high"}
-          openai-chat: {"image_url":{"url":"data:image/webp;base64,AAAA"},"type":"image_url"} (Member mime_type) (Member data) (Member resolution)
-          anthropic: {"source":{"data":"AAAA","media_type":"image/webp","type":"base64"},"type":"image"} (Member mime_type) (Member data) (Member resolution)
-          gemini: {"inlineData":{"data":"AAAA","mimeType":"image/webp"}} (Member mime_type) (Member data) (Member resolution)
-          openai-responses: {"detail":"auto","image_url":"data:image/webp;base64,AAAA","type":"input_image"} (Member mime_type) (Member data) (Member resolution)
-          bedrock: {"image":{"format":"webp","source":{"bytes":"AAAA"}}} (Member mime_type) (Member data) (Member resolution)
+          openai-chat: {"image_url":{"url":"data:image/webp;base64,AAAA"},"type":"image_url"} (Member resolution)
+          anthropic: {"source":{"data":"AAAA","media_type":"image/webp","type":"base64"},"type":"image"} (Member resolution)
+          gemini: {"inlineData":{"data":"AAAA","mimeType":"image/webp"}} (Member resolution)
+          openai-responses: {"detail":"auto","image_url":"data:image/webp;base64,AAAA","type":"input_image"} (Member resolution)
+          bedrock: {"image":{"format":"webp","source":{"bytes":"AAAA"}}} (Member resolution)
         gemini-interactions: {"type":"audio","mime_type":"audio/mp3","data":"AAAA"}
-          openai-chat: {"input_audio":{"data":"AAAA","format":"mp3"},"type":"input_audio"} (Member mime_type) (Member data)
-          anthropic: {"type":"text","text":"[not carried over: audio/mp3, 4 bytes]"} (Member mime_type) (Member data) (Medium audio/mp3)
-          gemini: {"inlineData":{"data":"AAAA","mimeType":"audio/mp3"}} (Member mime_type) (Member data)
-          openai-responses: {"type":"input_text","text":"[not carried over: audio/mp3, 4 bytes]"} (Member mime_type) (Member data) (Medium audio/mp3)
-          bedrock: {"audio":{"format":"mp3","source":{"bytes":"AAAA"}}} (Member mime_type) (Member data)
+          openai-chat: {"input_audio":{"data":"AAAA","format":"mp3"},"type":"input_audio"}
+          anthropic: {"type":"text","text":"[not carried over: audio/mp3, 4 bytes]"} (Medium audio/mp3)
+          gemini: {"inlineData":{"data":"AAAA","mimeType":"audio/mp3"}}
+          openai-responses: {"type":"input_text","text":"[not carried over: audio/mp3, 4 bytes]"} (Medium audio/mp3)
+          bedrock: {"audio":{"format":"mp3","source":{"bytes":"AAAA"}}}
         gemini-interactions: {"type":"video","uri":"https://h/watch","mime_type":"video/mp4"}
-          openai-chat: {"type":"text","text":"[not carried over: video/mp4, https://h/watch]"} (Member uri) (Member mime_type) (Medium video/mp4)
-          anthropic: {"type":"text","text":"[not carried over: video/mp4, https://h/watch]"} (Member uri) (Member mime_type) (Medium video/mp4)
-          gemini: {"fileData":{"fileUri":"https://h/watch","mimeType":"video/mp4"}} (Member uri) (Member mime_type)
-          openai-responses: {"type":"input_text","text":"[not carried over: video/mp4, https://h/watch]"} (Member uri) (Member mime_type) (Medium video/mp4)
-          bedrock: {"text":"[not carried over: video/mp4, https://h/watch]"} (Member uri) (Member mime_type) (Medium video/mp4)
+          openai-chat: {"type":"text","text":"[not carried over: video/mp4, https://h/watch]"} (Medium video/mp4)
+          anthropic: {"type":"text","text":"[not carried over: video/mp4, https://h/watch]"} (Medium video/mp4)
+          gemini: {"fileData":{"fileUri":"https://h/watch","mimeType":"video/mp4"}}
+          openai-responses: {"type":"input_text","text":"[not carried over: video/mp4, https://h/watch]"} (Medium video/mp4)
+          bedrock: {"text":"[not carried over: video/mp4, https://h/watch]"} (Medium video/mp4)
         gemini-interactions: {"type":"document","mime_type":"application/pdf","uri":"https://h/a.pdf"}
-          openai-chat: {"type":"text","text":"[not carried over: application/pdf, https://h/a.pdf]"} (Member mime_type) (Member uri) (Medium application/pdf)
-          anthropic: {"source":{"type":"url","url":"https://h/a.pdf"},"type":"document"} (Member mime_type) (Member uri)
-          gemini: {"fileData":{"fileUri":"https://h/a.pdf","mimeType":"application/pdf"}} (Member mime_type) (Member uri)
-          openai-responses: {"file_url":"https://h/a.pdf","type":"input_file"} (Member mime_type) (Member uri)
-          bedrock: {"text":"[not carried over: application/pdf, https://h/a.pdf]"} (Member mime_type) (Member uri) (Medium application/pdf)
+          openai-chat: {"type":"text","text":"[not carried over: application/pdf, https://h/a.pdf]"} (Medium application/pdf)
+          anthropic: {"source":{"type":"url","url":"https://h/a.pdf"},"type":"document"}
+          gemini: {"fileData":{"fileUri":"https://h/a.pdf","mimeType":"application/pdf"}}
+          openai-responses: {"file_url":"https://h/a.pdf","type":"input_file"}
+          bedrock: {"text":"[not carried over: application/pdf, https://h/a.pdf]"} (Medium application/pdf)
     "#]].assert_eq(&all);
 }

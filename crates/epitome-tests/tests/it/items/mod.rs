@@ -169,7 +169,7 @@ fn what_goes_on_from_an_interaction_stays() {
             said("user_input", "And now?"),
         ]);
         let body = json!({"model": "gemini-3.8-flash", key: value, "input": steps}).to_string();
-        wire::parse(Format::Interactions, body).expect("a request")
+        wire::parse(Format::GeminiInteractions, body).expect("a request")
     };
     let request = going_on("previous_interaction_id", json!("v1_1"));
     let elsewhere = request.elsewhere().expect("it is named");

@@ -184,7 +184,7 @@ mod tests {
 
     fn found(steps: &[&str]) -> Vec<(usize, &'static str)> {
         let body = format!(r#"{{"model":"gemini-3.8-flash","input":[{}]}}"#, steps.join(","));
-        let request = parse(Format::Interactions, body).expect("steps");
+        let request = parse(Format::GeminiInteractions, body).expect("steps");
         check(&request).into_iter().map(|found| (found.entry, found.rule.0)).collect()
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let odd = CALL.replace("{}}", "7}");
         let steps = [ASK, &odd, ASK, "7", r#"{"type":"model_output","content":[]}"#].join(",");
         let body = format!(r#"{{"model":"m","input":[{steps}]}}"#);
-        let repaired = repair(&parse(Format::Interactions, body).expect("steps"));
+        let repaired = repair(&parse(Format::GeminiInteractions, body).expect("steps"));
         assert!(repaired.left.is_empty(), "{:?}", repaired.left);
         let text = repaired.request.source();
         assert!(
@@ -225,7 +225,10 @@ mod tests {
             ),
         ] {
             let request = detect(body.to_owned()).expect("a request");
-            assert_eq!((request.format, request.transcript.len()), (Format::Interactions, entries));
+            assert_eq!(
+                (request.format, request.transcript.len()),
+                (Format::GeminiInteractions, entries)
+            );
             assert_eq!(check(&request), []);
         }
         let body =

@@ -84,55 +84,55 @@ rules! {
         repair "",
         error "Duplicate function declaration found: …",
         source "PROVIDERS.md B.4 [BK]";
-    INTERACTIONS_NONE = Interactions "interactions/no-input": "the input is not empty, unless history is elsewhere",
+    INTERACTIONS_NONE = GeminiInteractions "interactions/no-input": "the input is not empty, unless history is elsewhere",
         repair "",
         error "Request must contain at least one step in `input`.",
         source "PROVIDERS.md B.4c; text [BK]";
-    INTERACTIONS_SHAPE = Interactions "interactions/shape": "every step is an object with a type; types that are not known are carried",
+    INTERACTIONS_SHAPE = GeminiInteractions "interactions/shape": "every step is an object with a type; types that are not known are carried",
         repair "what isn't an object is dropped",
         error "Invalid value at 'input[…]': expected a step with a `type`.",
         source "PROVIDERS.md B.4c; SDK types; text [BK]";
-    INTERACTIONS_EMPTY = Interactions "interactions/empty": "a step of the user's or the model's has content",
+    INTERACTIONS_EMPTY = GeminiInteractions "interactions/empty": "a step of the user's or the model's has content",
         repair "the step is dropped",
         error "Invalid value at 'input[…].content': content must not be empty.",
         source "PROVIDERS.md B.4c; text [BK]";
-    INTERACTIONS_CONTENT = Interactions "interactions/content": "a content is an object with a type and what that type holds; types that are not known are carried",
+    INTERACTIONS_CONTENT = GeminiInteractions "interactions/content": "a content is an object with a type and what that type holds; types that are not known are carried",
         repair "the content is dropped",
         error "Invalid value at 'input[…].content[…]': …",
         source "PROVIDERS.md B.4c; SDK types; text [BK]";
-    INTERACTIONS_NAME = Interactions "interactions/name": "a called function's name has 1 to 128 characters",
+    INTERACTIONS_NAME = GeminiInteractions "interactions/name": "a called function's name has 1 to 128 characters",
         repair "the name is cut, or `unknown` where there is none",
         error "Invalid value at 'input[…].name': Name cannot be empty.",
         source "PROVIDERS.md B.4c; text [BK]";
-    INTERACTIONS_ARGUMENTS = Interactions "interactions/arguments": "a call's arguments are an object",
+    INTERACTIONS_ARGUMENTS = GeminiInteractions "interactions/arguments": "a call's arguments are an object",
         repair "the arguments are wrapped in an object",
         error "Invalid value at 'input[…].arguments' (type.googleapis.com/google.protobuf.Struct), …",
         source "PROVIDERS.md B.4c; SDK types; text [BK]";
-    INTERACTIONS_RESULT = Interactions "interactions/result": "a function's result is a string, a list of contents or an object",
+    INTERACTIONS_RESULT = GeminiInteractions "interactions/result": "a function's result is a string, a list of contents or an object",
         repair "it is written as a string",
         error "Invalid value at 'input[…].result': …",
         source "PROVIDERS.md B.4c; SDK types; text [BK]";
-    INTERACTIONS_ANSWERED = Interactions "interactions/answered": "every function call has a result before anything else is said (open calls at the end are normal)",
+    INTERACTIONS_ANSWERED = GeminiInteractions "interactions/answered": "every function call has a result before anything else is said (open calls at the end are normal)",
         repair "an error result that says that there is none is added",
         error "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
         source "PROVIDERS.md B.4c [BK]";
-    INTERACTIONS_ORPHAN = Interactions "interactions/orphan": "every function result answers a call of the model's turn before it, unless history is elsewhere",
+    INTERACTIONS_ORPHAN = GeminiInteractions "interactions/orphan": "every function result answers a call of the model's turn before it, unless history is elsewhere",
         repair "the result is dropped",
         error "Please ensure that function response turn comes immediately after a function call turn.",
         source "PROVIDERS.md B.4c [BK]";
-    INTERACTIONS_DUPLICATE = Interactions "interactions/duplicate-result": "a call is answered once",
+    INTERACTIONS_DUPLICATE = GeminiInteractions "interactions/duplicate-result": "a call is answered once",
         repair "all results but the first are dropped",
         error "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
         source "PROVIDERS.md B.4c [BK]";
-    INTERACTIONS_PLACE = Interactions "interactions/result-place": "function results stand directly behind the model's turn with their calls",
+    INTERACTIONS_PLACE = GeminiInteractions "interactions/result-place": "function results stand directly behind the model's turn with their calls",
         repair "the result is moved there",
         error "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
         source "PROVIDERS.md B.4c [BK]";
-    INTERACTIONS_REUSED_ID = Interactions "interactions/reused-id": "every call has an id, a string, unique in the request",
+    INTERACTIONS_REUSED_ID = GeminiInteractions "interactions/reused-id": "every call has an id, a string, unique in the request",
         repair "the later call and its result get a fresh id",
         error "Invalid value at 'input[…].id': …",
         source "PROVIDERS.md B.4c; SDK docstrings; text [BK]";
-    INTERACTIONS_TOOL_NAMES = Interactions "interactions/tool-names": "functions have different names",
+    INTERACTIONS_TOOL_NAMES = GeminiInteractions "interactions/tool-names": "functions have different names",
         repair "",
         error "Duplicate function declaration found: …",
         source "PROVIDERS.md B.4c [BK]";

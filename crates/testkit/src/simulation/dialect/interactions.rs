@@ -16,7 +16,7 @@ fn block(words: &str) -> Value {
 
 impl Dialect for Interactions {
     fn format(&self) -> Format {
-        Format::Interactions
+        Format::GeminiInteractions
     }
 
     fn path(&self, _: &str) -> String {
