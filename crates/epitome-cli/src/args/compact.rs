@@ -67,7 +67,8 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The format to write: openai-chat, anthropic, gemini, openai-responses or bedrock; and the model that it is for.
+    /// The format to write: openai-chat, anthropic, gemini, gemini-interactions, openai-responses or
+    /// bedrock; and the model that it is for.
     #[arg(long, value_name = "FORMAT[:MODEL]", help_heading = "Output")]
     pub(crate) to: Destination,
 

@@ -25,7 +25,7 @@ pub struct CompactRequest {
     /// The compactor that is asked.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// The request's body, byte for byte, and its format: anthropic, openai-chat, openai-responses, gemini, bedrock.
+    /// The request's body, byte for byte, and its format: anthropic, openai-chat, openai-responses, gemini, bedrock, gemini-interactions.
     #[prost(string, tag = "2")]
     pub body: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
