@@ -192,14 +192,15 @@ pub(super) fn agent_lane(words: &[QuotedMessage], all: u64, counter: &dyn TokenC
     if both.whole == words.len() {
         return both.text;
     }
-    let last = lane(std::slice::from_ref(last), all).text;
-    // Earlier words alone would stand for where it stands.
-    if last.is_empty() {
-        return last;
+    let last = lane(std::slice::from_ref(last), all);
+    let says = |lane: &Lane| lane.quoted.iter().any(|word| specifics(&word.text).next().is_some());
+    // Earlier words alone would stand for where it stands, and a part that names nothing tells nothing.
+    if last.whole == 0 && !says(&last) {
+        return String::new();
     }
+    let last = last.text;
     let before = lane(before, all.saturating_sub(counter.text(&last).tokens));
-    let says = before.quoted.iter().any(|word| specifics(&word.text).next().is_some());
-    if says { before.text + &last } else { last }
+    if says(&before) { before.text + &last } else { last }
 }
 
 /// What a sentence of a person is worth.
