@@ -6,7 +6,7 @@ use epitome::wire::{Envelope, Format};
 
 use crate::draft::{Block, Draft, Message, Shape, is_flat};
 use crate::prose;
-use crate::responses;
+use crate::{interactions, responses};
 use epitome_bench::dice::Dice;
 
 /// How long a transcript is to be, and of what.
@@ -70,7 +70,7 @@ fn draft(seed: u64, size: Size) -> Draft {
 }
 
 fn step(draft: &mut Draft, dice: &mut Dice, ids: &mut usize, lines: usize) {
-    let is_flat = is_flat(draft.format);
+    let is_flat = is_flat(draft.format) || draft.format == Format::GeminiInteractions;
     let has_items = draft.format == Format::OpenaiResponses;
     let mut said = Vec::new();
     if dice.one_in(3) {
@@ -129,10 +129,10 @@ fn step(draft: &mut Draft, dice: &mut Dice, ids: &mut usize, lines: usize) {
         });
     }
     let said = Message::new("assistant", said);
-    if has_items {
-        draft.messages.extend(responses::items(said));
-    } else {
-        draft.messages.push(said);
+    match draft.format {
+        Format::OpenaiResponses => draft.messages.extend(responses::items(said)),
+        Format::GeminiInteractions => draft.messages.extend(interactions::steps(said)),
+        _ => draft.messages.push(said),
     }
     if is_flat {
         draft.messages.extend(results.into_iter().map(|result| Message::new("tool", vec![result])));
@@ -148,9 +148,13 @@ mod tests {
 
     #[test]
     fn long_ones_are_valid_and_repeatable() {
-        for format in
-            [Format::OpenaiChat, Format::Anthropic, Format::Gemini, Format::OpenaiResponses]
-        {
+        for format in [
+            Format::OpenaiChat,
+            Format::Anthropic,
+            Format::Gemini,
+            Format::OpenaiResponses,
+            Format::GeminiInteractions,
+        ] {
             let text = generate(5, Size::entries(format, 2000));
             assert_eq!(text, generate(5, Size::entries(format, 2000)));
             let request = wire::parse(format, text).expect("a request");
