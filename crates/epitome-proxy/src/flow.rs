@@ -23,11 +23,16 @@ pub(crate) struct Flow {
     rest: Option<Incoming>,
     /// It broke after what was read ahead.
     broken: Option<FlowError>,
+    /// Until what came before the break is on its way: an error takes with it what isn't.
+    breaking: Option<Pin<Box<Sleep>>>,
     patience: Option<Patience>,
     usage: Option<Usage>,
     /// The connection that it is written to isn't idle.
     _busy: Option<Arc<Activity>>,
 }
+
+/// Between what came and the break behind it.
+const LINGER: Duration = Duration::from_millis(50);
 
 /// How long the next frame may take.
 struct Patience {
@@ -97,7 +102,7 @@ impl Flow {
             if !fits {
                 read.append(&mut self.ahead);
                 let is_broken = broken.is_some();
-                let flow = Flow { ahead: read, broken, ..self };
+                let flow = Flow { ahead: read, broken, breaking: None, ..self };
                 return if is_broken { Collected::Broken(flow) } else { Collected::Long(flow) };
             }
         }
@@ -138,7 +143,7 @@ impl Flow {
                     }
                 }
                 Some(Err(error)) => {
-                    self.broken = Some(error);
+                    (self.broken, self.breaking) = (Some(error), None);
                     break;
                 }
             }
@@ -190,15 +195,21 @@ impl Body for Flow {
             flow.passes(&frame);
             return Poll::Ready(Some(Ok(frame)));
         }
-        if let Some(error) = flow.broken.take() {
-            flow.rest = None;
-            return Poll::Ready(Some(Err(error)));
+        if flow.broken.is_none() {
+            match ready!(flow.poll_rest(context)) {
+                Some(Err(error)) => flow.broken = Some(error),
+                polled => {
+                    if let Some(Ok(frame)) = &polled {
+                        flow.passes(frame);
+                    }
+                    return Poll::Ready(polled);
+                }
+            }
         }
-        let polled = ready!(flow.poll_rest(context));
-        if let Some(Ok(frame)) = &polled {
-            flow.passes(frame);
-        }
-        Poll::Ready(polled)
+        let breaking = flow.breaking.get_or_insert_with(|| Box::pin(sleep(LINGER)));
+        ready!(breaking.as_mut().poll(context));
+        flow.rest = None;
+        Poll::Ready(flow.broken.take().map(Err))
     }
 
     fn is_end_stream(&self) -> bool {

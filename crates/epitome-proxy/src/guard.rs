@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-use http::header::{CONNECTION, HOST, ORIGIN, UPGRADE};
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, ORIGIN, TRANSFER_ENCODING, UPGRADE};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 
@@ -16,7 +16,11 @@ pub(crate) fn admit(
     headers: &HeaderMap,
     listening: IpAddr,
 ) -> Result<(), Refusal> {
-    if headers.contains_key(ORIGIN) {
+    // What a page embeds has no Origin, but says where it is embedded.
+    let is_embedded =
+        |value: &HeaderValue| matches!(value.as_bytes(), b"cross-site" | b"same-site");
+    let is_of_page = headers.get_all("sec-fetch-site").iter().any(is_embedded);
+    if headers.contains_key(ORIGIN) || is_of_page {
         return Err(Refusal::new(StatusCode::FORBIDDEN, "origin", "web pages are not served"));
     }
     // Where it listens for others, their names for it aren't known.
@@ -78,6 +82,10 @@ const HOPS: [&str; 9] = [
 
 /// Takes out what is of one connection; the others stay in their order.
 pub(crate) fn strip(headers: &mut HeaderMap) {
+    // Of the two lengths the other one holds (RFC 9112, 6.3).
+    if headers.contains_key(TRANSFER_ENCODING) {
+        headers.remove(CONTENT_LENGTH);
+    }
     let named = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let named: HashSet<String> =
         named.flat_map(|it| it.split(',')).map(|it| it.trim().to_ascii_lowercase()).collect();
@@ -158,6 +166,6 @@ mod tests {
         }
         strip(&mut headers);
         let left: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
-        assert_eq!(left, ["x-end", "content-length"]);
+        assert_eq!(left, ["x-end"]);
     }
 }

@@ -12,6 +12,8 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use crate::noting::{piecewise, upstream, whole};
@@ -245,4 +247,45 @@ async fn clients_may_speak_http_2() {
         assert_eq!((head.version, format!("http://{host}")), (Version::HTTP_11, url.clone()));
         assert_eq!((&body[..], head.headers["x-own"].as_bytes()), (&b"{}"[..], &b"1"[..]));
     }
+}
+
+/// An upstream that answers all with these bytes, and closes.
+async fn answering(bytes: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let mut seen = vec![0; 1 << 16];
+            let _some = socket.read(&mut seen).await.expect("a request");
+            socket.write_all(bytes.as_bytes()).await.expect("it is read");
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn what_came_before_a_break_arrives() {
+    for (bytes, status) in [
+        ("HTTP/1.1 429 Slow\r\nretry-after: 7\r\ncontent-length: 50\r\n\r\n{\"error\":", 429),
+        (
+            "HTTP/1.1 200 OK\r\nretry-after: 7\r\ncontent-type: text/event-stream\r\ncontent-length: 50\r\n\r\n: go\n",
+            200,
+        ),
+    ] {
+        let stage = Stage::new(&before(&answering(bytes).await, None)).await;
+        let body = Bytes::from_static(br#"{"model":"m","messages":[]}"#);
+        let request = stage.post("/v1/messages").body(body).expect("a request");
+        let reply = stage.send(request).await;
+        assert_eq!(reply.status(), status);
+        assert_eq!(reply.headers()["retry-after"], "7");
+        assert!(reply.into_body().collect().await.is_err(), "it breaks off");
+    }
+}
+
+#[tokio::test]
+async fn of_two_lengths_the_chunks_hold() {
+    let bytes = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{\"a\":\"b\"}\r\n0\r\n\r\n";
+    let stage = Stage::new(&before(&answering(bytes).await, None)).await;
+    let request = stage.post("/v1/files").body(Bytes::from_static(b"{}")).expect("a request");
+    assert_eq!(stage.call(request).await.body(), &Bytes::from_static(br#"{"a":"b"}"#));
 }

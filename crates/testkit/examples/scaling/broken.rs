@@ -121,7 +121,7 @@ fn each(n: usize, piece: impl Fn(usize) -> Piece) -> Vec<Piece> {
 fn list(format: Format) -> &'static str {
     match format {
         Format::Gemini => "contents",
-        Format::OpenaiResponses => "input",
+        Format::OpenaiResponses | Format::GeminiInteractions => "input",
         _ => "messages",
     }
 }
@@ -139,7 +139,14 @@ fn entries(format: Format, role: &str, pieces: &[Piece]) -> Vec<String> {
     let written: Vec<String> = pieces.iter().map(|piece| element(format, piece)).collect();
     let all = written.join(",");
     let member = match (format, &pieces[0]) {
-        (Format::OpenaiResponses, Piece::Call(_) | Piece::Result(_)) => return written,
+        (
+            Format::OpenaiResponses | Format::GeminiInteractions,
+            Piece::Call(_) | Piece::Result(_),
+        ) => return written,
+        (Format::GeminiInteractions, Piece::Text(_)) => {
+            let kind = if role == "user" { "user_input" } else { "model_output" };
+            return vec![format!(r#"{{"type":"{kind}","content":[{all}]}}"#)];
+        }
         (Format::OpenaiChat, Piece::Result(_)) => return written,
         (Format::OpenaiChat, Piece::Call(_)) => "tool_calls",
         (Format::Gemini, _) => "parts",
@@ -151,12 +158,10 @@ fn entries(format: Format, role: &str, pieces: &[Piece]) -> Vec<String> {
 fn element(format: Format, piece: &Piece) -> String {
     match (format, piece) {
         // An empty text is one here, so something that is no part stands for it.
-        (Format::OpenaiChat, Piece::Text("")) => "7".to_owned(),
+        (Format::OpenaiChat | Format::GeminiInteractions, Piece::Text("")) => "7".to_owned(),
         // The type is the wrong one for Responses.
-        (Format::OpenaiChat | Format::Anthropic | Format::OpenaiResponses, Piece::Text(text)) => {
-            format!(r#"{{"type":"text","text":"{text}"}}"#)
-        }
-        (_, Piece::Text(text)) => format!(r#"{{"text":"{text}"}}"#),
+        (Format::Gemini | Format::Bedrock, Piece::Text(text)) => format!(r#"{{"text":"{text}"}}"#),
+        (_, Piece::Text(text)) => format!(r#"{{"type":"text","text":"{text}"}}"#),
         (Format::OpenaiChat, Piece::Call(id)) => {
             format!(
                 r#"{{"id":"{id}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}"#
@@ -176,6 +181,12 @@ fn element(format: Format, piece: &Piece) -> String {
         }
         (Format::Gemini, Piece::Result(id)) => {
             format!(r#"{{"functionResponse":{{"id":"{id}","name":"g","response":{{}}}}}}"#)
+        }
+        (Format::GeminiInteractions, Piece::Call(id)) => {
+            format!(r#"{{"type":"function_call","id":"{id}","name":"f","arguments":{{}}}}"#)
+        }
+        (Format::GeminiInteractions, Piece::Result(id)) => {
+            format!(r#"{{"type":"function_result","call_id":"{id}","name":"f","result":"r"}}"#)
         }
         (Format::OpenaiResponses, Piece::Call(id)) => {
             format!(r#"{{"type":"function_call","call_id":"{id}","name":"f","arguments":"{{}}"}}"#)
