@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::activation::{self, Key};
-use super::target::{Files, has_failed, key, outcome, says_all, target};
+use super::target::{has_failed, key, outcome, says_all, shown_file, target};
 use crate::text::CallStatus;
 use crate::text::arguments::Arguments;
 use crate::text::outcome::judge;
@@ -104,11 +104,10 @@ impl Deeds {
         if call.act == Act::Idle {
             return;
         }
-        let files = Files::of(&call, arguments);
-        for path in files.changed {
+        for (_, path) in call.changes(arguments) {
             self.changed.insert(path.into(), number);
         }
-        if let Some(path) = files.shown {
+        if let Some(path) = shown_file(&call) {
             self.shown.insert(slot, path.into());
         }
         if reads || call.only_looks() {

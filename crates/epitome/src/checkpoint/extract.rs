@@ -170,10 +170,10 @@ impl Gathered {
         draft: &Draft,
     ) {
         self.see_human(entry);
-        if entry.is_human() {
-            self.shown_human.push(self.numbering.of(entry.index));
-        }
         let number = self.numbering.of(entry.index);
+        if entry.is_human() {
+            self.shown_human.push(number);
+        }
         let is_next = self.stands_for.last().is_some_and(|last| number == last + self.gone + 1);
         if is_next && entry.parts().all(|part| draft.is_gone(part.slot)) {
             self.gone += 1;

@@ -102,41 +102,16 @@ fn named(call: &Call<'_>) -> String {
     out
 }
 
-/// What a call does to files.
-pub(super) struct Files {
-    /// The one file whose content comes back.
-    pub(super) shown: Option<String>,
-    /// Files that it changes.
-    pub(super) changed: Vec<String>,
-}
-
-impl Files {
-    /// The files of a call with these masked `arguments`.
-    pub(super) fn of(call: &Call<'_>, arguments: &str) -> Self {
-        let own = call.arguments.path().map(Cow::into_owned);
-        let is_change = matches!(call.act, Act::Edit | Act::Write | Act::Delete);
-        let mut changed: Vec<String> = own.clone().filter(|_| is_change).into_iter().collect();
-        let patch = call.arguments.patch().or_else(|| call.line.clone());
-        let patch = patch.unwrap_or(Cow::Borrowed(arguments));
-        changed.extend(patched_files(&patch).map(|(_, path)| path.to_owned()));
-        let mut read = Vec::new();
-        for (deed, path) in &call.shell.deeds {
-            match deed {
-                FileDeed::Read => read.push(path.clone()),
-                FileDeed::Search => {}
-                _ => changed.push(path.clone()),
-            }
-        }
-        let one = |paths: &[String]| match paths {
-            [one] => Some(one.clone()),
-            _ => None,
-        };
-        let own = own.filter(|_| is_change || call.act == Act::Read);
-        let shown = own.or_else(|| one(&read)).filter(|path| {
-            path.len() <= MOST_VALUE && !path.contains(|c: char| c.is_control() || c == ']')
-        });
-        Files { shown, changed }
-    }
+/// The one file whose content comes back, if its name can stand in a label.
+pub(super) fn shown_file(call: &Call<'_>) -> Option<String> {
+    let own = call.arguments.path().map(Cow::into_owned);
+    let shows = matches!(call.act, Act::Read | Act::Edit | Act::Write | Act::Delete);
+    let mut read = call.shell.deeds.iter().filter(|(deed, _)| *deed == FileDeed::Read);
+    let only = read.next().filter(|_| read.next().is_none()).map(|(_, path)| path.clone());
+    let fits = |path: &String| {
+        path.len() <= MOST_VALUE && !path.contains(|c: char| c.is_control() || c == ']')
+    };
+    own.filter(|_| shows).or(only).filter(fits)
 }
 
 /// What a call that only reads asked for: its files, else its first short argument.
@@ -216,18 +191,19 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
         let says = first.map(|line| format!("{SAYS}{}", quote(line, MOST_ERROR)));
         return says.unwrap_or_else(|| "answered".to_owned());
     }
-    // Of a command's many lines none tells by its place.
-    let said = bare.lines().map(str::trim);
-    let said = said
-        .filter(|line| !line.is_empty() && (line.len() > MOST_RESULT || exit_code(line).is_none()));
-    let line = if act == Act::Run { None } else { said.clone().next() };
-    match line.filter(|line| !line.is_empty()) {
+    let says =
+        |line: &&str| !line.is_empty() && (line.len() > MOST_RESULT || exit_code(line).is_none());
+    let mut said = bare.lines().map(str::trim).filter(says);
+    // Of a command's many lines none is the outcome, wherever it stands.
+    let first = if act == Act::Run { None } else { said.next() };
+    match first {
         Some(line) => quote(line, MOST_RESULT),
         None if verdict.outcome == CallStatus::Ok => "ok".to_owned(),
         None if bare.is_empty() => "no output".to_owned(),
         None => {
-            let last = quote(said.clone().next_back().unwrap_or_default(), MOST_RESULT);
-            format!("{} of output, last: {last}", counted(said.count(), "line"))
+            let last = said.clone().next_back().unwrap_or_default();
+            let lines = counted(said.count(), "line");
+            format!("{lines} of output, last: {}", quote(last, MOST_RESULT))
         }
     }
 }

@@ -1,9 +1,7 @@
 //! What a call does to files, as far as strategies ask: which are read, and which are stale since.
 
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use crate::text::arguments::patched_files;
 use crate::tool::{Act, Call, FileDeed as Done};
 
 /// A call as it is understood.
@@ -79,28 +77,17 @@ impl ToolEffect {
                 _ => EffectKind::Acts,
             },
         };
-        let path = call.arguments.path().map(Cow::into_owned);
-        match (call.act, path) {
-            (Act::Read, Some(path)) => {
-                let lines = call.arguments.range().map_or(Lines::All, Lines::These);
-                deed.reads.push(Read { path, lines });
-            }
-            (Act::Edit, Some(path)) => deed.edits.push(path),
-            (Act::Write | Act::Delete, Some(path)) => deed.overwrites.push(path),
-            _ => {}
+        if let (Act::Read, Some(path)) = (call.act, call.arguments.path()) {
+            let lines = call.arguments.range().map_or(Lines::All, Lines::These);
+            deed.reads.push(Read { path: path.into_owned(), lines });
         }
-        let changes = call.arguments.patch().or_else(|| call.line.clone());
-        let changes = changes.unwrap_or(Cow::Borrowed(arguments_json));
-        deed.edits.extend(patched_files(&changes).map(|(_, path)| path.to_owned()));
-        for (done, path) in call.shell.deeds {
-            match done {
-                Done::Read if !call.shell.acts => {
-                    deed.reads.push(Read { path, lines: Lines::Unknown });
-                }
-                Done::Edit => deed.edits.push(path),
-                Done::Write | Done::Delete => deed.overwrites.push(path),
-                Done::Read | Done::Search => {}
-            }
+        for (done, path) in call.changes(arguments_json) {
+            let changed = if done == Done::Edit { &mut deed.edits } else { &mut deed.overwrites };
+            changed.push(path);
+        }
+        let reads = call.shell.deeds.into_iter().filter(|(done, _)| *done == Done::Read);
+        if !call.shell.acts {
+            deed.reads.extend(reads.map(|(_, path)| Read { path, lines: Lines::Unknown }));
         }
         deed
     }

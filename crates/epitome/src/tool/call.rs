@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::effect::asks_for_more;
 use super::name::{bare, keeps_list, only_reads, words};
-use super::shell::Command;
+use super::shell::{Command, Deed as FileDeed};
 use crate::text::arguments::{Arguments, patched_files};
 
 /// A call as it is understood.
@@ -29,6 +29,24 @@ impl<'a> Call<'a> {
             shell.acts |= patched_files(line).next().is_some() || !runs_lines(tool);
         }
         Self { act, arguments, line, shell }
+    }
+
+    /// The files that it changes, and how. `arguments` are those that it was read from.
+    pub(crate) fn changes(&self, arguments: &str) -> Vec<(FileDeed, String)> {
+        let own = match self.act {
+            Act::Edit => Some(FileDeed::Edit),
+            Act::Write => Some(FileDeed::Write),
+            Act::Delete => Some(FileDeed::Delete),
+            _ => None,
+        };
+        let file = || self.arguments.path().map(Cow::into_owned);
+        let mut changes: Vec<_> = own.and_then(|deed| Some((deed, file()?))).into_iter().collect();
+        let patch = self.arguments.patch().or_else(|| self.line.clone());
+        let patch = patch.unwrap_or(Cow::Borrowed(arguments));
+        changes.extend(patched_files(&patch).map(|(_, path)| (FileDeed::Edit, path.to_owned())));
+        let looks = |deed| matches!(deed, FileDeed::Read | FileDeed::Search);
+        changes.extend(self.shell.deeds.iter().filter(|(deed, _)| !looks(*deed)).cloned());
+        changes
     }
 
     /// Whether it asks or looks, and changes nothing.

@@ -12,6 +12,7 @@ pub(crate) mod conversion;
 mod detect;
 mod dialect;
 mod envelope;
+mod flat;
 mod gemini;
 mod id_charset;
 mod interactions;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use epitome::convert::{Loss, convert};
+use epitome::convert::{Extent, Loss, convert};
 use epitome::wire::{self, Format};
 use expect_test::{Expect, expect};
 
@@ -212,4 +212,52 @@ fn half_a_character_is_listed() {
     let halves: Vec<_> = lost.iter().filter(|lost| lost.what == Loss::HalfCharacter).collect();
     assert_eq!(halves.len(), 1, "{lost:?}");
     assert_eq!(halves[0].entry, Some(0));
+}
+
+#[test]
+fn words_in_blocks_of_one_format_alone_are_said_everywhere() {
+    let claude = r#"{"model":"m","max_tokens":9,"messages":[
+        {"role":"user","content":[{"type":"document","title":"Rules","source":{"type":"content","content":[{"type":"text","text":"Port 9444."},{"type":"text","text":"No root."}]}},
+            {"type":"document","source":{"type":"text","media_type":"text/plain","data":"Owner: Ana."}},
+            {"type":"search_result","source":"https://docs/x","title":"Hosts","content":[{"type":"text","text":"Host is db3."}]}]},
+        {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"find","input":{}}]},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"search_result","source":"s1","title":"Ports","content":[{"type":"text","text":"Use 8080."}]}]}]}]}"#;
+    let request = wire::parse(Format::Anthropic, claude.to_owned()).expect("a request");
+    for to in Format::ALL.into_iter().filter(|to| *to != Format::Anthropic) {
+        let done = convert(&request, to);
+        let said = [
+            "Rules",
+            "Port 9444.",
+            "No root.",
+            "Owner: Ana.",
+            "Hosts (https://docs/x)",
+            "Host is db3.",
+            "Ports (s1)",
+            "Use 8080.",
+        ];
+        for words in said.into_iter().filter(|words| !(to == Format::Bedrock && *words == "Rules"))
+        {
+            assert!(done.text.contains(words), "{words} isn't in {}", done.text);
+        }
+        assert!(
+            done.lost.iter().all(|lost| lost.extent == Extent::Changed
+                || lost.what == Loss::Parameter
+                || lost.what == Loss::Model),
+            "{:?}",
+            done.lost
+        );
+    }
+    let nova = r#"{"messages":[{"role":"user","content":[{"guardContent":{"text":{"text":"Never log names.","qualifiers":["query"]}}}]},
+        {"role":"assistant","content":[{"citationsContent":{"content":[{"text":"The limit is 40."}],"citations":[{"title":"Limits"}]}},
+            {"citationsContent":{"content":[{"text":"One."},{"text":"Two."}]}}]},
+        {"role":"user","content":[{"searchResult":{"source":"s","title":"T","content":[{"text":"Three."}]}}]}]}"#;
+    let request = wire::parse(Format::Bedrock, nova.to_owned()).expect("a request");
+    assert!(request.transcript.entry(0).is_human(), "guarded words are a person's");
+    for to in Format::ALL.into_iter().filter(|to| *to != Format::Bedrock) {
+        let done = convert(&request, to);
+        for words in ["Never log names.", "The limit is 40.", "One.\\nTwo.", "T (s)\\nThree."] {
+            assert!(done.text.contains(words), "{words} isn't in {}", done.text);
+        }
+        assert!(done.lost.iter().any(|lost| lost.name == "citations"), "{:?}", done.lost);
+    }
 }

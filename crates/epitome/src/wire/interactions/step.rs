@@ -2,6 +2,7 @@
 
 use crate::json::{JsonError, Scanner, Span, unquote};
 use crate::transcript::{Marks, Origin, PartKind, PartRow, Role};
+use crate::wire::flat::{self, member, value};
 use crate::wire::openai_chat::row;
 use crate::wire::origin;
 
@@ -10,22 +11,10 @@ pub(super) const CONTENTS: [&str; 5] = ["text", "image", "audio", "document", "v
 
 /// Reads a step, a content that stands for one, or the plain words that an `input` may be.
 pub(super) fn read(scanner: &mut Scanner<'_>, parts: &mut Vec<PartRow>) -> Result<Role, JsonError> {
-    let text = scanner.text();
-    match scanner.peek() {
-        Some(b'{') => {}
-        Some(b'"') => {
-            let span = scanner.string()?;
-            let mut words = value(PartKind::Text, span, text);
-            words.origin = origin::of_user_text(span.of(text));
-            parts.push(words);
-            return Ok(Role::User);
-        }
-        _ => {
-            let span = scanner.value()?;
-            parts.push(row(PartKind::Opaque, span, span));
-            return Ok(Role::Other);
-        }
+    if let Some(role) = flat::plain(scanner, parts)? {
+        return Ok(role);
     }
+    let text = scanner.text();
     let mut step = Step::default();
     step.whole = scanner.object(|scanner, key| step.member(&unquote(key.of(text)), scanner))?;
     let role = step.parts(text, parts);
@@ -90,7 +79,7 @@ impl Step {
                 return Ok(());
             }
         };
-        *slot = not_null(scanner)?;
+        *slot = member(scanner)?;
         Ok(())
     }
 
@@ -211,7 +200,7 @@ impl List {
         // The last of duplicate keys wins.
         self.contents.clear();
         if scanner.peek() != Some(b'[') {
-            self.span = not_null(scanner)?;
+            self.span = member(scanner)?;
             return Ok(());
         }
         self.span = scanner.array(|scanner| {
@@ -239,19 +228,4 @@ impl Step {
         }
         self.member(key, scanner)
     }
-}
-
-/// A value; null counts as not there.
-fn not_null(scanner: &mut Scanner<'_>) -> Result<Span, JsonError> {
-    let span = scanner.value()?;
-    Ok(if span.of(scanner.text()) == "null" { Span::NONE } else { span })
-}
-
-/// A part that is a member's value.
-fn value(kind: PartKind, span: Span, text: &str) -> PartRow {
-    let mut part = row(kind, span, span);
-    if span.of(text).starts_with('"') {
-        part.marks = Marks::LITERAL;
-    }
-    part
 }

@@ -2,6 +2,7 @@
 
 use crate::json::{self, JsonError, Scanner, Span, unquote};
 use crate::transcript::{Marks, PartKind, PartRow};
+use crate::wire::flat::{member, value};
 use crate::wire::openai_chat::row;
 
 /// A content or an output: a string, a list of blocks, or one block.
@@ -133,19 +134,4 @@ impl Block {
         said.sort_by_key(|part| part.span.start);
         said
     }
-}
-
-/// A value; null counts as not there.
-pub(super) fn member(scanner: &mut Scanner<'_>) -> Result<Span, JsonError> {
-    let span = scanner.value()?;
-    Ok(if span.of(scanner.text()) == "null" { Span::NONE } else { span })
-}
-
-/// A part that is a member's value.
-pub(super) fn value(kind: PartKind, span: Span, text: &str) -> PartRow {
-    let mut part = row(kind, span, span);
-    if span.of(text).starts_with('"') {
-        part.marks = Marks::LITERAL;
-    }
-    part
 }

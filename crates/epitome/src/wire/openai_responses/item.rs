@@ -1,29 +1,18 @@
 //! One item, read: its members gathered while they go by, then made sense of by its type.
 
-use super::content::{Content, member, value};
+use super::content::Content;
 use crate::json::{JsonError, Scanner, Span, unquote};
 use crate::transcript::{Marks, Origin, PartKind, PartRow, Role};
+use crate::wire::flat::{self, member, value};
 use crate::wire::openai_chat::row;
 use crate::wire::origin;
 
 /// Reads an item, or the plain words that an `input` may be.
 pub(super) fn read(scanner: &mut Scanner<'_>, parts: &mut Vec<PartRow>) -> Result<Role, JsonError> {
-    let text = scanner.text();
-    match scanner.peek() {
-        Some(b'{') => {}
-        Some(b'"') => {
-            let span = scanner.string()?;
-            let mut words = value(PartKind::Text, span, text);
-            words.origin = origin::of_user_text(span.of(text));
-            parts.push(words);
-            return Ok(Role::User);
-        }
-        _ => {
-            let span = scanner.value()?;
-            parts.push(row(PartKind::Opaque, span, span));
-            return Ok(Role::Other);
-        }
+    if let Some(role) = flat::plain(scanner, parts)? {
+        return Ok(role);
     }
+    let text = scanner.text();
     let mut item = Item::default();
     item.whole = scanner.object(|scanner, key| item.member(&unquote(key.of(text)), scanner))?;
     Ok(item.finish(text, parts))
