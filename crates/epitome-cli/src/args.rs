@@ -73,8 +73,8 @@ commas. A flag goes before the environment, that before the project's file, that
 
 /// Sees, checks, counts and compacts the transcripts of LLM agents.
 ///
-/// Reads a request body (OpenAI Chat or Responses, Anthropic, Gemini, Gemini Interactions, Bedrock), a list or lines of
-/// messages, or a recording (Claude Code, Codex, Gemini CLI, Kimi CLI, opencode, OpenHands, pi, Cline and Roo Code, tau-bench, SWE-agent).
+/// Reads a request body, or a list or lines of messages (OpenAI Chat or Responses, Anthropic, Gemini, Gemini Interactions, Bedrock).
+/// Reads recordings, too (Claude Code, Codex, Gemini CLI, Kimi CLI, opencode, OpenHands, pi, Cline and Roo Code, tau-bench, SWE-agent).
 /// Nothing is sent anywhere, except to a summarizer that is asked for.
 #[derive(Debug, Parser)]
 #[command(name = "epitome", version, max_term_width = 100, after_help = EXIT_CODES)]

@@ -1,13 +1,11 @@
 //! The engine for each API: the layer of `epitome-tower`, and its client.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use epitome::count::counter;
-use epitome::session::{ChainKey, Recipient, SessionOptions};
+use epitome::session::{Recipient, SessionOptions};
 use epitome::{Compactor, Format, Options};
-use epitome_tower::{Compacting, CompactionLayer, LayerError, WithCompaction as _};
+use epitome_tower::{Compacting, CompactionLayer, LayerError, WithCompaction as _, random_key};
 use http::HeaderMap;
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::Client;
@@ -51,18 +49,19 @@ pub(crate) struct Engines {
 impl Engines {
     pub(crate) fn new(options: &ProxyOptions, meters: &Arc<Meters>) -> Result<Self, ProxyError> {
         let bare = asking(options)?;
-        let key = random();
+        let mut key = [0; 32];
+        let drawn = random_key().0.into_iter().flat_map(u64::to_le_bytes);
+        key.iter_mut().zip(drawn).for_each(|(byte, drawn)| *byte = drawn);
         let mut each = Vec::new();
         for (format, name) in FORMATS {
             let counter = counter(name).expect("it is one of ours");
             let compactor = Compactor::new(Options::default(), counter);
             let compactor = compactor.expect("defaults are in range");
             let trigger = Arc::new(options.trigger.clone().build()?);
-            let chains = ChainKey([0, 1, 2, 3].map(|_| u64::from_le_bytes(random())));
             let sessions = SessionOptions {
                 landing: options.landing,
                 most_known: MOST_KNOWN / FORMATS.len(),
-                ..SessionOptions::new(trigger, chains)
+                ..SessionOptions::new(trigger, random_key())
             };
             let layer = CompactionLayer::new(compactor, sessions).map_err(|error| match error {
                 LayerError::Options(error) => ProxyError::Sessions(error),
@@ -109,12 +108,6 @@ impl Engines {
         }
         digest.finalize().to_hex().as_str().into()
     }
-}
-
-/// Different in each process.
-fn random<const N: usize>() -> [u8; N] {
-    let state = RandomState::new();
-    std::array::from_fn(|at| state.hash_one(at).to_le_bytes()[0])
 }
 
 /// The client of all upstreams. It follows no redirects, heeds no proxy of the environment, and goes where it is told.

@@ -116,6 +116,7 @@ impl Meters {
 fn reason(why: PassReason) -> &'static str {
     match why {
         PassReason::Elsewhere(Keeper::PreviousResponse) => "previous-response",
+        PassReason::Elsewhere(Keeper::PreviousInteraction) => "previous-interaction",
         PassReason::Elsewhere(Keeper::Conversation) => "conversation",
         PassReason::Elsewhere(Keeper::Cache) => "cached-content",
         PassReason::Elsewhere(Keeper::Thread) => "thread",

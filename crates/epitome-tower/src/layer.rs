@@ -149,8 +149,8 @@ pub trait WithCompaction: Sized {
 
 impl<S> WithCompaction for S {}
 
-/// Different in each process, so that nobody can make up texts whose chains meet.
-fn random_key() -> ChainKey {
+/// A key that is another in each process, so that nobody can make up texts whose chains meet.
+pub fn random_key() -> ChainKey {
     let random = RandomState::new();
     ChainKey([0, 1, 2, 3].map(|nth: u64| random.hash_one(nth)))
 }

@@ -29,7 +29,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A request whose history is partly at the provider (`previous_response_id`, `conversation`, `cachedContent`) passes untouched.
+//! A request whose history is partly at the provider (`previous_response_id`,
+//! `previous_interaction_id`, `conversation`, `cachedContent`) passes untouched.
 //!
 //! A conversation never waits for another one: requests are read outside of any lock, and conversations are held in parts, each
 //! with a lock of its own. What takes long is done on the threads that tokio keeps for that; on another executor it is done
@@ -56,7 +57,7 @@ mod shared;
 
 pub use carrier::{Carrier, Prompt};
 pub use event::{Event, PassReason};
-pub use layer::{CompactionLayer, LayerError, WithCompaction};
+pub use layer::{CompactionLayer, LayerError, WithCompaction, random_key};
 pub use reply::{Read, Reply, Tell};
 pub use route::{Route, route};
 pub use service::Compacting;

@@ -199,6 +199,11 @@ async fn history_at_the_provider_passes_and_is_counted() {
             "previous-response",
         ),
         (
+            "/v1beta/interactions",
+            json!({"model": "gemini-3.8-flash", "previous_interaction_id": "v1_1", "input": long}),
+            "previous-interaction",
+        ),
+        (
             "/v1/responses",
             json!({"model": "gpt-6.1-sol", "conversation": "conv_1", "input": long}),
             "conversation",
@@ -220,5 +225,5 @@ async fn history_at_the_provider_passes_and_is_counted() {
     stage
         .call(stage.post("/v1/responses").body(Bytes::from(body.to_string())).expect("a request"))
         .await;
-    assert_eq!(stage.meter("passed", &[]).await, 4);
+    assert_eq!(stage.meter("passed", &[]).await, 5);
 }
