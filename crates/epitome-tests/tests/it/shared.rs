@@ -142,3 +142,39 @@ fn a_checkpoint_in_a_shared_message_is_nobodys_words() {
     assert_eq!(origins(&again), [Origin::Human, Origin::Checkpoint]);
     assert_eq!(again.receipt.standing_checkpoints, [id(&outcome.receipt)]);
 }
+
+/// Chat templates of Mistral's models demand turns; others take a checkpoint beside the task.
+#[test]
+fn no_view_breaks_the_turns_of_mistrals_chats() {
+    let mut messages = vec![json!({"role": "user", "content": "Fix the build, keep the API."})];
+    for n in 0..40 {
+        let id = format!("call_{n}");
+        let arguments = json!({"file_path": format!("src/m{n}.rs")}).to_string();
+        let function = json!({"name": "Read", "arguments": arguments});
+        let lines = format!("fn f{n}() {{ todo!() }}\n").repeat(40);
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": id, "type": "function", "function": function},
+        ]}));
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": lines}));
+        if n % 10 == 9 {
+            messages.push(json!({"role": "assistant", "content": "Done so far."}));
+            messages.push(json!({"role": "user", "content": format!("Next, part {n}.")}));
+        }
+    }
+    for (model, keeps_turns) in [("mistralai/Devstral-Small-2507", true), ("gpt-4o", false)] {
+        let body = json!({"model": model, "messages": messages});
+        let request = wire::parse(Format::OpenaiChat, body.to_string()).expect("a request");
+        for percent in (5..90).step_by(5) {
+            let options = Options { target: Target::Percent(percent), ..Options::default() };
+            let counter = counter("o200k").expect("a known name");
+            let compactor = Compactor::new(options, counter).expect("in range");
+            testkit::laws::check_all(&request, &compactor)
+                .unwrap_or_else(|error| panic!("{model}, {percent} %: {error}"));
+            let outcome = compactor.compact(&request).expect("compacts");
+            let said: Value = serde_json::from_str(outcome.rendered()).expect("JSON");
+            let said = said["messages"].as_array().expect("a list");
+            let takes_turns = said.windows(2).all(|pair| pair[0]["role"] != pair[1]["role"]);
+            assert_eq!(takes_turns, keeps_turns, "{model}, {percent} %");
+        }
+    }
+}

@@ -40,6 +40,10 @@ pub(crate) trait Dialect: Conversion {
         scanner: &mut Scanner<'_>,
         parts: &mut Vec<PartRow>,
     ) -> Result<Role, JsonError>;
+    /// Whether user and assistant must take turns, so that no view may set messages of one role side by side.
+    fn alternates(&self, _request: &Request) -> bool {
+        self.has(Feature::Alternates)
+    }
     /// A user-role message.
     fn user_message(&self, text: &str) -> String {
         if self.has(Feature::StringContent) {

@@ -1,9 +1,10 @@
 //! Which message each shown entry becomes: one of its own, or, where user and assistant must take turns, one
 //! that it shares with what a view has brought beside it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Dialect, Feature, Mend};
+use super::{Dialect, Mend};
 use crate::json::{self, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Role, Transcript};
@@ -50,11 +51,11 @@ pub fn layout(request: &Request, view: &View) -> Vec<Laid> {
         pieces.push(Piece::Checkpoint);
     }
     let dialect = request.format.dialect();
+    let alternates = dialect.alternates(request);
     let mut laid: Vec<Laid> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let message = laid.last().map_or(0, |last| {
-            let is_shared =
-                dialect.has(Feature::Alternates) && shares(dialect, request, last.piece, piece);
+            let is_shared = alternates && shares(dialect, request, last.piece, piece);
             last.message + usize::from(!is_shared)
         });
         laid.push(Laid { piece, message });
@@ -78,7 +79,8 @@ fn shares(dialect: &dyn Dialect, request: &Request, before: Piece, piece: Piece)
         Piece::Checkpoint => Some(Role::User),
         Piece::Entry(at) => {
             let entry = request.transcript.entry(at);
-            has_list(entry, dialect.terms().content).then(|| entry.role())
+            let content = content(entry.raw(), dialect.terms().content);
+            content.is_some_and(|value| value.starts_with(['[', '"'])).then(|| entry.role())
         }
     };
     matches!(role(before), Some(Role::User | Role::Assistant)) && role(before) == role(piece)
@@ -102,38 +104,33 @@ pub(super) fn joins<'a>(
 
 /// Whether the member `key` of a message is a list, so that elements can be put into it.
 fn has_list(entry: Entry<'_>, key: &str) -> bool {
-    let raw = entry.raw();
-    json::member(raw, Span::new(0..raw.len()), key)
-        .is_some_and(|list| raw[list.range()].starts_with('['))
+    content(entry.raw(), key).is_some_and(|list| list.starts_with('['))
 }
 
-/// The first of these messages, with the elements of all of them in its list `key`.
+/// The member `key` of a message.
+fn content<'a>(message: &'a str, key: &str) -> Option<&'a str> {
+    json::member(message, Span::new(0..message.len()), key).map(|value| value.of(message))
+}
+
+/// The first of these messages, with the elements of all of them in its list `key`. A string is a list of one text.
 ///
 /// # Panics
-/// If there is none, or one has no such list.
+/// If there is none, or one has no such list or string.
 pub(super) fn joined(messages: &[impl AsRef<str>], key: &str) -> String {
-    let list = |text: &str| {
-        json::member(text, Span::new(0..text.len()), key).expect("what is joined has a list")
-    };
-    let inside = |message: &str| {
-        let list = list(message);
-        message[list.range()][1..list.len() - 1].trim().to_owned()
-    };
-    let (first, more) = messages.split_first().expect("something is joined");
+    let (first, _) = messages.split_first().expect("something is joined");
     let first = first.as_ref();
-    let end = list(first).end as usize - 1;
-    let mut is_empty = inside(first).is_empty();
-    let mut out = first[..end].to_owned();
-    for elements in more.iter().map(|message| inside(message.as_ref())) {
-        if elements.is_empty() {
-            continue;
+    let whole = json::member(first, Span::new(0..first.len()), key);
+    let whole = whole.expect("what is joined has content");
+    let contents = messages.iter().map(|message| {
+        let content = content(message.as_ref(), key).expect("what is joined has content");
+        match content.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
+            Some(elements) => Cow::Borrowed(elements),
+            None => Cow::Owned(format!(r#"{{"type":"text","text":{content}}}"#)),
         }
-        if !std::mem::replace(&mut is_empty, false) {
-            out.push(',');
-        }
-        out.push_str(&elements);
-    }
-    out + &first[end..]
+    });
+    let elements: Vec<_> = contents.filter(|elements| !elements.trim().is_empty()).collect();
+    let (before, after) = (&first[..whole.start as usize], &first[whole.end as usize..]);
+    format!("{before}[{}]{after}", elements.join(","))
 }
 
 #[cfg(test)]
@@ -151,6 +148,10 @@ mod tests {
             ]),
             r#"{"role":"user", "content":[ 1 ,2, 3],"x":0}"#
         );
-        assert_eq!(join(&[r#"{"content":[ ]}"#, r#"{"content":["a"]}"#]), r#"{"content":[ "a"]}"#);
+        assert_eq!(
+            join(&[r#"{"role":"user","content":"a\n"}"#, r#"{"content":[{"b":1}]}"#]),
+            r#"{"role":"user","content":[{"type":"text","text":"a\n"},{"b":1}]}"#
+        );
+        assert_eq!(join(&[r#"{"content":[ ]}"#, r#"{"content":["a"]}"#]), r#"{"content":["a"]}"#);
     }
 }

@@ -6,6 +6,8 @@ use epitome::Outcome;
 use epitome::transcript::{PartKind, Slot, Transcript};
 use epitome::view::Fate;
 
+use super::fidelity::keeps_bytes;
+
 /// Every entry shown after the checkpoint is newer than every folded one, and what is kept stands on its side of it.
 pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     let Some(placed) = outcome.view.checkpoint() else { return Ok(()) };
@@ -46,8 +48,10 @@ fn missing(
     shown: &Transcript,
     slots: Range<u32>,
 ) -> Option<usize> {
-    let mut slots = slots.map(|slot| shown.part(Slot(slot)).raw());
-    entries.find(|at| !base.entry(*at).parts().all(|part| slots.any(|raw| raw == part.raw())))
+    let mut slots = slots.map(|slot| shown.part(Slot(slot)));
+    entries.find(|at| {
+        !base.entry(*at).parts().all(|part| slots.any(|other| keeps_bytes(&part, &other)))
+    })
 }
 
 #[cfg(test)]

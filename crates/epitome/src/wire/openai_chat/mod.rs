@@ -12,6 +12,10 @@ use crate::transcript::{Marks, Origin, Part, PartKind, PartRow, Role};
 
 pub(super) struct OpenaiChat;
 
+/// In the names of Mistral's models, whoever serves them.
+const MISTRAL: [&str; 7] =
+    ["mistral", "mixtral", "ministral", "magistral", "codestral", "devstral", "pixtral"];
+
 impl Dialect for OpenaiChat {
     fn read_entry(
         &self,
@@ -27,6 +31,14 @@ impl Dialect for OpenaiChat {
         let text = scanner.text();
         scanner.object(|scanner, key| message.member(&unquote(key.of(text)), scanner))?;
         Ok(message.finish(text, parts))
+    }
+
+    /// Chat templates of Mistral's models demand it (PROVIDERS.md B.3).
+    fn alternates(&self, request: &Request) -> bool {
+        request.model().is_some_and(|model| {
+            let name = model.to_ascii_lowercase();
+            MISTRAL.iter().any(|family| name.contains(family))
+        })
     }
 
     fn media(&self, part: &Part<'_>) -> (String, String) {
