@@ -36,7 +36,9 @@ pub(crate) fn look(source: &str) -> Look {
         return look_at_list(text);
     }
     let looks = rows(source).take(MOST_ROWS).map(|row| look_at(&Object::start(row.text)));
-    looks.into_iter().find(|look| !matches!(look, Look::Unknown)).unwrap_or(Look::Unknown)
+    let known = looks.into_iter().find(|look| !matches!(look, Look::Unknown));
+    // One value over many lines that ends in the middle.
+    known.unwrap_or_else(|| look_at(&Object::start(text)))
 }
 
 /// A list is what its first element is.

@@ -27,6 +27,7 @@ mod apply;
 mod body;
 mod claude_code;
 mod codex;
+mod cut;
 mod detect;
 mod error;
 mod foreign;

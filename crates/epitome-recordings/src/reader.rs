@@ -44,7 +44,7 @@ pub trait Reader: fmt::Debug + Sync {
 pub enum Layout {
     /// Rows; damage costs the row in which it is.
     Rows,
-    /// One value; damage costs all of it.
+    /// One value; damage costs all of it, but for one that ends in the middle, which costs the last message.
     Value,
     /// Rows, or one value of which parts can be read despite damage.
     Either,

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use crate::claude_code::ClaudeCode;
 use crate::codex::Codex;
+use crate::cut::closed;
 use crate::error::ReadError;
 use crate::gemini_cli::GeminiCli;
 use crate::kimi_cli::KimiCli;
 use crate::opencode::Opencode;
 use crate::openhands::Openhands;
 use crate::pi::Pi;
-use crate::reader::Reader;
-use crate::recording::{Options, Recording};
+use crate::reader::{Layout, Reader};
+use crate::recording::{Options, Recording, Skipped, Why};
 use crate::roo_code::RooCode;
 use crate::swe_agent::SweAgent;
 use crate::tau_bench::TauBench;
@@ -49,5 +50,14 @@ pub fn read(
     if u32::try_from(source.len()).is_err() {
         return Err(ReadError::TooLarge { reader: reader.name(), bytes: source.len() });
     }
-    reader.read(&source, options)
+    let failed = match reader.read(&source, options) {
+        Ok(recording) => return Ok(recording),
+        Err(failed) => failed,
+    };
+    // What ends in the middle costs the message in which it ends.
+    let cut = if reader.layout() == Layout::Rows { None } else { closed(&source) };
+    let Some(cut) = cut else { return Err(failed) };
+    let mut recording = reader.read(&Arc::new(cut.text), options).map_err(|_| failed)?;
+    recording.skipped.push(Skipped { row: cut.row, why: Why::CutOff });
+    Ok(recording)
 }

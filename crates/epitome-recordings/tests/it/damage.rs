@@ -35,6 +35,28 @@ fn a_row_that_was_cut_off_costs_that_row() {
     assert_eq!(read.skipped, [Skipped { row: 44, why: Why::CutOff }]);
 }
 
+/// Of recordings that are one value.
+#[test]
+fn a_file_that_ends_in_the_middle_costs_the_message_in_which_it_ends() {
+    for name in [
+        "gemini-cli/session-2025-12-01T21-45-5b959dae.json",
+        "openhands/openhands-words.json",
+        "opencode/opencode-words.json",
+        "tau-bench/07_task46_trial3.json",
+    ] {
+        let source = example(name);
+        for eighths in 4..8 {
+            let cut = source.as_bytes()[..source.len() / 8 * eighths].to_vec();
+            let Ok(Input::Recording(cut)) = open(cut, None, LAST) else {
+                panic!("{name}, {eighths} eighths, is still a session")
+            };
+            assert!(cut.skipped.iter().any(|skipped| skipped.why == Why::CutOff), "{name}");
+            let cut = &cut.request.transcript;
+            assert!(cut.len() > 1, "{name}: {}", cut.len());
+        }
+    }
+}
+
 #[test]
 fn nul_bytes_in_a_session_cost_their_row() {
     let source = file(&ROWS[..2]) + "\0\0\0\0\n" + &file(&ROWS[2..6]);
