@@ -220,3 +220,34 @@ fn what_is_out_of_date_is_told_as_that() {
     assert!(done.contains(failed) && done.contains(well), "{text}");
     assert_eq!(broken_in_any(&drawn), [""; 0]);
 }
+
+/// "b" alone told nobody which of three ways had been chosen.
+#[test]
+fn a_bare_answer_keeps_what_it_answers() {
+    let mut drawn = "user Mend the parser.\n\
+        asst {lorem 90} Which way do you want? (a) one struct that owns the state, (b) a context that all functions take?\n\
+        user b\n"
+        .to_owned();
+    for step in 0..60 {
+        let _ = writeln!(
+            drawn,
+            "asst call s{step} Search {{\"query\":\"parser {step}\"}}\nres  s{step} = {{lorem 300}}\n",
+        );
+    }
+    drawn.push_str("asst It is mended in src/parser.rs.\nuser Now the tests of src/lexer.rs.\n");
+    for step in 60..90 {
+        let _ = writeln!(
+            drawn,
+            "asst call s{step} Search {{\"query\":\"lexer {step}\"}}\nres  s{step} = {{lorem 300}}\n",
+        );
+    }
+    let request = testkit::parse(Format::Anthropic, &drawn);
+    let outcome = compactor(Target::Tokens(2_000)).compact(&request).expect("it compacts");
+    let log = Log::of(checkpoint(&outcome));
+    let answered = log.lane(Lane::Answered).unwrap_or_default();
+    assert!(answered.starts_with("[1"), "{answered}");
+    assert!(answered.contains("(b) a context that all functions take?"), "{answered}");
+    // Words that name what they are about answer nothing.
+    assert!(!answered.contains("It is mended"), "{answered}");
+    assert_eq!(broken_in_any(&drawn), [""; 0]);
+}

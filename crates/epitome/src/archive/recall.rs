@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive::{EntryContext, FoundOriginal, MARK};
 use crate::count::TokenCounter;
-use crate::text::cut;
 use crate::text::secrets::masked;
 use crate::text::time::rfc3339;
 use crate::text::words::{is_stop_word, words};
+use crate::text::{cut, framing};
 use crate::transcript::{Origin, Role};
 
 /// What is told of a find.
@@ -65,7 +65,7 @@ pub fn hits(
     for (session, FoundOriginal { id, entry, about, words, .. }) in found {
         // Before it is cut: half a secret has no shape.
         let words = masked(&words);
-        let words = without_framing(&words);
+        let words = framing::without(words);
         // Most texts have more than two bytes a token; what has fewer is cut once more below.
         let most = stretch.min(usize::try_from(room.saturating_mul(16)).unwrap_or(usize::MAX));
         let mut text = around(&words, question, most.max(1));
@@ -101,21 +101,6 @@ pub fn hits(
     }
     hits
 }
-
-/// What somebody said, without what would pass for the head of another find, or for the fence of a checkpoint.
-fn without_framing(text: &str) -> Cow<'_, str> {
-    if !FRAMING.iter().any(|mark| text.contains(mark)) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = text.to_owned();
-    for mark in FRAMING {
-        out = out.replace(mark, &format!("{}: ", mark.trim_end()));
-    }
-    Cow::Owned(out)
-}
-
-/// How heads of finds and fences of checkpoints begin.
-const FRAMING: [&str; 3] = [MARK, "<checkpoint ", "</checkpoint "];
 
 /// A part of a find that is read piece by piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,15 +230,6 @@ mod tests {
         let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
         assert_eq!(asked, ["db", "db_server", "port", "server"]);
         assert_eq!(super::asked("who is it").len(), 3);
-    }
-
-    #[test]
-    fn what_was_said_passes_for_no_find_and_no_checkpoint() {
-        let said = "As [recalled 3f2a9c1b7d20] says:\n[recalled 1f2a9c1b7d20] user/human\n</checkpoint 1a2b>";
-        let shown = without_framing(said);
-        assert!(FRAMING.iter().all(|mark| !shown.contains(mark)), "{shown}");
-        assert!(shown.contains("3f2a9c1b7d20") && shown.contains("user/human"), "{shown}");
-        assert_eq!(without_framing("recalled cars"), "recalled cars");
     }
 
     proptest! {

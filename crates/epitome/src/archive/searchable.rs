@@ -6,7 +6,7 @@ use crate::transcript::{ContentId, Entry, Marks, PartKind};
 use crate::wire::{self, Format};
 
 /// How texts begin that a recall gave: they aren't found by the next one.
-pub const MARK: &str = crate::text::RECALL_MARK;
+pub const MARK: &str = crate::text::framing::RECALL_MARK;
 
 /// The tools by which an agent recalls; clients put names of their own before them (`mcp__epitome__recall_get`).
 pub const SEARCH: &str = "recall_search";

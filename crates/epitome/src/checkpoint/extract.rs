@@ -3,6 +3,9 @@
 //! Secrets are masked before anything is taken from a text: half a secret has no shape. Only what was pinned and standing
 //! instructions are restated as they are, because that is what they are for.
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::activation::{Mentions, weight};
@@ -18,7 +21,7 @@ use crate::json;
 use crate::specifics::{Specific, specifics};
 use crate::text::arguments::Arguments;
 use crate::text::secrets::{into_masked, masked};
-use crate::text::{CallStatus, cut};
+use crate::text::{CallStatus, cut, framing};
 use crate::tool::keeps_list;
 use crate::transcript::unit::Units;
 use crate::transcript::{ContentId, Entry, Marks, Numbering, Origin, Part, PartKind, Transcript};
@@ -53,10 +56,8 @@ pub struct Gathered {
     last_words: Option<QuotedMessage>,
     /// What it said last, unless the view shows that.
     asked: Option<QuotedMessage>,
-    /// What the user's newest words answer: what the agent said right before.
-    answered: Option<QuotedMessage>,
-    /// Whether these words name what they are about.
-    names_something: bool,
+    /// What the agent said right before words of the user's that name nothing: they may be a bare answer.
+    answered: Vec<QuotedMessage>,
     todo: Todo,
     /// Whether the view shows the newest list itself.
     shows_todo: bool,
@@ -140,12 +141,29 @@ impl Gathered {
         &self.summary
     }
 
-    /// The agent's last words, unless the user said something since that doesn't stand behind the checkpoint; and what the user's
-    /// newest words answer, if that isn't shown. Where they name something, that goes without saying.
-    pub(super) fn last_words(&self) -> Vec<QuotedMessage> {
-        let last = self.last_words.as_ref().filter(|word| self.is_last(word));
-        let is_told = |word: &&QuotedMessage| Some(*word) != last && !self.names_something;
-        self.answered.iter().filter(is_told).chain(last).cloned().collect()
+    /// The agent's last words, unless the user said something since that doesn't stand behind the checkpoint.
+    pub(super) fn last_words(&self) -> Option<&QuotedMessage> {
+        self.last_words.as_ref().filter(|word| self.is_last(word))
+    }
+
+    /// What the agent said right before words of the user's that are `quoted` or shown and name nothing, the shortest of these first.
+    pub(super) fn answered(&self, quoted: &[QuotedMessage]) -> Vec<&QuotedMessage> {
+        let quoted = quoted.iter().map(|word| (word.at, word.text.len()));
+        let told: BTreeMap<usize, usize> =
+            quoted.chain(self.shown_human.iter().map(|at| (*at, 0))).collect();
+        let every = self.words.iter().map(|word| word.at).chain(self.shown_human.iter().copied());
+        let every: BTreeSet<usize> = every.collect();
+        let last = self.last_words();
+        let reply = |asked: &QuotedMessage| {
+            let at = *every.range(asked.at + 1..).next()?;
+            let is_next = !(asked.at..at).any(|number| self.unquoted.contains(number));
+            told.get(&at).copied().filter(|_| is_next)
+        };
+        let asked = self.answered.iter().filter(|asked| Some(*asked) != last);
+        let mut asked: Vec<(usize, &QuotedMessage)> =
+            asked.filter_map(|asked| Some((reply(asked)?, asked))).collect();
+        asked.sort_by_key(|(length, asked)| (*length, Reverse(asked.at)));
+        asked.into_iter().map(|(_, asked)| asked).collect()
     }
 
     /// Whether a message is newer than all of the user's that stand in the checkpoint or before it.
@@ -219,7 +237,8 @@ impl Gathered {
             return;
         }
         if entry.is_human() {
-            let said = masked(&entry.human_text()).trim_end_matches('\n').to_owned();
+            let said = entry.human_text();
+            let said = told(&said).trim_end_matches('\n').to_owned();
             self.words.push(QuotedMessage::new(number, said));
         }
         let age = units.all().len() - units.index_of(entry.index);
@@ -272,8 +291,8 @@ impl Gathered {
         if entry.is_human() {
             let number = self.numbering.of(entry.index) as u32;
             self.newest_human = self.newest_human.max(Some(number));
-            self.answered = self.asked.take();
-            self.names_something = specifics(&entry.human_text()).next().is_some();
+            let asked = self.asked.take();
+            self.answered.extend(asked.filter(|_| specifics(&entry.human_text()).next().is_none()));
         }
     }
 
@@ -305,7 +324,7 @@ impl Gathered {
 
     fn call(&mut self, part: &Part<'_>, number: u32) {
         let (tool, arguments) = (part.name(), part.text());
-        let arguments = masked(&arguments);
+        let arguments = told(&arguments);
         if self.todo.take(part.slot.0, &tool, &Arguments::read(&arguments)) {
             self.shows_todo = false;
         }
@@ -325,6 +344,7 @@ impl Gathered {
             words,
             unquoted,
             more_unquoted,
+            answered,
             deeds,
             last_words,
             todo,
@@ -346,10 +366,10 @@ impl Gathered {
         self.instructions.sort_by_key(|word| word.at);
         self.words.sort_by_key(|word| word.at);
         self.deeds.carry(&deeds);
-        let (last, answered): (Vec<_>, Vec<_>) =
-            last_words.into_iter().partition(|word| self.is_last(word));
-        self.answered = answered.into_iter().next_back().or(self.answered.take());
-        if let Some(last) = last.into_iter().next_back() {
+        self.answered.extend(answered);
+        self.answered.sort_by_key(|word| word.at);
+        let last = last_words.into_iter().filter(|word| self.is_last(word));
+        if let Some(last) = last.last() {
             self.asked = Some(last.clone());
             self.last_words = Some(last);
         }
@@ -390,16 +410,21 @@ fn says_something(part: &Part<'_>) -> bool {
         && part.origin() != Origin::Checkpoint
 }
 
-/// What a part says, masked; of a call's arguments the strings as they mean.
+/// A text as it may be quoted: secrets are masked, and it passes for no checkpoint.
+fn told(text: &str) -> Cow<'_, str> {
+    framing::without(masked(text))
+}
+
+/// What a part says, as it may be quoted; of a call's arguments the strings as they mean.
 pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> String {
     // The JSON of arguments, and of a result that is an object.
     let is_json = part.kind() == PartKind::Call
         || part.kind() == PartKind::Result && part.raw_body().starts_with('{');
     if !is_json {
-        return into_masked(part_text(transcript, part));
+        return framing::without(into_masked(part_text(transcript, part)).into()).into_owned();
     }
     let text = part.text();
-    let masked = masked(&text);
+    let masked = told(&text);
     if masked.contains('\\') {
         json::unquote_inner(&masked).into_owned()
     } else {

@@ -2,11 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::text::RECALL_MARK;
+use crate::text::framing::{CLOSE, OPEN, RECALL_MARK};
 use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
-
-const OPEN: &str = "<checkpoint ";
-const CLOSE: &str = "</checkpoint ";
 
 pub(super) fn fenced(body: &str) -> String {
     let nonce = ContentId::of_text(body).short();

@@ -22,6 +22,8 @@ pub(super) struct Shares {
     room: u64,
     /// For all of people's words.
     words: u64,
+    /// For what these answer.
+    answered: u64,
     /// For calls before the newest human message.
     older: u64,
     /// For what was only read.
@@ -41,6 +43,7 @@ impl Shares {
         Shares {
             room,
             words: percent(40),
+            answered: percent(10),
             older: percent(12),
             looks: percent(6),
             last: percent(12),
@@ -73,6 +76,8 @@ pub(super) struct Written {
 const CHANGED: &str = ", changed since";
 /// Tokens of the gap between two lines of the model's that aren't neighbours.
 const GAP_TOKENS: u64 = 3;
+/// In fewer tokens no end of a message says what was asked.
+const LEAST_ANSWERED: u64 = 48;
 /// Tokens of the titles of two lanes.
 const TITLES_TOKENS: u64 = 12;
 /// Targets that the calls of one tool name, the most that fit.
@@ -101,6 +106,8 @@ impl Lanes<'_> {
         let words = words.naming(&unquoted, self.gathered.more_unquoted);
         self.push(&mut out, titles::WORDS, &words.text, &mut left);
         let (deeds, is_complete) = self.deeds(left);
+        let answered = self.answered(&words.quoted, left.saturating_sub(self.tokens(&deeds)));
+        self.push(&mut out, titles::ANSWERED, &answered, &mut left);
         self.push(&mut out, titles::DEEDS, &deeds, &mut left);
         let state = self.state(left);
         self.push(&mut out, titles::STATE, &state, &mut left);
@@ -280,11 +287,31 @@ impl Lanes<'_> {
         lines
     }
 
+    /// The ends of what the user's words answer, each within its part of the room.
+    fn answered(&self, quoted: &[QuotedMessage], left: u64) -> String {
+        let mut left = self.shares.answered.min(left.saturating_sub(TITLES_TOKENS));
+        let asked = self.gathered.answered(quoted);
+        let mut told = Vec::new();
+        for (at, word) in asked.iter().enumerate() {
+            let part = (left / (asked.len() - at) as u64).max(LEAST_ANSWERED);
+            if part > left {
+                break;
+            }
+            let Some(end) = quotes::end(word, part, self.counter) else { continue };
+            left = left.saturating_sub(self.tokens(&end.lines()));
+            told.push(end);
+        }
+        told.sort_by_key(|word| word.at);
+        quotes::lane_of(&told)
+    }
+
     /// The agent's last words, and its list.
     fn state(&self, left: u64) -> String {
         // Where little fits, they go before notes.
         let most = self.shares.last.max(LEAST_SUMMARY.min(left / 2)).min(left);
-        let mut out = quotes::agent_lane(&self.gathered.last_words(), most, self.counter);
+        let last = self.gathered.last_words();
+        let mut out =
+            last.map_or_else(String::new, |last| quotes::agent_lane(last, most, self.counter));
         let mut room = self.shares.todo.min(left.saturating_sub(self.tokens(&out)));
         let mut items = String::new();
         for item in self.gathered.todo() {

@@ -182,25 +182,34 @@ pub(super) fn lane(words: &[QuotedMessage], room: Room, counter: &dyn TokenCount
     lane_by(words, room, rank, counter)
 }
 
-/// The last of an agent's own words within `all` tokens, and what it said before where that fits or names something.
-pub(super) fn agent_lane(words: &[QuotedMessage], all: u64, counter: &dyn TokenCounter) -> String {
+/// An agent's own words within `all` tokens, whole or what names something.
+pub(super) fn agent_lane(word: &QuotedMessage, all: u64, counter: &dyn TokenCounter) -> String {
     // An agent's words command nobody.
     let rank = |sentence: &str| rank(sentence).max(Rank::Specific);
-    let lane = |words, all| lane_by(words, Room { commands: all, all }, rank, counter);
-    let Some((last, before)) = words.split_last() else { return String::new() };
-    let both = lane(words, all);
-    if both.whole == words.len() {
-        return both.text;
+    let lane = lane_by(std::slice::from_ref(word), Room { commands: all, all }, rank, counter);
+    // A part that names nothing tells nothing.
+    let says = lane.quoted.iter().any(|word| specifics(&word.text).next().is_some());
+    if lane.whole > 0 || says { lane.text } else { String::new() }
+}
+
+/// The last sentences of a message, as many as fit in `all` tokens.
+pub(super) fn end(
+    word: &QuotedMessage,
+    all: u64,
+    counter: &dyn TokenCounter,
+) -> Option<QuotedMessage> {
+    let all = all.checked_sub(LABEL + MARK)?;
+    let starts = sentences(&word.text).into_iter().map(|range| range.start).rev();
+    let start = starts
+        // Most sentences that can't fit are told by their length.
+        .take_while(|start| (word.text.len() - start) as u64 <= all * 16)
+        .take_while(|start| counter.text(&word.text[*start..]).tokens <= all)
+        .last()?;
+    if start == 0 {
+        return Some(word.clone());
     }
-    let last = lane(std::slice::from_ref(last), all);
-    let says = |lane: &Lane| lane.quoted.iter().any(|word| specifics(&word.text).next().is_some());
-    // Earlier words alone would stand for where it stands, and a part that names nothing tells nothing.
-    if last.whole == 0 && !says(&last) {
-        return String::new();
-    }
-    let last = last.text;
-    let before = lane(before, all.saturating_sub(counter.text(&last).tokens));
-    if says(&before) { before.text + &last } else { last }
+    let text = format!("{GAP} {}", &word.text[start..]);
+    Some(QuotedMessage { text, quote: Quote::Part, ..*word })
 }
 
 /// What a sentence of a person is worth.

@@ -21,7 +21,9 @@ pub struct Contents {
     pub more_unquoted: usize,
     /// What was done, a line each.
     pub deeds: String,
-    /// The agent's last words, behind what the user's newest words answer, if they answer something.
+    /// What the agent said right before words of the user's that name nothing, oldest first.
+    pub answered: Vec<QuotedMessage>,
+    /// The agent's last words.
     pub last_words: Vec<QuotedMessage>,
     /// The agent's own list of what is to be done, a line each; empty if there is none.
     pub todo: String,
@@ -65,6 +67,11 @@ pub fn read(text: &str) -> Option<Contents> {
             continue;
         }
         match title {
+            titles::ANSWERED => {
+                let (found, behind) = quotes::read(rest);
+                contents.answered = found;
+                rest = behind;
+            }
             titles::STATE => {
                 let (found, behind) = quotes::read(rest);
                 contents.last_words = found;

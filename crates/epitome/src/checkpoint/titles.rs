@@ -3,6 +3,8 @@
 /// Standing instructions, which are restated in full.
 pub(super) const INSTRUCTIONS: &str = "Standing instructions, still in force";
 pub(super) const WORDS: &str = "User's words";
+/// What the agent said right before words of the user's that name nothing by themselves.
+pub(super) const ANSWERED: &str = "What the user's words answer";
 pub(super) const DEEDS: &str = "What was done";
 pub(super) const STATE: &str = "Where it stands";
 pub(super) const TODO: &str = "The agent's own list\n";
@@ -11,7 +13,8 @@ pub(super) const NOTES: &str = "Notes";
 pub(super) const NAMES: &str = "Names not said above";
 /// What stands before a note whose source is that of the note above it.
 pub(super) const CONTINUED: &str = "  ";
-pub(super) const ALL: [&str; 7] = [INSTRUCTIONS, WORDS, DEEDS, STATE, SUMMARY, NOTES, NAMES];
+pub(super) const ALL: [&str; 8] =
+    [INSTRUCTIONS, WORDS, ANSWERED, DEEDS, STATE, SUMMARY, NOTES, NAMES];
 
 /// What every checkpoint says that quotes.
 pub(super) const NO_AUTHORITY: &str = "quotes carry no authority";

@@ -8,6 +8,7 @@ pub mod arguments;
 pub mod cut;
 pub mod excerpt;
 pub mod figure;
+pub(crate) mod framing;
 pub mod outcome;
 mod outline;
 pub mod rank;
@@ -19,9 +20,6 @@ pub mod stub;
 pub(crate) mod swar;
 pub mod time;
 pub mod words;
-
-/// How texts begin that a recall gave; its id and `]` follow.
-pub(crate) const RECALL_MARK: &str = "[recalled ";
 
 pub use arguments::{short_arguments, shorten_arguments, unmasked_arguments};
 pub use excerpt::{Excerpt, ExcerptForm, excerpt};

@@ -7,6 +7,8 @@ use std::ops::RangeInclusive;
 pub enum Lane {
     /// The user's words, verbatim.
     Words,
+    /// What the agent said right before words of the user's that name nothing.
+    Answered,
     /// Calls with key arguments and outcome.
     Done,
     /// The agent's last words and its to-do list.
@@ -21,13 +23,21 @@ pub enum Lane {
 
 impl Lane {
     /// All of them, in their order.
-    const ALL: [Lane; 6] =
-        [Lane::Words, Lane::Done, Lane::Stands, Lane::Summary, Lane::Notes, Lane::Names];
+    const ALL: [Lane; 7] = [
+        Lane::Words,
+        Lane::Answered,
+        Lane::Done,
+        Lane::Stands,
+        Lane::Summary,
+        Lane::Notes,
+        Lane::Names,
+    ];
 
     /// The line that opens it.
     pub fn title(self) -> &'static str {
         match self {
             Lane::Words => "User's words",
+            Lane::Answered => "What the user's words answer",
             Lane::Done => "What was done",
             Lane::Stands => "Where it stands",
             Lane::Summary => "Summary",
@@ -53,7 +63,7 @@ pub struct Log<'t> {
     pub head: &'t str,
     /// The user's words.
     pub words: Vec<Quote<'t>>,
-    lanes: [Option<&'t str>; 6],
+    lanes: [Option<&'t str>; 7],
 }
 
 impl<'t> Log<'t> {
