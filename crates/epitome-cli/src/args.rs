@@ -355,17 +355,17 @@ pub(crate) struct CounterArg {
 #[command(next_help_heading = "Compaction")]
 pub(crate) struct ShapeArgs {
     /// Where to land: tokens (`20000`, `20k`) or a share of the input (`25%`) [default: 30%].
-    #[arg(long, value_name = "N|P%")]
+    #[arg(long, value_name = "N|P%", allow_negative_numbers = true)]
     pub(crate) target: Option<Target>,
 
     /// When to compact: `80%` of the window, `120k` tokens, `100items`, `8steps`, `4turns`, `500000chars`,
     /// `window-16k`; several with a comma (any) or a plus (all) between them. Where it doesn't fire the
     /// request passes as it came.
-    #[arg(long, value_name = "WHEN", value_parser = trigger)]
+    #[arg(long, value_name = "WHEN", value_parser = trigger, allow_negative_numbers = true)]
     pub(crate) trigger: Option<epitome::trigger::When>,
 
     /// The most tokens that the model takes [default: the model's]; the default target is at most half of it.
-    #[arg(long, value_name = "N", value_parser = window)]
+    #[arg(long, value_name = "N", value_parser = window, allow_negative_numbers = true)]
     pub(crate) window: Option<u64>,
 
     /// Compact as this system does; what else is asked goes before that.
@@ -385,7 +385,7 @@ pub(crate) struct ShapeArgs {
     pub(crate) counting: Option<Counting>,
 
     /// The newest content that stays verbatim: `10items`, `4units`, `5steps`, `2turns` or `8000tokens`.
-    #[arg(long, value_name = "N[UNIT]")]
+    #[arg(long, value_name = "N[UNIT]", allow_negative_numbers = true)]
     pub(crate) keep_recent: Option<Tail>,
 
     /// Keep the messages of people and the system that say this; if none does, the newest one that does (may be repeated).

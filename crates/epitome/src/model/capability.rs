@@ -208,6 +208,15 @@ fn chat(
         let detail = "tools beside reasoning; the model takes them in Responses only".to_owned();
         put(MisfitKind::ToolsHere, Sure::Yes, None, detail);
     }
+    let shows = |entry: &Entry<'_>| {
+        entry.role() == Role::Tool && entry.parts().any(|part| part.kind() == PartKind::Media)
+    };
+    if let Some(shown) =
+        request.transcript.entries().find(shows).filter(|_| model.vendor == "openai")
+    {
+        let detail = "an image in a tool message, which takes texts only".to_owned();
+        put(MisfitKind::Images, Sure::Yes, Some(shown.index), detail);
+    }
     if !matches!(model.vendor.as_str(), "deepseek" | "moonshot") || model.thinking.is_none() {
         return;
     }

@@ -1,5 +1,7 @@
 //! What became of each message in a compaction.
 
+use std::collections::BTreeSet;
+
 use epitome::Request;
 use epitome::checkpoint::looks_like_one;
 use epitome::count::{Tally, TokenCounter};
@@ -109,9 +111,13 @@ pub(super) fn compaction(
     let still = |text: &str| is_quoted(&said_now, text);
     let before_of = |at: &usize| before.request.transcript.entry(*at);
     let mut stand = Vec::new();
+    let mut stays = BTreeSet::new();
     for row in &is_same {
         match row {
-            Row::Kept(at, _) => done.kept.add(old.entry(*at)),
+            Row::Kept(at, _) => {
+                stays.insert(*at);
+                done.kept.add(old.entry(*at));
+            }
             // A checkpoint is alike to what it quotes, or to the one before it.
             Row::Edited(at, to)
                 if before_of(at).origin() == Origin::Checkpoint
@@ -124,6 +130,7 @@ pub(super) fn compaction(
             }
             // It says the same in other bytes.
             Row::Edited(at, to) if words(&before_of(at)) == words(&left.transcript.entry(*to)) => {
+                stays.insert(*at);
                 done.kept.add(old.entry(*at));
             }
             Row::Edited(at, to) => {
@@ -157,7 +164,8 @@ pub(super) fn compaction(
     }
     done.rules_lost = Rule::all(&before.request, By::PeopleAndFiles)
         .into_iter()
-        .filter(|rule| !still(&rule.text))
+        // A rule of which a secret is masked stands in its message as it was said.
+        .filter(|rule| !stays.contains(&(rule.entry as usize)) && !still(&rule.text))
         .map(|rule| Lost { entry: rule.entry as usize, says: quoting.line(&rule.text, QUOTED) })
         .collect();
     let mut left = left;
