@@ -21,7 +21,10 @@ fn bad() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("empty", Vec::new()),
         ("blank", b" \n\t\r\n".to_vec()),
-        ("truncated", whole.as_bytes()[..whole.len() / 2].to_vec()),
+        (
+            "truncated",
+            b"{\"messages\":[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"us".to_vec(),
+        ),
         ("nul", b"{\"messages\":[{\"role\":\"user\",\"content\":\"a\0b\"}]}".to_vec()),
         ("gzip", b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0".to_vec()),
         ("utf-16", utf16(&whole)),
