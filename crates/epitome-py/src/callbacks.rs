@@ -1,0 +1,236 @@
+//! Counters, triggers and strategies in Python.
+//!
+//! The engine's traits can't fail, so an exception is kept until the step is over, and nothing more is asked in it.
+//! All of a compaction's steps that ask run on one thread, which keeps it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use epitome::count::{CacheKey, Cached, Count, TokenCounter};
+use epitome::strategy::{Edit, Strategy, StrategyContext};
+use epitome::summarize::{
+    Answering, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest,
+};
+use epitome::transcript::{PartKind, Slot};
+use epitome::trigger::{Cause, Measurements, Trigger};
+use epitome::view::{Label, PartEdit, Put, Reason};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::error;
+
+thread_local! {
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// The exception that a callback raised since this was last asked, on this thread.
+pub(crate) fn raised() -> Option<PyErr> {
+    RAISED.take()
+}
+
+/// Asks Python; where that raises, or has raised before, `otherwise`.
+fn ask<T>(otherwise: T, question: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
+    if RAISED.with_borrow(Option::is_some) {
+        return otherwise;
+    }
+    Python::attach(|py| match question(py) {
+        Ok(answer) => answer,
+        Err(error) => {
+            RAISED.set(Some(error));
+            otherwise
+        }
+    })
+}
+
+/// The name of a function, for receipts.
+fn name(callable: &Bound<'_, PyAny>) -> String {
+    let named = callable.getattr("__name__").or_else(|_| callable.get_type().getattr("__name__"));
+    named.and_then(|name| name.extract()).unwrap_or_else(|_| "python".to_owned())
+}
+
+/// A function from a text to its tokens, or to tokens and the upper edge of their error.
+#[derive(Debug)]
+pub(crate) struct PythonCounter {
+    name: String,
+    call: Py<PyAny>,
+}
+
+/// Texts whose counts are remembered: a call into Python costs more than a look.
+const MOST_TEXTS: usize = 1 << 18;
+
+impl PythonCounter {
+    /// The counter, asked once for each text.
+    pub(crate) fn remembering(call: &Bound<'_, PyAny>) -> PyResult<Arc<dyn TokenCounter>> {
+        let counter = Arc::new(PythonCounter { name: name(call), call: call.clone().unbind() });
+        let draw = |_| RandomState::new().build_hasher().finish();
+        // What it returns is looked at before it is relied on.
+        counter.count(call.py(), "a")?;
+        Ok(Arc::new(Cached::new(counter, MOST_TEXTS, CacheKey(std::array::from_fn(draw)))))
+    }
+
+    fn count(&self, py: Python<'_>, text: &str) -> PyResult<Count> {
+        let answer = self.call.bind(py).call1((text,))?;
+        if let Ok(tokens) = answer.extract::<u64>() {
+            return Ok(Count::exact(tokens));
+        }
+        let (tokens, upper) = answer.extract::<(u64, u64)>().map_err(|_| {
+            let what = "a counter returns tokens, or (tokens, upper edge), as whole numbers from 0";
+            error::option(py, "counter", what)
+        })?;
+        Ok(Count::estimated(tokens, upper))
+    }
+}
+
+impl TokenCounter for PythonCounter {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn text(&self, text: &str) -> Count {
+        ask(Count::ZERO, |py| self.count(py, text))
+    }
+}
+
+/// A function from measurements to why it is time to compact, or nothing.
+#[derive(Debug)]
+pub(crate) struct PythonTrigger {
+    call: Py<PyAny>,
+}
+
+impl PythonTrigger {
+    pub(crate) fn new(call: &Bound<'_, PyAny>) -> Self {
+        PythonTrigger { call: call.clone().unbind() }
+    }
+}
+
+impl Trigger for PythonTrigger {
+    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
+        ask(None, |py| {
+            let told = PyDict::new(py);
+            let rounds = gauge.rounds.count();
+            told.set_item("messages", gauge.items)?;
+            told.set_item("steps", rounds.steps)?;
+            told.set_item("turns", rounds.turns)?;
+            told.set_item("tokens", gauge.size())?;
+            told.set_item("upper", gauge.tokens.upper)?;
+            told.set_item("bytes", gauge.bytes)?;
+            told.set_item("window", gauge.window)?;
+            let why = self.call.bind(py).call1((told,))?;
+            if why.is_none() {
+                return Ok(None);
+            }
+            let why: String = why.extract().map_err(|_| {
+                error::option(py, "trigger", "a trigger returns why it fires (a str), or None")
+            })?;
+            Ok(Some(Cause::Custom(why)))
+        })
+    }
+}
+
+/// A function from the parts of a transcript that may be edited to edits.
+#[derive(Debug)]
+pub(crate) struct PythonStrategy {
+    name: &'static str,
+    call: Py<PyAny>,
+}
+
+/// Names that the engine wants to live for ever: each is kept once.
+static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+
+impl PythonStrategy {
+    pub(crate) fn new(call: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let name = name(call);
+        let name = name.trim_matches('_').replace('_', "-").to_lowercase();
+        let label: Result<Label, _> = name.parse();
+        let label = label.map_err(|fault| error::option(call.py(), "strategies", fault))?;
+        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = names.get(label.as_str()).copied();
+        let name = known.unwrap_or_else(|| Box::leak(label.to_string().into_boxed_str()));
+        names.insert(name);
+        Ok(PythonStrategy { name, call: call.clone().unbind() })
+    }
+
+    fn asked(&self, py: Python<'_>, context: &StrategyContext<'_>) -> PyResult<Vec<Edit>> {
+        let told = PyDict::new(py);
+        told.set_item("tokens", context.draft.total())?;
+        told.set_item("target", context.budget.target)?;
+        let parts = PyList::empty(py);
+        let mut kinds = HashMap::new();
+        for entry in context.old_entries(context.budget.recent()) {
+            for part in context.editable(entry) {
+                let about = PyDict::new(py);
+                let kind = part.kind();
+                about.set_item("slot", part.slot.0)?;
+                about.set_item("entry", entry.index)?;
+                about.set_item("kind", kind_name(kind))?;
+                about.set_item("role", lower(entry.role()))?;
+                about.set_item("origin", lower(part.origin()))?;
+                let named = context.call(&part).map(|call| call.name().into_owned());
+                about.set_item("tool", named.unwrap_or_else(|| part.name().into_owned()))?;
+                about.set_item("text", part.text())?;
+                about.set_item("tokens", context.tokens(&part))?;
+                parts.append(about)?;
+                kinds.insert(part.slot.0, kind);
+            }
+        }
+        told.set_item("parts", parts)?;
+        let reason = Reason::Custom(self.name.parse().expect("it is a label"));
+        let mut edits = Vec::new();
+        for edit in self.call.bind(py).call1((told,))?.try_iter()? {
+            let (slot, text): (u32, Option<String>) = edit?.extract()?;
+            let Some(kind) = kinds.get(&slot) else {
+                let what = format!("there is no part {slot} that may be edited");
+                return Err(error::option(py, "strategies", what));
+            };
+            let put = match (kind, text) {
+                (_, None) => Put::Nothing,
+                (PartKind::Call, Some(text)) => Put::Arguments(text.into()),
+                (_, Some(text)) => Put::Text(text.into()),
+            };
+            edits.push(Edit::Put(PartEdit { at: Slot(slot), put, reason }));
+        }
+        Ok(edits)
+    }
+}
+
+impl Strategy for PythonStrategy {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        ask(Vec::new(), |py| self.asked(py, context))
+    }
+}
+
+fn kind_name(kind: PartKind) -> String {
+    lower(kind)
+}
+
+fn lower(name: impl std::fmt::Debug) -> String {
+    format!("{name:?}").to_lowercase()
+}
+
+/// A summarizer that Python's half asks: the engine never does.
+#[derive(Debug)]
+pub(crate) struct PythonSummarizer {
+    pub(crate) name: String,
+    pub(crate) window: Option<u64>,
+}
+
+impl Summarizer for PythonSummarizer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn window(&self) -> Option<u64> {
+        self.window
+    }
+
+    fn summarize(self: Arc<Self>, _: Arc<SummaryRequest>) -> Answering {
+        let unasked = SummarizeError::new(FailureKind::Unattended, "");
+        Box::pin(std::future::ready(Err::<Summary, _>(unasked)))
+    }
+}
