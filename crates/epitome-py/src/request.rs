@@ -169,8 +169,8 @@ struct Back<'a> {
     text: &'a str,
     source: &'a [u8],
     written: &'a Written,
-    /// The caller's messages by their JSON.
-    known: Option<HashMap<&'a [u8], usize>>,
+    /// Where the caller's messages stand, by their JSON.
+    known: Option<HashMap<&'a [u8], Vec<usize>>>,
     new: Vec<&'a str>,
     is_own: bool,
 }
@@ -194,17 +194,29 @@ impl<'a> Back<'a> {
         let elements = json::elements(self.text, list);
         let elements = elements.map_err(|error| error::compaction(py, error.what))?;
         let (source, written) = (self.source, self.written);
-        let is_own = self.is_own;
-        let known = self.known.get_or_insert_with(|| {
-            let places = written.elements.iter().enumerate().filter(|_| is_own);
-            places.map(|(at, (span, _))| (&source[span.clone()], at)).collect()
-        });
-        let found: Vec<_> =
-            elements.iter().map(|span| known.get(span.of(self.text).as_bytes()).copied()).collect();
-        let values = elements.into_iter().zip(found).map(|(span, found)| match found {
-            Some(at) => Value::Own(written.elements[at].1.clone_ref(py)),
-            None => self.add(span.of(self.text)),
-        });
+        let known = self.known.get_or_insert_default();
+        if known.is_empty() && self.is_own {
+            for (at, (span, _)) in written.elements.iter().enumerate() {
+                known.entry(&source[span.clone()]).or_default().push(at);
+            }
+        }
+        // From the end, which is what stays: of equal messages the last that stands before the one behind it.
+        let mut before = usize::MAX;
+        let mut found: Vec<Option<usize>> = Vec::with_capacity(elements.len());
+        for span in elements.iter().rev() {
+            let places = known.get(span.of(self.text).as_bytes());
+            let place = places.and_then(|places| {
+                let earlier = places.partition_point(|at| *at < before);
+                places[..earlier].last().or(places.first()).copied()
+            });
+            before = place.unwrap_or(before);
+            found.push(place);
+        }
+        let values =
+            elements.into_iter().zip(found.into_iter().rev()).map(|(span, found)| match found {
+                Some(at) => Value::Own(written.elements[at].1.clone_ref(py)),
+                None => self.add(span.of(self.text)),
+            });
         Ok(Value::List(values.collect()))
     }
 

@@ -115,6 +115,17 @@ def test_unchanged_messages_are_the_callers_own() -> None:
     assert len(kept) == shown
 
 
+def test_equal_messages_are_told_apart() -> None:
+    messages = [
+        {"role": role, "content": content}
+        for _ in range(300)
+        for role, content in (("user", "Go."), ("assistant", "I went."))
+    ]
+    smaller = epitome.compact(messages, target="30%")
+    kept = sum(1 for ours, theirs in zip(reversed(smaller), reversed(messages), strict=False) if ours is theirs)
+    assert 10 < kept < len(smaller) < 600
+
+
 def test_a_request_keeps_its_frame() -> None:
     messages, tools = long_session(), [{"type": "function", "function": {"name": "run", "parameters": {}}}]
     whole: dict[str, Any] = {"model": "gpt-5", "tools": tools, "messages": messages, "temperature": 0.5, "seed": 2**70}

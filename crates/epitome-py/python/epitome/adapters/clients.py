@@ -1,0 +1,41 @@
+"""Loops on the plain clients of OpenAI, Anthropic and Google: one function around the keyword arguments of a call.
+
+>>> from epitome import Session
+>>> from epitome.adapters.clients import fitted
+>>> session = Session(window=2_000)
+>>> messages = [{"role": "user", "content": f"And what does port {port} of the server say?"} for port in range(150)]
+>>> call = fitted(session, model="gpt-5", messages=messages, temperature=0)
+>>> call["model"], call["temperature"], len(call["messages"]) < 150
+('gpt-5', 0, True)
+
+Then ``client.chat.completions.create(**call)``. So it is with ``client.responses.create`` (``input=``),
+``client.messages.create`` (Anthropic's) and ``client.models.generate_content`` (``contents=``). What these clients
+answer may be put among the messages as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import InputError
+from ..session import Session
+from .objects import Models
+
+BESIDES = ("model", "system", "instructions", "tools", "max_tokens", "thinking")
+
+
+def fitted(session: Session, **call: Any) -> dict[str, Any]:
+    """The keyword arguments ``call``, with no more messages than fit."""
+    return Models(session).fit(call, BESIDES, _key(call))
+
+
+async def afitted(session: Session, **call: Any) -> dict[str, Any]:
+    """The same without blocking the event loop."""
+    return await Models(session).afit(call, BESIDES, _key(call))
+
+
+def _key(call: dict[str, Any]) -> str:
+    for key in ("messages", "input", "contents"):
+        if isinstance(call.get(key), (list, tuple)):
+            return key
+    raise InputError("a list of messages is wanted: messages=, input= or contents=", field="messages")
