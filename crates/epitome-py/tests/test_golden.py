@@ -12,7 +12,7 @@ from typing import Any
 import epitome
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(os.environ.get("EPITOME_ROOT") or Path(__file__).resolve().parents[3])
 BINARY = os.environ.get("EPITOME", str(ROOT / "target/debug/epitome"))
 
 pytestmark = pytest.mark.skipif(not Path(BINARY).is_file(), reason="the binary isn't built")

@@ -141,3 +141,63 @@ def test_strands_is_kept_inside_its_window(tmp_path: Any) -> None:
     agent.messages[:] = agent.messages[-2:]
     with pytest.raises(ContextWindowOverflowException):
         manager.reduce_context(agent, ContextWindowOverflowException("too long"))
+
+
+async def test_adk_is_kept_inside_its_window() -> None:
+    pytest.importorskip("google.adk")
+    from epitome.adapters.google import EpitomePlugin
+    from google.adk.agents import Agent
+    from google.adk.apps import App
+    from google.adk.models import BaseLlm
+    from google.adk.models.llm_response import LlmResponse
+    from google.adk.runners import InMemoryRunner
+    from google.genai import types
+
+    class Scripted(BaseLlm):
+        model: str = "scripted"
+        shown: list[Any] = []  # noqa: RUF012
+
+        async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+            self.shown.append(list(llm_request.contents))
+            if len(self.shown) < 60:
+                call = types.FunctionCall(name="connect", args={"port": 8000 + len(self.shown)})
+                part = types.Part(function_call=call, thought_signature=b"\x00\xff")
+            else:
+                part = types.Part(text="Found it.")
+            yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+    def connect(port: int) -> str:
+        """Connects to a port."""
+        return REFUSED
+
+    model, plugin = Scripted(shown=[]), EpitomePlugin(window=2_000)
+    agent = Agent(name="finder", model=model, instruction="Be brief.", tools=[connect])
+    runner = InMemoryRunner(app=App(name="finder", root_agent=agent, plugins=[plugin]))
+    await runner.run_debug("Find the port.", quiet=True)
+    assert len(model.shown) == 60 and len(plugin.session.receipts) >= 2
+    for contents in model.shown:
+        wire = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in contents]
+        assert epitome.count(wire, format="gemini").tokens < 2_000 and epitome.check(wire, format="gemini") == []
+
+
+def test_crewai_is_kept_inside_its_window() -> None:
+    hooks = pytest.importorskip("crewai.hooks")
+    from epitome.adapters.crewai import EpitomeHook
+
+    hook = EpitomeHook(window=2_000)
+    messages: list[Any] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Find the port.", "files": {}},
+    ]
+    first = list(messages)
+    for nth in range(60):
+        call = {"id": f"c{nth}", "type": "function", "function": {"name": "connect", "arguments": f'{{"port":{nth}}}'}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call], "raw_tool_call_parts": [object()]})
+        messages.append({"role": "tool", "tool_call_id": f"c{nth}", "content": REFUSED})
+        hook(hooks.LLMCallHookContext(messages=messages))
+        wire = [
+            {name: value for name, value in one.items() if name not in ("files", "raw_tool_call_parts")} for one in messages
+        ]
+        assert epitome.count(wire).tokens < 2_000 and epitome.check(wire, format="openai-chat") == []
+    assert hook.receipts and messages[0] is first[0] and messages[1] is first[1]
+    assert "raw_tool_call_parts" in messages[-2]

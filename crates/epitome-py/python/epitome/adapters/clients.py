@@ -15,23 +15,35 @@ answer may be put among the messages as it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import InputError
 from ..session import Session
-from .objects import Models
+from .objects import Message, Models
 
 BESIDES = ("model", "system", "instructions", "tools", "max_tokens", "thinking")
 
 
 def fitted(session: Session, **call: Any) -> dict[str, Any]:
     """The keyword arguments ``call``, with no more messages than fit."""
-    return Models(session).fit(call, BESIDES, _key(call))
+    key = _key(call)
+    return Models(session, _maker(key)).fit(call, BESIDES, key)
 
 
 async def afitted(session: Session, **call: Any) -> dict[str, Any]:
     """The same without blocking the event loop."""
-    return await Models(session).afit(call, BESIDES, _key(call))
+    key = _key(call)
+    return await Models(session, _maker(key)).afit(call, BESIDES, key)
+
+
+def _maker(key: str) -> Callable[[Message], Any]:
+    """What makes a message of the client's own."""
+    if key != "contents":
+        return lambda message: message
+    from .google import content
+
+    return content
 
 
 def _key(call: dict[str, Any]) -> str:

@@ -83,10 +83,14 @@ def _object(at: int, message: Message) -> int:
 
 
 class Models:
-    """Fits messages in which a client's own models may stand: pydantic models and bytes, at any depth."""
+    """Fits messages in which a client's own models may stand: pydantic models and bytes, at any depth.
 
-    def __init__(self, session: Session) -> None:
+    A message that isn't changed is shown as it is. ``make`` makes the client's own of one that is, which is a dict.
+    """
+
+    def __init__(self, session: Session, make: Callable[[Message], Any] = lambda message: message) -> None:
         self.session = session
+        self._make = make
 
     def fit(self, request: Mapping[str, Any], names: Sequence[str], key: str) -> dict[str, Any]:
         """The keyword arguments ``request``, with less in the list ``key``. ``names`` are those that count besides."""
@@ -104,8 +108,13 @@ class Models:
         return said, {**besides, key: said}
 
     def _shown(self, own: Sequence[Any], said: list[Any], sent: Sequence[Any]) -> list[Any]:
-        places = {id(message): nth for nth, message in enumerate(said)}
-        return [own[places[id(message)]] if id(message) in places else message for message in sent]
+        return owned(own, said, sent, self._make)
+
+
+def owned(own: Sequence[Any], said: list[Any], sent: Sequence[Any], make: Callable[[Message], Any]) -> list[Any]:
+    """What is sent, with one's own messages for those that are as they were said."""
+    places = {id(message): nth for nth, message in enumerate(said)}
+    return [own[places[id(message)]] if id(message) in places else make(message) for message in sent]
 
 
 def plain(value: Any) -> Any:

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
 from strands.agent.conversation_manager import ConversationManager
@@ -23,7 +24,7 @@ from strands.types.exceptions import ContextWindowOverflowException
 from ..archive import Archive
 from ..compactor import Compactor
 from ..receipt import Receipt
-from .objects import plain
+from .objects import owned, plain
 
 if TYPE_CHECKING:
     from strands import Agent
@@ -67,10 +68,18 @@ class EpitomeConversationManager(ConversationManager):
         outcome = compactor.compact(said, format="bedrock", archive=self._archive)
         if outcome.receipt.saved <= 0:
             return False
-        places = {id(message): nth for nth, message in enumerate(said)}
-        own = agent.messages
-        shown: Any = [own[places[id(one)]] if id(one) in places else one for one in outcome.messages]
-        self.removed_message_count += max(len(own) - len(shown), 0)
+        shown: Any = owned(agent.messages, said, outcome.messages, _raw)
+        self.removed_message_count += max(len(agent.messages) - len(shown), 0)
         self.receipts.append(outcome.receipt)
         agent.messages[:] = shown
         return True
+
+
+def _raw(value: Any) -> Any:
+    """A message with images and documents as Strands has them: bytes."""
+    if isinstance(value, dict):
+        return {
+            name: b64decode(member) if name == "bytes" and isinstance(member, str) else _raw(member)
+            for name, member in value.items()
+        }
+    return [_raw(item) for item in value] if isinstance(value, list) else value
