@@ -201,3 +201,42 @@ def test_crewai_is_kept_inside_its_window() -> None:
         assert epitome.count(wire).tokens < 2_000 and epitome.check(wire, format="openai-chat") == []
     assert hook.receipts and messages[0] is first[0] and messages[1] is first[1]
     assert "raw_tool_call_parts" in messages[-2]
+
+
+def test_smolagents_are_kept_inside_their_window() -> None:
+    smolagents: Any = pytest.importorskip("smolagents")
+    from epitome.adapters.smolagents import EpitomeModel, groups, said
+
+    class Scripted(smolagents.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(model_id="scripted")
+            self.shown: list[Any] = []
+
+        def generate(self, messages: Any, *more: Any, **how: Any) -> Any:
+            self.shown.append(list(messages))
+            nth = len(self.shown)
+            name, arguments = ("connect", {"port": 8000 + nth}) if nth < 60 else ("final_answer", {"answer": "Found it."})
+            function = smolagents.models.ChatMessageToolCallFunction(name=name, arguments=arguments)
+            call = smolagents.models.ChatMessageToolCall(function=function, id=f"c{nth}", type="function")
+            return smolagents.ChatMessage(smolagents.MessageRole.ASSISTANT, "Next.", tool_calls=[call])
+
+    @smolagents.tool  # type: ignore[untyped-decorator, unused-ignore]
+    def connect(port: int) -> str:
+        """Connects to a port.
+
+        Args:
+            port: Which one.
+        """
+        return REFUSED
+
+    under = Scripted()
+    model = EpitomeModel(under, window=4_500, model="gpt-5")
+    agent = smolagents.ToolCallingAgent(tools=[connect], model=model, max_steps=100, verbosity_level=0)
+    assert agent.run("Find the port.") == "Found it."
+    assert len(under.shown) == 60 and model.session.receipts and len(agent.memory.steps) == 61
+    for messages in under.shown:
+        wire = [one for group in groups(messages) for one in said(group)]
+        assert epitome.count(wire).tokens < 4_500 and epitome.check(wire, format="openai-chat") == []
+    # What tools said are nobody's words.
+    human = model.session.receipts[0].data["human_messages"]
+    assert human["all"] == 1 and human["shown"] == 1, human
