@@ -5,10 +5,10 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use epitome::count::{CacheKey, Cached, Count, TokenCounter};
+use epitome::count::{Count, TokenCounter};
 use epitome::strategy::{Edit, Strategy, StrategyContext};
 use epitome::summarize::{
     Answering, FailureKind, SummarizeError, Summarizer, Summary, SummaryRequest,
@@ -50,24 +50,35 @@ fn name(callable: &Bound<'_, PyAny>) -> String {
     named.and_then(|name| name.extract()).unwrap_or_else(|_| "python".to_owned())
 }
 
-/// A function from a text to its tokens, or to tokens and the upper edge of their error.
+/// A function from a text to its tokens, or to tokens and the upper edge of their error. It is asked once for each text; what
+/// raised is asked again.
 #[derive(Debug)]
 pub(crate) struct PythonCounter {
     name: String,
     call: Py<PyAny>,
+    /// By two hashes of the text, whose keys are drawn: together they don't collide.
+    known: Mutex<HashMap<(u64, u64), Count>>,
+    keys: (RandomState, RandomState),
 }
 
-/// Texts whose counts are remembered: a call into Python costs more than a look.
+/// Texts whose counts are remembered.
 const MOST_TEXTS: usize = 1 << 18;
 
 impl PythonCounter {
-    /// The counter, asked once for each text.
-    pub(crate) fn remembering(call: &Bound<'_, PyAny>) -> PyResult<Arc<dyn TokenCounter>> {
-        let counter = Arc::new(PythonCounter { name: name(call), call: call.clone().unbind() });
-        let draw = |_| RandomState::new().build_hasher().finish();
-        // What it returns is looked at before it is relied on.
+    /// The counter, once it has shown that it counts.
+    pub(crate) fn new(call: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let counter = PythonCounter {
+            name: name(call),
+            call: call.clone().unbind(),
+            known: Mutex::default(),
+            keys: (RandomState::new(), RandomState::new()),
+        };
         counter.count(call.py(), "a")?;
-        Ok(Arc::new(Cached::new(counter, MOST_TEXTS, CacheKey(std::array::from_fn(draw)))))
+        Ok(counter)
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<(u64, u64), Count>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn count(&self, py: Python<'_>, text: &str) -> PyResult<Count> {
@@ -89,7 +100,19 @@ impl TokenCounter for PythonCounter {
     }
 
     fn text(&self, text: &str) -> Count {
-        ask(Count::ZERO, |py| self.count(py, text))
+        let key = (self.keys.0.hash_one(text), self.keys.1.hash_one(text));
+        if let Some(known) = self.known().get(&key) {
+            return *known;
+        }
+        // Others may look up while Python counts.
+        let Some(count) = ask(None, |py| self.count(py, text).map(Some)) else {
+            return Count::ZERO;
+        };
+        let mut known = self.known();
+        if known.len() < MOST_TEXTS {
+            known.insert(key, count);
+        }
+        count
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Session {
     began: Instant,
     /// Made by the first request, which says who reads it.
     sessions: Mutex<Option<Sessions>>,
+    /// Where it was made. In a process that is forked from that, nobody else unlocks what was locked.
+    process: u32,
 }
 
 /// What a look at a request came to: what to send, the numbers as JSON, and what to run before anything is sent.
@@ -49,12 +51,18 @@ pub(crate) struct Begun {
 impl Session {
     #[new]
     fn new(compactor: Py<Compactor>) -> Self {
-        Session { compactor, began: Instant::now(), sessions: Mutex::new(None) }
+        Session {
+            compactor,
+            began: Instant::now(),
+            sessions: Mutex::new(None),
+            process: std::process::id(),
+        }
     }
 
     /// Looks at a request that is about to be sent. Where a compaction is due it is returned, to be run and committed;
     /// then [`show`] says what to send.
     fn look(&self, py: Python<'_>, request: &Bound<'_, Given>) -> PyResult<Looked> {
+        self.usable(py)?;
         let given = request.get();
         let reader = self.compactor.get().settings.reader(py, &given.request)?;
         self.make(py, &reader, given)?;
@@ -86,7 +94,8 @@ impl Session {
                 Some(sessions.commit(begun.session, begun.ticket, brought, now))
             })
         });
-        raised().map_or(Ok(matches!(committed, Some(Committed::Adopted { .. }))), Err)
+        self.sound(py)?;
+        Ok(matches!(committed, Some(Committed::Adopted { .. })))
     }
 
     /// What to send of a request, by the view in force.
@@ -102,6 +111,20 @@ impl Session {
 impl Session {
     fn lock(&self) -> MutexGuard<'_, Option<Sessions>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it can be asked.
+    ///
+    /// # Errors
+    /// This process was forked while another thread asked it.
+    fn usable(&self, py: Python<'_>) -> PyResult<()> {
+        let here = std::process::id();
+        if here == self.process || self.sessions.try_lock().is_ok() {
+            return Ok(());
+        }
+        let what =
+            "this process was forked while another thread used the session: make a new one here";
+        Err(error::compaction(py, what))
     }
 
     /// Makes the machine, with the first request.
@@ -128,6 +151,13 @@ impl Session {
         Ok(())
     }
 
+    /// Whether no callback raised. Where one did, what was counted meanwhile isn't known, and the conversations are forgotten.
+    fn sound(&self, py: Python<'_>) -> PyResult<()> {
+        let Some(error) = raised() else { return Ok(()) };
+        py.detach(|| *self.lock() = None);
+        Err(error)
+    }
+
     fn asked(
         &self,
         py: Python<'_>,
@@ -138,9 +168,7 @@ impl Session {
             let now = self.began.elapsed();
             self.lock().as_mut().map(|sessions| ask(sessions, now))
         });
-        if let Some(error) = raised() {
-            return Err(error);
-        }
+        self.sound(py)?;
         answer.ok_or_else(|| error::compaction(py, "nothing was looked at yet"))
     }
 }

@@ -16,7 +16,7 @@ use pyo3::types::{PyBool, PyDict, PyList};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::callbacks::{PythonCounter, PythonStrategy, PythonTrigger};
+use crate::callbacks::{PythonCounter, PythonStrategy, PythonTrigger, raised};
 use crate::error;
 use crate::write::Written;
 
@@ -34,7 +34,7 @@ pub(crate) struct Settings {
     preset: Option<String>,
     strategies: Option<Vec<Step>>,
     pub(crate) trigger: Option<When>,
-    counter: Option<Counter>,
+    counter: Option<Arc<dyn TokenCounter>>,
     model: Option<String>,
     pub(crate) window: Option<u64>,
     pub(crate) brief: Brief,
@@ -54,12 +54,6 @@ enum Step {
 pub(crate) enum When {
     Said(Condition),
     Python(Arc<PythonTrigger>),
-}
-
-#[derive(Debug)]
-enum Counter {
-    Named(Arc<dyn TokenCounter>),
-    Python(Arc<dyn TokenCounter>),
 }
 
 /// Who will read a request.
@@ -148,7 +142,7 @@ impl Settings {
             (None, None) => None,
         };
         let counter = match (&self.counter, tokenizer) {
-            (Some(Counter::Named(counter) | Counter::Python(counter)), _) => Arc::clone(counter),
+            (Some(counter), _) => Arc::clone(counter),
             (None, Some(tokenizer)) => built_in(tokenizer.counter()),
             (None, None) => built_in(of_format(request.format)),
         };
@@ -169,7 +163,10 @@ impl Settings {
         let target = match (self.target, &preset) {
             (Some(target), _) => target,
             (None, Some(preset)) => preset.target,
-            (None, None) => py.detach(|| within_window(reader, request)),
+            (None, None) => {
+                let target = py.detach(|| within_window(reader, request));
+                raised().map_or(Ok(target), Err)?
+            }
         };
         let preset = preset.unwrap_or_default();
         let listed = self.strategies.as_ref().map(|steps| match &steps[..] {
@@ -330,13 +327,12 @@ fn when(name: &str, value: &Bound<'_, PyAny>) -> PyResult<When> {
     Ok(When::Said(said))
 }
 
-fn counts(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Counter> {
+fn counts(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Arc<dyn TokenCounter>> {
     if value.is_callable() {
-        return Ok(Counter::Python(PythonCounter::remembering(value)?));
+        return Ok(Arc::new(PythonCounter::new(value)?));
     }
     let named: String = read(name, value)?;
-    let found = counter(&named).map_err(|fault| error::option(value.py(), name, fault))?;
-    Ok(Counter::Named(found))
+    counter(&named).map_err(|fault| error::option(value.py(), name, fault))
 }
 
 /// A list of strategies, as settings say it; functions among them.

@@ -68,6 +68,52 @@ def test_a_counter_that_counts_nothing_is_named(answer: Any) -> None:
     assert caught.value.field == "counter"
 
 
+def test_a_counter_that_failed_is_asked_again() -> None:
+    failed = False
+
+    def shaky(text: str) -> int:
+        nonlocal failed
+        if len(text) > 64 and not failed:
+            failed = True
+            raise Broken
+        return len(text) // 4
+
+    compactor = Compactor(target="20%", counter=shaky)
+    with pytest.raises(Broken):
+        compactor.compact(long_session())
+    assert failed
+    sure = Compactor(target="20%", counter=lambda text: len(text) // 4)
+    assert compactor.plan(long_session()).before == sure.plan(long_session()).before
+
+
+@pytest.mark.parametrize("what", ["counter", "trigger", "summarizer"])
+def test_a_session_goes_on_after_an_exception(what: str) -> None:
+    calls = 0
+
+    def shaky(answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def call(asked: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == 3 or (what == "summarizer" and calls == 1):
+                raise Broken
+            return answer(asked)
+
+        return call
+
+    options: dict[str, Any] = {
+        "counter": lambda text: len(text) // 4,
+        "trigger": lambda sizes: "large" if sizes.tokens > 1_500 else None,
+        "summarizer": lambda request: SUMMARY,
+    }
+    sure = epitome.Session(window=2_000, **options).fit(long_session())
+    session = epitome.Session(window=2_000, **{**options, what: shaky(options[what])})
+    with pytest.raises(Broken):
+        for _ in range(3):
+            session.fit(long_session())
+    assert calls in (1, 3)
+    assert session.fit(long_session()) == sure
+
+
 def test_a_trigger_says_when() -> None:
     seen: list[Measurements] = []
 
@@ -240,3 +286,32 @@ def test_a_forked_process_may_go_on(tmp_path: Path) -> None:
         return "it was used"
 
     assert "open it again after a fork" in _forked(used)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_session_that_was_in_use_at_a_fork_is_refused() -> None:
+    began, goes_on = threading.Event(), threading.Event()
+
+    def slow(text: str) -> int:
+        if threading.current_thread() is not threading.main_thread():
+            began.set()
+            goes_on.wait(60)
+        return len(text) // 4
+
+    session = epitome.Session(window=2_000, counter=slow)
+    session.fit(long_session(10))
+    thread = threading.Thread(target=lambda: session.fit(long_session()))
+    thread.start()
+    assert began.wait(60)
+
+    def used() -> str:
+        try:
+            session.fit(long_session(10))
+        except epitome.CompactionError as error:
+            return str(error)
+        return "it was used"
+
+    assert "make a new one here" in _forked(used)
+    goes_on.set()
+    thread.join()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -99,7 +100,8 @@ class Session:
         request = _native.Request(messages, self._format)
         send, stats, begun = self._native.look(request)
         if begun is not None:
-            drive(begun.compaction, self._summarizers)
+            with self._given_back(begun):
+                drive(begun.compaction, self._summarizers)
         sent: Whole = self._sent(request, send, stats, begun)
         return sent
 
@@ -110,9 +112,19 @@ class Session:
         request = await asyncio.to_thread(_native.Request, messages, self._format)
         send, stats, begun = await asyncio.to_thread(self._native.look, request)
         if begun is not None:
-            await adrive(begun.compaction, self._summarizers)
+            with self._given_back(begun):
+                await adrive(begun.compaction, self._summarizers)
         sent: Whole = self._sent(request, send, stats, begun)
         return sent
+
+    @contextmanager
+    def _given_back(self, begun: _native.Begun) -> Iterator[None]:
+        """A compaction that ends with an exception is brought back as one that failed: the next look may begin another."""
+        try:
+            yield
+        except BaseException:
+            self._native.commit(begun)
+            raise
 
     def _sent(self, request: _native.Request, send: Any, stats: str, begun: _native.Begun | None) -> Any:
         adopted = begun is not None and self._native.commit(begun)
