@@ -73,11 +73,13 @@ histories = st.lists(turns(), min_size=3, max_size=12).map(lambda turns: [messag
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_messages_come_back_as_they_were_or_valid(history: list[ModelMessage], target: str, strategies: str) -> None:
     session = epitome.Session(trigger=long, target=target, format="openai-chat", strategies=strategies)
-    copies, newest = deepcopy(history), ModelRequest([UserPromptPart("And now?")])
+    silent, newest = ModelRequest([], instructions="Be brief."), ModelRequest([UserPromptPart("And now?")])
+    history.insert(len(history) // 2, silent)
+    copies = deepcopy(history)
     shown = Objects(session, said, made).fit([*history, newest])
     assert len(session.receipts) == 1
     assert history == copies, "nothing that was handed in is changed"
-    assert shown[-1] is newest
+    assert shown[-1] is newest and any(message is silent for message in shown)
     asked: set[str] = set()
     for message in shown:
         for part in message.parts:

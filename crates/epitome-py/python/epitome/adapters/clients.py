@@ -10,7 +10,7 @@
 
 Then ``client.chat.completions.create(**call)``. So it is with ``client.responses.create`` (``input=``),
 ``client.messages.create`` (Anthropic's) and ``client.models.generate_content`` (``contents=``). What these clients
-answer may be put among the messages as it is.
+answer may be put among the messages as it is. What stands in Google's ``config`` isn't counted.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@
 >>> logger.session.looked.triggered, logger.session.looked.entries < 150
 (True, True)
 
-In the proxy's configuration: ``callbacks: my_module.logger``.
+In the proxy's configuration: ``callbacks: my_module.logger``. LiteLLM asks callbacks before ``acompletion`` and such, not
+before ``completion``; around that is :func:`epitome.adapters.clients.fitted`.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Objects(Generic[Object]):
 
     ``say`` writes an object as messages of OpenAI's Chat Completions. An object of which all messages come back as they
     were is shown as it is. ``make`` is asked for what else is shown: given the object and those of its messages that
-    are left, by their places, or ``None`` and a message that is new.
+    are left, by their places, or ``None`` and a message that is new. An object that says nothing stays where it is.
     """
 
     def __init__(
@@ -63,17 +63,20 @@ class Objects(Generic[Object]):
         # The system message isn't among the objects.
         if messages and messages[0]["role"] == "system" and PLACE not in messages[0]:
             messages = messages[1:]
+        silent = [nth for nth, its in enumerate(said) if not its]
         for nth, group in groupby(enumerate(messages), key=lambda one: _object(*one)):
             if nth < 0:
                 shown.extend(self._make(None, {0: message}) for _, message in group)
                 continue
+            while silent and silent[0] < nth:
+                shown.append(objects[silent.pop(0)])
             left = {int(message[PLACE].split(".")[1]): message for _, message in group}
             same = [piece for piece, message in left.items() if message is said[nth][piece]]
             if len(same) == len(said[nth]):
                 shown.append(objects[nth])
             else:
                 shown.append(self._make(objects[nth], left))
-        return shown
+        return [*shown, *(objects[nth] for nth in silent)]
 
 
 def _object(at: int, message: Message) -> int:

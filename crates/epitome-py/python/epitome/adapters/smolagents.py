@@ -84,7 +84,7 @@ def said(group: Group) -> list[Message]:
     """A group as OpenAI's Chat Completions has it: calls in words are calls, and what was observed isn't the user's."""
     first = group.messages[0]
     if first.role not in (MessageRole.TOOL_CALL, MessageRole.TOOL_RESPONSE):
-        return [{"role": first.role.value, "content": plain(first.content)}]
+        return [{"role": first.role.value, "content": _content(first.content)}]
     name, arguments = _call(_text(first)) if first.role == MessageRole.TOOL_CALL else ("step", {})
     number = f"call_{group.number}"
     call = {"id": number, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
@@ -92,6 +92,13 @@ def said(group: Group) -> list[Message]:
     asked: Message = {"role": "assistant", "content": None, "tool_calls": [call]}
     answer = {"role": "tool", "tool_call_id": number, "content": "\n".join(_text(message) for message in observed)}
     return [asked, answer]
+
+
+def _content(content: Any) -> Any:
+    """Images are objects, which JSON doesn't have."""
+    if not isinstance(content, list):
+        return content
+    return [{"type": "text", "text": "[image]"} if block.get("type") == "image" else plain(block) for block in content]
 
 
 def _call(words: str) -> tuple[str, dict[str, Any]]:
