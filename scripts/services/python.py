@@ -61,7 +61,9 @@ def tests(python, epitome, folder):
     """All tests, and the examples of the README and of every module."""
     package = run(python, "-c", "import epitome; print(epitome.__path__[0])", capture_output=True, text=True).stdout.strip()
     assert Path(package).is_relative_to(python.parent.parent), package
-    surroundings = {**os.environ, "EPITOME": epitome, "EPITOME_ROOT": str(ROOT)}
+    # LiteLLM would ask a server for prices when it is imported.
+    offline = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    surroundings = {**os.environ, **offline, "EPITOME": epitome, "EPITOME_ROOT": str(ROOT)}
     surroundings.pop("PYTHONPATH", None)
     pytest = [python, "-m", "pytest", "-q", "-W", "ignore", "-p", "no:cacheprovider"]
     run(*pytest, "README.md", "tests", cwd=apart(folder), env=surroundings)

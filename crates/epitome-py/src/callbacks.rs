@@ -16,8 +16,10 @@ use epitome::summarize::{
 use epitome::transcript::{PartKind, Slot};
 use epitome::trigger::{Cause, Measurements, Trigger};
 use epitome::view::{Label, PartEdit, Put, Reason};
+use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::error;
 
@@ -44,6 +46,41 @@ fn ask<T>(otherwise: T, question: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
     })
 }
 
+/// A function, which the garbage collector sees by the object that it was given to: it may hold that object itself.
+#[derive(Debug)]
+pub(crate) struct Callable(Mutex<Option<Py<PyAny>>>);
+
+impl Callable {
+    fn new(call: &Bound<'_, PyAny>) -> Arc<Self> {
+        Arc::new(Callable(Mutex::new(Some(call.clone().unbind()))))
+    }
+
+    fn ask<'py>(&self, py: Python<'py>, with: impl PyCallArgs<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let call = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .map(|call| call.clone_ref(py));
+        let call =
+            call.ok_or_else(|| error::compaction(py, "the function was collected with its owner"))?;
+        call.into_bound(py).call1(with)
+    }
+
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // What is asked for at this moment is in use.
+        match self.0.try_lock() {
+            Ok(call) => visit.call(&*call),
+            Err(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn clear(&self) {
+        let call = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(call);
+    }
+}
+
 /// The name of a function, for receipts.
 fn name(callable: &Bound<'_, PyAny>) -> String {
     let named = callable.getattr("__name__").or_else(|_| callable.get_type().getattr("__name__"));
@@ -55,7 +92,7 @@ fn name(callable: &Bound<'_, PyAny>) -> String {
 #[derive(Debug)]
 pub(crate) struct PythonCounter {
     name: String,
-    call: Py<PyAny>,
+    call: Arc<Callable>,
     /// By two hashes of the text, whose keys are drawn: together they don't collide.
     known: Mutex<HashMap<(u64, u64), Count>>,
     keys: (RandomState, RandomState),
@@ -69,7 +106,7 @@ impl PythonCounter {
     pub(crate) fn new(call: &Bound<'_, PyAny>) -> PyResult<Self> {
         let counter = PythonCounter {
             name: name(call),
-            call: call.clone().unbind(),
+            call: Callable::new(call),
             known: Mutex::default(),
             keys: (RandomState::new(), RandomState::new()),
         };
@@ -77,12 +114,16 @@ impl PythonCounter {
         Ok(counter)
     }
 
+    pub(crate) fn callable(&self) -> Arc<Callable> {
+        Arc::clone(&self.call)
+    }
+
     fn known(&self) -> MutexGuard<'_, HashMap<(u64, u64), Count>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn count(&self, py: Python<'_>, text: &str) -> PyResult<Count> {
-        let answer = self.call.bind(py).call1((text,))?;
+        let answer = self.call.ask(py, (text,))?;
         if let Ok(tokens) = answer.extract::<u64>() {
             return Ok(Count::exact(tokens));
         }
@@ -119,12 +160,16 @@ impl TokenCounter for PythonCounter {
 /// A function from measurements to why it is time to compact, or nothing.
 #[derive(Debug)]
 pub(crate) struct PythonTrigger {
-    call: Py<PyAny>,
+    call: Arc<Callable>,
 }
 
 impl PythonTrigger {
     pub(crate) fn new(call: &Bound<'_, PyAny>) -> Self {
-        PythonTrigger { call: call.clone().unbind() }
+        PythonTrigger { call: Callable::new(call) }
+    }
+
+    pub(crate) fn callable(&self) -> Arc<Callable> {
+        Arc::clone(&self.call)
     }
 }
 
@@ -140,7 +185,7 @@ impl Trigger for PythonTrigger {
             told.set_item("upper", gauge.tokens.upper)?;
             told.set_item("bytes", gauge.bytes)?;
             told.set_item("window", gauge.window)?;
-            let why = self.call.bind(py).call1((told,))?;
+            let why = self.call.ask(py, (told,))?;
             if why.is_none() {
                 return Ok(None);
             }
@@ -156,7 +201,7 @@ impl Trigger for PythonTrigger {
 #[derive(Debug)]
 pub(crate) struct PythonStrategy {
     name: &'static str,
-    call: Py<PyAny>,
+    call: Arc<Callable>,
 }
 
 /// Names that the engine wants to live for ever: each is kept once.
@@ -172,7 +217,11 @@ impl PythonStrategy {
         let known = names.get(label.as_str()).copied();
         let name = known.unwrap_or_else(|| Box::leak(label.to_string().into_boxed_str()));
         names.insert(name);
-        Ok(PythonStrategy { name, call: call.clone().unbind() })
+        Ok(PythonStrategy { name, call: Callable::new(call) })
+    }
+
+    pub(crate) fn callable(&self) -> Arc<Callable> {
+        Arc::clone(&self.call)
     }
 
     fn asked(&self, py: Python<'_>, context: &StrategyContext<'_>) -> PyResult<Vec<Edit>> {
@@ -201,7 +250,7 @@ impl PythonStrategy {
         told.set_item("parts", parts)?;
         let reason = Reason::Custom(self.name.parse().expect("it is a label"));
         let mut edits = Vec::new();
-        for edit in self.call.bind(py).call1((told,))?.try_iter()? {
+        for edit in self.call.ask(py, (told,))?.try_iter()? {
             let (slot, text): (u32, Option<String>) = edit?.extract()?;
             let Some(kind) = kinds.get(&slot) else {
                 let what = format!("there is no part {slot} that may be edited");

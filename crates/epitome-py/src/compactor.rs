@@ -6,6 +6,7 @@ use epitome::engine::delegate::JobContext;
 use epitome::summarize::{Summaries, Summarizer};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::archive::Archive;
 use crate::callbacks::PythonSummarizer;
@@ -58,6 +59,14 @@ impl Compactor {
             None => compactor.begin(&given.request),
         };
         Ok(Compaction::new(request, compaction, Arc::clone(&self.names), deposit))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.settings.callables.iter().try_for_each(|callable| callable.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        self.settings.callables.iter().for_each(|callable| callable.clear());
     }
 }
 

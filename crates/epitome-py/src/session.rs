@@ -10,6 +10,7 @@ use epitome::session::{
     Sessions, Ticket,
 };
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::callbacks::raised;
 use crate::compaction::Compaction;
@@ -57,6 +58,10 @@ impl Session {
             sessions: Mutex::new(None),
             process: std::process::id(),
         }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.compactor)
     }
 
     /// Looks at a request that is about to be sent. Where a compaction is due it is returned, to be run and committed;

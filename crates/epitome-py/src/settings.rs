@@ -16,7 +16,7 @@ use pyo3::types::{PyBool, PyDict, PyList};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::callbacks::{PythonCounter, PythonStrategy, PythonTrigger, raised};
+use crate::callbacks::{Callable, PythonCounter, PythonStrategy, PythonTrigger, raised};
 use crate::error;
 use crate::write::Written;
 
@@ -40,6 +40,8 @@ pub(crate) struct Settings {
     pub(crate) brief: Brief,
     pub(crate) on_failure: OnFailure,
     pub(crate) channel: Option<String>,
+    /// All functions among them.
+    pub(crate) callables: Vec<Arc<Callable>>,
 }
 
 /// What is done: a strategy of our own, or one in Python.
@@ -105,9 +107,24 @@ impl Settings {
                     .map_err(|error| error::option(value.py(), name, error))?;
                 self.preset = Some(preset);
             }
-            "strategies" => self.strategies = Some(steps(name, value)?),
-            "trigger" => self.trigger = Some(when(name, value)?),
-            "counter" => self.counter = Some(counts(name, value)?),
+            "strategies" => {
+                let steps = self.strategies.insert(steps(name, value)?);
+                self.callables.extend(steps.iter().filter_map(Step::callable));
+            }
+            "trigger" => {
+                let when = self.trigger.insert(when(name, value)?);
+                self.callables.extend(when.callable());
+            }
+            "counter" if value.is_callable() => {
+                let counter = PythonCounter::new(value)?;
+                self.callables.push(counter.callable());
+                self.counter = Some(Arc::new(counter));
+            }
+            "counter" => {
+                let named: String = read(name, value)?;
+                let found = counter(&named);
+                self.counter = Some(found.map_err(|fault| error::option(value.py(), name, fault))?);
+            }
             "model" => self.model = Some(read(name, value)?),
             "window" => self.window = Some(tokens(name, value)?),
             "focus" => self.brief.focus = Some(read(name, value)?),
@@ -224,7 +241,23 @@ impl Settings {
     }
 }
 
+impl Step {
+    fn callable(&self) -> Option<Arc<Callable>> {
+        match self {
+            Step::Python(strategy) => Some(strategy.callable()),
+            Step::Named(_) => None,
+        }
+    }
+}
+
 impl When {
+    fn callable(&self) -> Option<Arc<Callable>> {
+        match self {
+            When::Python(trigger) => Some(trigger.callable()),
+            When::Said(_) => None,
+        }
+    }
+
     /// As the engine asks it.
     pub(crate) fn trigger(&self) -> Arc<dyn Trigger> {
         match self {
@@ -325,14 +358,6 @@ fn when(name: &str, value: &Bound<'_, PyAny>) -> PyResult<When> {
     let text: String = read(name, value)?;
     let said: Condition = text.parse().map_err(|fault| error::option(value.py(), name, fault))?;
     Ok(When::Said(said))
-}
-
-fn counts(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Arc<dyn TokenCounter>> {
-    if value.is_callable() {
-        return Ok(Arc::new(PythonCounter::new(value)?));
-    }
-    let named: String = read(name, value)?;
-    counter(&named).map_err(|fault| error::option(value.py(), name, fault))
 }
 
 /// A list of strategies, as settings say it; functions among them.

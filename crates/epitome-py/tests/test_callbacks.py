@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -222,6 +224,33 @@ def test_a_cancelled_task_leaves_all_as_it_was() -> None:
         assert ended == [True] and messages == long_session()
 
     asyncio.run(main())
+
+
+def test_who_is_asked_and_asks_is_collected() -> None:
+    class Owner:
+        def __init__(self) -> None:
+            options: dict[str, Any] = {"counter": self.count, "trigger": self.fires, "strategies": [self.edit]}
+            self.compactor = Compactor(**options)
+            self.session = epitome.Session(window=2_000, **options)
+
+        def count(self, text: str) -> int:
+            return len(text) // 4
+
+        def fires(self, sizes: Measurements) -> str | None:
+            return "long" if sizes.messages > 10 else None
+
+        def edit(self, context: StrategyContext) -> list[Edit]:
+            return [Edit(part, "refused") for part in context.parts if part.kind == "result"]
+
+    owner = Owner()
+    assert owner.compactor.compact(long_session()).receipt.triggered and owner.session.fit(long_session())
+    gc.collect()
+    # What is in use isn't collected.
+    assert owner.compactor.compact(long_session()).receipt.triggered and owner.session.fit(long_session(120))
+    gone = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert gone() is None
 
 
 def test_the_loop_goes_on_meanwhile() -> None:
