@@ -73,6 +73,7 @@ def tests(python, epitome, folder):
 def style(python, folder):
     """Types and form."""
     run(python, "-m", "mypy", "python/epitome", "tests", "--cache-dir", folder, cwd=CRATE)
+    run(python, "-m", "mypy.stubtest", "epitome._native", cwd=folder)
     run(python, "-m", "ruff", "check", "--no-cache", ".", cwd=CRATE)
     run(python, "-m", "ruff", "format", "--no-cache", "--check", ".", cwd=CRATE)
 

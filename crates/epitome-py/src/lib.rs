@@ -17,6 +17,10 @@ mod write;
 
 #[pyo3::pymodule]
 mod _native {
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
     #[pymodule_export]
     use crate::archive::Archive;
     #[pymodule_export]

@@ -31,6 +31,10 @@ def test_what_is_hidden_is_found_and_had_back(tmp_path: Path) -> None:
         archive.restore(outcome.archived)
 
 
+def test_the_version_is_that_of_the_engine() -> None:
+    assert epitome.__version__.count(".") == 2
+
+
 def test_an_archive_that_isnt_one_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not an archive")
     with pytest.raises(epitome.ArchiveError, match="file"):

@@ -61,6 +61,23 @@ def test_the_binary_does_the_same(path: Path, tmp_path: Path) -> None:
             assert smaller == json.loads(outcome.messages)
 
 
+def test_the_binary_and_the_package_share_archives(tmp_path: Path) -> None:
+    path = ROOT / "examples/claude-code/session-9eda1058.jsonl"
+    store = tmp_path / "store"
+    done = run(tmp_path, "compact", str(path), "--target", "30%", "--archive", str(store), "--json", "-o", "smaller.json")
+    named = json.loads(done.stdout)["archived"]
+    archive = epitome.Archive(store)
+    assert archive.restore(f"{named['session']}.{named['view']}") == path.read_bytes()
+    found = json.loads(run(tmp_path, "recall", "thread pool", "--archive", str(store), "--json").stdout)["hits"]
+    assert found and [hit["id"] for hit in found] == [hit.id for hit in archive.recall("thread pool")]
+    # And the other way.
+    request = ROOT / "examples/tau-bench/00_task2_trial1.json"
+    body = run(tmp_path, "convert", str(request), "--to", "openai-chat").stdout
+    outcome = epitome.Compactor(target="20%").compact(body, archive=archive)
+    restored = run(tmp_path, "restore", str(outcome.archived), "--archive", str(store))
+    assert restored.stdout == body, restored.stderr
+
+
 @pytest.mark.parametrize("path", list(inputs()), ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_binary_counts_and_checks_the_same(path: Path, tmp_path: Path) -> None:
     content = path.read_bytes()

@@ -6,6 +6,7 @@
 True
 """
 
+from ._native import VERSION as __version__
 from .archive import Archive, Hit, StoredSession, recall
 from .compactor import Compactor, Options, Outcome, acompact, compact, plan
 from .errors import (
@@ -70,6 +71,7 @@ __all__ = [
     "Summarizer",
     "Summary",
     "SummaryRequest",
+    "__version__",
     "acompact",
     "check",
     "compact",

@@ -1,9 +1,25 @@
 """The native half: requests, compactions and archives, with reports as JSON. Use :mod:`epitome`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
-Question = tuple[int, int, str, str]
+__all__ = [
+    "VERSION",
+    "Archive",
+    "Begun",
+    "Compaction",
+    "Compactor",
+    "Request",
+    "Session",
+    "check",
+    "mend",
+    "survey",
+    "translate",
+]
+
+VERSION: str
+
+_Question: TypeAlias = tuple[int, int, str, str]
 
 @final
 class Request:
@@ -21,7 +37,7 @@ class Compactor:
 
 @final
 class Compaction:
-    def run(self) -> list[Question] | None: ...
+    def run(self) -> list[_Question] | None: ...
     def supply(self, id: int, text: str, input: int, output: int) -> None: ...
     def fail(self, id: int, why: str) -> None: ...
     def cancel(self) -> None: ...
