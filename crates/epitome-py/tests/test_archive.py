@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,29 @@ async def test_a_session_may_be_awaited() -> None:
     view = await session.aview()
     assert len(view) < 201 and len(session.receipts) == 1
     assert await session.aview() == view
+
+
+def test_a_session_serves_many_conversations_at_once() -> None:
+    session = epitome.Session(window=2_000, counter="o200k")
+
+    def talk(nth: int) -> list[Any]:
+        said: list[Any] = []
+        sent: list[Any] = []
+        for message in long_session(60):
+            if not said:
+                message["content"] += f" You are number {nth}."
+            said.append(message)
+            if message["role"] != "assistant":
+                sent = session.fit(said)
+                assert sent[0] is said[0] and sent[-1] is message
+                assert epitome.count(sent, counter="o200k").tokens < 2_000
+        return sent
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(talk, range(8)))
+    assert len(session.receipts) == 8
+    for nth, sent in enumerate(results):
+        assert sent[0]["content"].endswith(f"You are number {nth}.") and len(sent) == len(results[0])
 
 
 def test_receipts_are_drawn() -> None:

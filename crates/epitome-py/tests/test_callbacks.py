@@ -10,6 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,29 @@ def test_a_cancelled_task_leaves_all_as_it_was() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         assert ended == [True] and messages == long_session()
+
+    asyncio.run(main())
+
+
+def test_one_conversation_is_compacted_once() -> None:
+    asked = 0
+
+    def slow(_: SummaryRequest) -> str:
+        nonlocal asked
+        asked += 1
+        time.sleep(0.2)
+        return SUMMARY
+
+    messages = long_session()
+    session = epitome.Session(window=2_000, summarizer=slow)
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(session.fit, [messages] * 6))
+    assert len(session.receipts) == 1 and asked == 1 and len(results[0]) < 201 and results == [results[0]] * 6
+
+    async def main() -> None:
+        tasks = [session.afit([*messages, {"role": "user", "content": "Go on." * 2_000}]) for _ in range(6)]
+        views = await asyncio.gather(*tasks)
+        assert views == [views[0]] * 6 and len(session.receipts) == 2
 
     asyncio.run(main())
 

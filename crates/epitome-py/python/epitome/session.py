@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _native
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 
 Whole = TypeVar("Whole")
 """A list of messages, or a whole request."""
+
+
+WAIT = 0.01
+"""Seconds between two looks at a conversation that another thread or task is compacting."""
+
+
+def _waits(send: object, begun: object) -> bool:
+    """Whether somebody else compacts the conversation, before which nothing is sent. Who takes too long is given up."""
+    return send is None and begun is None
 
 
 @dataclass(frozen=True)
@@ -99,6 +109,9 @@ class Session:
         """
         request = _native.Request(messages, self._format)
         send, stats, begun = self._native.look(request)
+        while _waits(send, begun):
+            sleep(WAIT)
+            send, stats, begun = self._native.look(request)
         if begun is not None:
             with self._given_back(begun):
                 drive(begun.compaction, self._summarizers)
@@ -111,6 +124,9 @@ class Session:
 
         request = await asyncio.to_thread(_native.Request, messages, self._format)
         send, stats, begun = await asyncio.to_thread(self._native.look, request)
+        while _waits(send, begun):
+            await asyncio.sleep(WAIT)
+            send, stats, begun = await asyncio.to_thread(self._native.look, request)
         if begun is not None:
             with self._given_back(begun):
                 await adrive(begun.compaction, self._summarizers)
