@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::metadata::{Kind, Metadata};
 
 /// Each crate with the crates of this workspace that it is built from.
-const EDGES: [(&str, &[&str]); 13] = [
+const EDGES: [(&str, &[&str]); 14] = [
     ("epitome", &[]),
     ("epitome-bench", &["epitome"]),
     (
@@ -23,6 +23,7 @@ const EDGES: [(&str, &[&str]); 13] = [
     ),
     ("epitome-llm", &["epitome"]),
     ("epitome-proxy", &["epitome", "epitome-tower"]),
+    ("epitome-py", &["epitome", "epitome-recordings", "epitome-store"]),
     ("epitome-recordings", &["epitome"]),
     ("epitome-rpc", &["epitome"]),
     ("epitome-server", &["epitome"]),

@@ -1,0 +1,56 @@
+"""Google: contents of ``google-genai``, and a plugin for its Agent Development Kit.
+
+>>> from google.adk.agents import Agent
+>>> from google.adk.apps import App
+>>> from epitome.adapters.google import EpitomePlugin
+>>> plugin = EpitomePlugin(model="gemini-2.5-pro")
+>>> app = App(name="finder", root_agent=Agent(name="finder", model="gemini-2.5-pro"), plugins=[plugin])
+
+The session of the kit keeps every event; only what the model is shown is smaller.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from ..session import Session
+from .objects import Message, Models
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..compactor import Options
+    from ..summary import Summarizers
+
+try:
+    from google.adk.plugins.base_plugin import BasePlugin
+except ImportError:  # only the client is installed
+    BasePlugin = object  # type: ignore[assignment, misc]
+
+
+def content(message: Message) -> types.Content:
+    """A message as the client has it."""
+    # As JSON, in which bytes are base64.
+    return types.Content.model_validate_json(json.dumps(message))
+
+
+class EpitomePlugin(BasePlugin):
+    """Keeps the contents of each request inside the window. Options are those of :class:`epitome.Session`."""
+
+    def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
+        super().__init__(name="epitome")
+        self.session = Session(format="gemini", summarizer=summarizer, **options)
+        self._models = Models(self.session, content)
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        """What the kit calls before each request; it sends what is left."""
+        request = {"contents": llm_request.contents}
+        if isinstance(llm_request.config.system_instruction, str):
+            request["systemInstruction"] = {"parts": [{"text": llm_request.config.system_instruction}]}
+        if llm_request.config.tools:
+            request["tools"] = [tool for tool in llm_request.config.tools if isinstance(tool, types.Tool)]
+        fitted = await self._models.afit(request, ("systemInstruction", "tools"), "contents")
+        llm_request.contents = fitted["contents"]

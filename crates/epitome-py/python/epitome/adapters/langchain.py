@@ -1,0 +1,108 @@
+"""LangChain and LangGraph: a middleware that keeps what the model is shown inside its window.
+
+>>> from langchain.agents import create_agent
+>>> from langchain_core.language_models import GenericFakeChatModel
+>>> from langchain_core.messages import AIMessage, HumanMessage
+>>> from epitome.adapters.langchain import EpitomeMiddleware
+>>> middleware = EpitomeMiddleware(window=2_000)
+>>> agent = create_agent(GenericFakeChatModel(messages=iter([AIMessage("Done.")])), middleware=[middleware])
+>>> history = [HumanMessage("Find the port.")]
+>>> for port in range(100):
+...     history += [AIMessage(f"Port {port} refused the connection, as the others did."), HumanMessage("Go on.")]
+>>> answer = agent.invoke({"messages": history})
+>>> len(answer["messages"]), answer["messages"][-1].content, middleware.session.looked.entries < 100
+(202, 'Done.', True)
+
+The agent's state keeps every message; only what the model is shown is smaller.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, AnyMessage, convert_to_messages, convert_to_openai_messages
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from ..session import Session
+from .objects import Message, Objects
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..compactor import Options
+    from ..summary import Summarizers
+
+
+class EpitomeMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Keeps what the model is shown inside its window. Options are those of :class:`epitome.Session`."""
+
+    def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
+        super().__init__()
+        self.session = Session(format="openai-chat", summarizer=summarizer, **options)
+        self._objects = Objects(self.session, said, made)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        return handler(request.override(messages=self._objects.fit(request.messages, _frame(request))))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        return await handler(request.override(messages=await self._objects.afit(request.messages, _frame(request))))
+
+
+def _frame(request: ModelRequest[Any]) -> dict[str, Any]:
+    tools = [tool if isinstance(tool, dict) else convert_to_openai_tool(tool) for tool in request.tools]
+    model = getattr(request.model, "model_name", None) or getattr(request.model, "model", None)
+    return {"model": model if isinstance(model, str) else None, "tools": tools, "system": request.system_prompt}
+
+
+def said(message: AnyMessage) -> list[Message]:
+    """A message as OpenAI's Chat Completions has it."""
+    written: Any = convert_to_openai_messages([message])
+    return list(written)
+
+
+def made(message: AnyMessage | None, left: dict[int, Message]) -> AnyMessage:
+    """The message that says what is left; what wasn't changed of it stays."""
+    if message is None:
+        new: list[Any] = convert_to_messages([left[0]])
+        made_new: AnyMessage = new[0]
+        return made_new
+    before = said(message)
+    # What is several messages elsewhere is shown whole.
+    if len(before) != 1:
+        return message
+    [was], now = before, left[0]
+    update: dict[str, Any] = {}
+    if now.get("content") != was.get("content"):
+        update["content"] = now.get("content") or ""
+    if isinstance(message, AIMessage) and now.get("tool_calls") != was.get("tool_calls"):
+        arguments = {call["id"]: json.loads(call["function"]["arguments"]) for call in now.get("tool_calls", ())}
+        update["tool_calls"] = [
+            {**call, "args": arguments[call["id"]]} for call in message.tool_calls if call["id"] in arguments
+        ]
+        update.setdefault("content", _without(message.content, arguments))
+        update["additional_kwargs"] = {
+            name: value for name, value in message.additional_kwargs.items() if name != "tool_calls"
+        }
+    return message.model_copy(update=update)
+
+
+def _without(content: Any, arguments: dict[str, Any]) -> Any:
+    """The content, in which a provider's own blocks repeat the calls."""
+    if not isinstance(content, list):
+        return content
+    blocks = []
+    for block in content:
+        call = block.get("id") if isinstance(block, dict) and block.get("type") in ("tool_use", "tool_call") else None
+        if call is None:
+            blocks.append(block)
+        elif call in arguments:
+            key = "input" if "input" in block else "args"
+            blocks.append({name: value for name, value in block.items() if name != "partial_json"} | {key: arguments[call]})
+    return blocks

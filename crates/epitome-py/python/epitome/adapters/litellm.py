@@ -1,0 +1,55 @@
+"""LiteLLM: a callback that keeps every call inside its model's window, in the SDK and in the proxy.
+
+>>> import asyncio, litellm
+>>> from epitome.adapters.litellm import EpitomeLogger
+>>> logger = EpitomeLogger(window=2_000)
+>>> litellm.callbacks = [logger]
+>>> messages = [{"role": "user", "content": f"And what does port {port} of the server say?"} for port in range(150)]
+>>> answer = asyncio.run(litellm.acompletion("gpt-5", messages=messages, mock_response="Nothing."))
+>>> litellm.callbacks = []
+>>> logger.session.looked.triggered, logger.session.looked.entries < 150
+(True, True)
+
+In the proxy's configuration: ``callbacks: my_module.logger``. LiteLLM asks callbacks before ``acompletion`` and such, not
+before ``completion``; around that is :func:`epitome.adapters.clients.fitted`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from litellm.integrations.custom_logger import CustomLogger
+
+from ..session import Session
+from .objects import Models
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..compactor import Options
+    from ..summary import Summarizers
+
+BESIDES = ("model", "system", "tools")
+
+
+class EpitomeLogger(CustomLogger):
+    """Keeps the messages of each call inside the window. Options are those of :class:`epitome.Session`."""
+
+    def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
+        super().__init__()
+        self.session = Session(summarizer=summarizer, **options)
+        self._models = Models(self.session)
+
+    async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: Any, call_type: Any) -> Any:
+        """The proxy's: before the call is sent on."""
+        return await self._fitted(data)
+
+    async def async_pre_call_deployment_hook(self, kwargs: Any, call_type: Any) -> Any:
+        """The SDK's: before the call is sent."""
+        return await self._fitted(kwargs)
+
+    async def _fitted(self, data: Any) -> Any:
+        key = next((key for key in ("messages", "input") if isinstance(data.get(key), list)), None)
+        if key is None or not all(isinstance(message, (dict,)) or hasattr(message, "model_dump") for message in data[key]):
+            return data
+        return await self._models.afit(data, BESIDES, key)

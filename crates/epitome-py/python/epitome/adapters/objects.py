@@ -1,0 +1,133 @@
+"""Lists of a library's own objects, fitted by a session without losing anything of what isn't changed."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Generic, TypeVar
+
+from ..session import Session
+
+Object = TypeVar("Object")
+
+Message = dict[str, Any]
+"""A message of OpenAI's Chat Completions."""
+
+PLACE = "entry"
+"""The member of a message that says which object it is of, and which of its messages: it comes through a compaction."""
+
+
+class Objects(Generic[Object]):
+    """Fits lists of a library's objects into a window.
+
+    ``say`` writes an object as messages of OpenAI's Chat Completions. An object of which all messages come back as they
+    were is shown as it is. ``make`` is asked for what else is shown: given the object and those of its messages that
+    are left, by their places, or ``None`` and a message that is new. An object that says nothing stays where it is.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        say: Callable[[Object], list[Message]],
+        make: Callable[[Object | None, dict[int, Message]], Object],
+    ) -> None:
+        self.session = session
+        self._say = say
+        self._make = make
+
+    def fit(self, objects: Sequence[Object], frame: Mapping[str, Any] | None = None) -> list[Object]:
+        """What to send of ``objects``. ``frame`` is what is sent besides: a model, tools, a ``system`` message."""
+        said = self._said(objects)
+        return self._shown(objects, said, self.session.fit(self._whole(said, frame)))
+
+    async def afit(self, objects: Sequence[Object], frame: Mapping[str, Any] | None = None) -> list[Object]:
+        """The same without blocking the event loop."""
+        said = self._said(objects)
+        return self._shown(objects, said, await self.session.afit(self._whole(said, frame)))
+
+    def _said(self, objects: Sequence[Object]) -> list[list[Message]]:
+        return [
+            [{**message, PLACE: f"{nth}.{piece}"} for piece, message in enumerate(self._say(one))]
+            for nth, one in enumerate(objects)
+        ]
+
+    def _whole(self, said: list[list[Message]], frame: Mapping[str, Any] | None) -> dict[str, Any]:
+        whole = {name: value for name, value in (frame or {}).items() if value and name != "system"}
+        system = [{"role": "system", "content": frame["system"]}] if frame and frame.get("system") else []
+        return {**whole, "messages": [*system, *(message for messages in said for message in messages)]}
+
+    def _shown(self, objects: Sequence[Object], said: list[list[Message]], whole: dict[str, Any]) -> list[Object]:
+        shown: list[Object] = []
+        messages = whole["messages"]
+        # The system message isn't among the objects.
+        if messages and messages[0]["role"] == "system" and PLACE not in messages[0]:
+            messages = messages[1:]
+        silent = [nth for nth, its in enumerate(said) if not its]
+        for nth, group in groupby(enumerate(messages), key=lambda one: _object(*one)):
+            if nth < 0:
+                shown.extend(self._make(None, {0: message}) for _, message in group)
+                continue
+            while silent and silent[0] < nth:
+                shown.append(objects[silent.pop(0)])
+            left = {int(message[PLACE].split(".")[1]): message for _, message in group}
+            same = [piece for piece, message in left.items() if message is said[nth][piece]]
+            if len(same) == len(said[nth]):
+                shown.append(objects[nth])
+            else:
+                shown.append(self._make(objects[nth], left))
+        return [*shown, *(objects[nth] for nth in silent)]
+
+
+def _object(at: int, message: Message) -> int:
+    """Which object a message is of; one that is new is of none, and stands alone."""
+    place = message.get(PLACE)
+    return int(place.split(".")[0]) if place is not None else -1 - at
+
+
+class Models:
+    """Fits messages in which a client's own models may stand: pydantic models and bytes, at any depth.
+
+    A message that isn't changed is shown as it is. ``make`` makes the client's own of one that is, which is a dict.
+    """
+
+    def __init__(self, session: Session, make: Callable[[Message], Any] = lambda message: message) -> None:
+        self.session = session
+        self._make = make
+
+    def fit(self, request: Mapping[str, Any], names: Sequence[str], key: str) -> dict[str, Any]:
+        """The keyword arguments ``request``, with less in the list ``key``. ``names`` are those that count besides."""
+        said, whole = self._said(request, names, key)
+        return {**request, key: self._shown(request[key], said, self.session.fit(whole)[key])}
+
+    async def afit(self, request: Mapping[str, Any], names: Sequence[str], key: str) -> dict[str, Any]:
+        """The same without blocking the event loop."""
+        said, whole = self._said(request, names, key)
+        return {**request, key: self._shown(request[key], said, (await self.session.afit(whole))[key])}
+
+    def _said(self, request: Mapping[str, Any], names: Sequence[str], key: str) -> tuple[list[Any], dict[str, Any]]:
+        said = [plain(message) for message in request[key]]
+        besides = {name: plain(request[name]) for name in names if name in request}
+        return said, {**besides, key: said}
+
+    def _shown(self, own: Sequence[Any], said: list[Any], sent: Sequence[Any]) -> list[Any]:
+        return owned(own, said, sent, self._make)
+
+
+def owned(own: Sequence[Any], said: list[Any], sent: Sequence[Any], make: Callable[[Message], Any]) -> list[Any]:
+    """What is sent, with one's own messages for those that are as they were said."""
+    places = {id(message): nth for nth, message in enumerate(said)}
+    return [own[places[id(message)]] if id(message) in places else make(message) for message in sent]
+
+
+def plain(value: Any) -> Any:
+    """``value`` as JSON has it: pydantic models as dicts, bytes as base64."""
+    if isinstance(value, Mapping):
+        return {name: plain(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (bytes, bytearray)):
+        return b64encode(value).decode()
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return value

@@ -1,0 +1,143 @@
+"""smolagents: a model around the agent's own, which is shown what fits.
+
+>>> from smolagents import ChatMessage, MessageRole, Model
+>>> from epitome.adapters.smolagents import EpitomeModel
+>>> class Scripted(Model):
+...     def generate(self, messages, **how):
+...         return ChatMessage(MessageRole.ASSISTANT, f"I was shown {len(messages)} messages.")
+>>> model = EpitomeModel(Scripted(), window=2_000)  # CodeAgent(model=model, …)
+>>> messages = [ChatMessage(MessageRole.USER, f"And what does port {port} of the server say?") for port in range(150)]
+>>> int(model.generate(messages).content.split()[3]) < 150
+True
+
+The agent's memory keeps every step.
+"""
+
+from __future__ import annotations
+
+import json
+from ast import literal_eval
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smolagents import ChatMessage, MessageRole, Model
+
+from ..session import Session
+from .objects import Message, Objects, plain
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..compactor import Options
+    from ..summary import Summarizers
+
+
+@dataclass(frozen=True)
+class Group:
+    """Messages that belong together, by their number: a call in words, with what was observed; or one message."""
+
+    number: int
+    messages: list[ChatMessage]
+
+
+CALLING = "Calling tools:\n"
+
+
+class EpitomeModel(Model):
+    """Shows a model what fits into its window. Options are those of :class:`epitome.Session`."""
+
+    def __init__(self, under: Model, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
+        super().__init__(model_id=under.model_id)
+        self.under = under
+        self.session = Session(format="openai-chat", summarizer=summarizer, **options)
+        self._objects = Objects(self.session, said, made)
+        if hasattr(under, "generate_stream"):
+            self.generate_stream = lambda messages, *more, **how: under.generate_stream(self.shown(messages), *more, **how)
+
+    def generate(self, messages: Any, *more: Any, **how: Any) -> ChatMessage:
+        return self.under.generate(self.shown(messages), *more, **how)
+
+    def parse_tool_calls(self, message: ChatMessage) -> ChatMessage:
+        return self.under.parse_tool_calls(message)
+
+    def shown(self, messages: Sequence[Any]) -> list[ChatMessage]:
+        """What the model is shown of ``messages``."""
+        given = [ChatMessage.from_dict(dict(one)) if isinstance(one, dict) else one for one in messages]
+        return [message for group in self._objects.fit(groups(given)) for message in group.messages]
+
+
+def groups(messages: Sequence[ChatMessage]) -> list[Group]:
+    """The messages, those of a call with those of what was observed."""
+    grouped: list[Group] = []
+    for message in messages:
+        opens = grouped and grouped[-1].messages[0].role == MessageRole.TOOL_CALL
+        if opens and message.role == MessageRole.TOOL_RESPONSE:
+            grouped[-1].messages.append(message)
+        else:
+            grouped.append(Group(len(grouped), [message]))
+    return grouped
+
+
+def said(group: Group) -> list[Message]:
+    """A group as OpenAI's Chat Completions has it: calls in words are calls, and what was observed isn't the user's."""
+    first = group.messages[0]
+    if first.role not in (MessageRole.TOOL_CALL, MessageRole.TOOL_RESPONSE):
+        return [{"role": first.role.value, "content": _content(first.content)}]
+    name, arguments = _call(_text(first)) if first.role == MessageRole.TOOL_CALL else ("step", {})
+    number = f"call_{group.number}"
+    call = {"id": number, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+    observed = [message for message in group.messages if message.role == MessageRole.TOOL_RESPONSE]
+    asked: Message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer = {"role": "tool", "tool_call_id": number, "content": "\n".join(_text(message) for message in observed)}
+    return [asked, answer]
+
+
+def _content(content: Any) -> Any:
+    """Images are objects, which JSON doesn't have."""
+    if not isinstance(content, list):
+        return content
+    return [{"type": "text", "text": "[image]"} if block.get("type") == "image" else plain(block) for block in content]
+
+
+def _call(words: str) -> tuple[str, dict[str, Any]]:
+    """The name of the tool that is called in words, and its arguments."""
+    try:
+        calls = [call["function"] for call in literal_eval(words.removeprefix(CALLING))]
+    except (ValueError, SyntaxError, TypeError, KeyError):
+        return "tools", {"words": words}
+    names = {call["name"] for call in calls}
+    arguments = calls[0]["arguments"] if len(calls) == 1 else {"calls": calls}
+    return names.pop() if len(names) == 1 else "tools", arguments if isinstance(arguments, dict) else {"words": arguments}
+
+
+def _text(message: ChatMessage) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    return "\n".join(block["text"] for block in message.content or [] if block.get("type") == "text")
+
+
+def made(group: Group | None, left: dict[int, Message]) -> Group:
+    """The messages that say what is left; what wasn't changed of them stays."""
+    if group is None:
+        content = [{"type": "text", "text": left[0].get("content") or ""}]
+        return Group(-1, [ChatMessage(MessageRole(left[0]["role"]), content)])
+    before, first = said(group), group.messages[0]
+    if len(before) == 1:
+        return Group(group.number, [_saying(first, left[0]["content"])])
+    if left.keys() != {0, 1}:
+        return group
+    shown = [first] if first.role == MessageRole.TOOL_CALL else []
+    if shown and left[0]["tool_calls"] != before[0]["tool_calls"]:
+        shown = [_saying(first, CALLING + json.dumps(left[0]["tool_calls"][0]["function"]))]
+    observed = [message for message in group.messages if message.role == MessageRole.TOOL_RESPONSE]
+    if left[1]["content"] != before[1]["content"]:
+        observed = [_saying(observed[0], left[1]["content"])]
+    return Group(group.number, [*shown, *observed])
+
+
+def _saying(message: ChatMessage, content: Any) -> ChatMessage:
+    other = copy(message)
+    other.content = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return other

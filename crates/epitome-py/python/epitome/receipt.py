@@ -1,0 +1,126 @@
+"""What a compaction did, as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a request. ``upper`` is the upper edge of the count's error; ``basis`` says where it comes from."""
+
+    tokens: int
+    upper: int
+    basis: str
+    bytes: int
+    entries: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one strategy contributed."""
+
+    strategy: str
+    edits: int
+    saved: int
+
+
+@dataclass(frozen=True)
+class Edited:
+    """Entries ``first`` to ``last`` share a fate (``edit``, ``fold`` or ``drop``) and its reason."""
+
+    first: int
+    last: int
+    fate: str
+    reason: str
+    saved: int
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The checkpoint that was written, before the original message ``before_entry``."""
+
+    id: str
+    before_entry: int
+    tokens: int
+    human_messages: int
+    human_messages_quoted: int
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a compaction did, or would do.
+
+    ``outcome`` is ``target``, ``nothing-to-do``, ``not-triggered``, ``declined``, ``short`` or ``unreachable``. ``data`` is
+    the whole receipt, as the command line writes it.
+    """
+
+    format: str
+    model: str | None
+    counter: str
+    outcome: str
+    triggered: bool
+    reason: str
+    target: int
+    floor: int
+    before: Size
+    after: Size
+    steps: tuple[Step, ...]
+    edits: tuple[Edited, ...]
+    checkpoint: Checkpoint | None
+    kept_prefix: int
+    fallbacks: tuple[str, ...]
+    data: Mapping[str, Any] = field(repr=False, compare=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Receipt:
+        """The receipt that ``text`` is, as ``epitome compact --receipt`` writes it."""
+        data = json.loads(text)
+        checkpoint = data["checkpoint"]
+        return cls(
+            format=data["format"],
+            model=data["model"],
+            counter=data["counter"],
+            outcome=data["outcome"],
+            triggered=data["triggered"],
+            reason=data["reason"],
+            target=data["target"],
+            floor=data["floor"],
+            before=Size(**data["before"]),
+            after=Size(**data["after"]),
+            steps=tuple(Step(one["strategy"], one["edits"], one["saved"]) for one in data["steps"]),
+            edits=tuple(Edited(one["from"], one["to"], one["fate"], one["reason"], one["saved"]) for one in data["edits"]),
+            checkpoint=Checkpoint(**checkpoint) if checkpoint else None,
+            kept_prefix=data["kept_prefix"]["entries"],
+            fallbacks=tuple(data["fallbacks"]),
+            data=data,
+        )
+
+    @property
+    def saved(self) -> int:
+        """Tokens that are less."""
+        return self.before.tokens - self.after.tokens
+
+    def __str__(self) -> str:
+        before, after = self.before, self.after
+        counts = f"{before.tokens:,} → {after.tokens:,} tokens, {before.entries} → {after.entries} messages"
+        return f"{counts} (target {self.target:,}: {self.outcome})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = [("before", self.before), ("after", self.after)]
+        sizes = "".join(
+            f"<tr><th>{name}</th><td>{size.tokens:,} tokens</td><td>{size.entries} messages</td>"
+            f"<td>{size.bytes:,} bytes</td></tr>"
+            for name, size in rows
+        )
+        steps = "".join(
+            f"<tr><td>{escape(step.strategy)}</td><td>{step.edits} edits</td><td colspan=2>−{step.saved:,} tokens</td></tr>"
+            for step in self.steps
+        )
+        why = f"<tr><td colspan=4>{escape(self.reason)}: {escape(self.outcome)}, target {self.target:,}</td></tr>"
+        return f"<table>{sizes}{steps}{why}</table>"

@@ -1,0 +1,155 @@
+"""A conversation that stays inside a window."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import sleep
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from . import _native
+from .compactor import prepared
+from .receipt import Receipt
+from .summary import Summarizers, adrive, chain, drive
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .compactor import Options
+
+Whole = TypeVar("Whole")
+"""A list of messages, or a whole request."""
+
+
+WAIT = 0.01
+"""Seconds between two looks at a conversation that another thread or task is compacting."""
+
+
+def _waits(send: object, begun: object) -> bool:
+    """Whether somebody else compacts the conversation, before which nothing is sent. Who takes too long is given up."""
+    return send is None and begun is None
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a look at a conversation came to: whether it was compacted, why or why not, and its tokens as they are sent."""
+
+    triggered: bool
+    reason: str
+    tokens: int
+    entries: int
+
+
+class Session:
+    """Keeps conversations inside their model's window, request by request.
+
+    It compacts when ``trigger`` fires (by default at 80 % of the window) and lands at 30 % of the window, or at ``target``.
+    Between two compactions what is sent only grows at its end, so that the provider's prompt cache keeps working.
+
+    >>> session = Session(window=2_000, counter="o200k")
+    >>> session.append({"role": "user", "content": "Find the port."})
+    >>> for n in range(100):
+    ...     session.append({"role": "assistant", "content": f"I tried port {n}, which was refused as the others were."})
+    ...     session.append({"role": "user", "content": "Go on."})
+    >>> len(session.messages), len(session.view()) < 100, session.looked.triggered
+    (201, True, True)
+    """
+
+    def __init__(
+        self,
+        messages: Iterable[Mapping[str, Any]] = (),
+        *,
+        request: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        summarizer: Summarizers | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        self.messages: list[Mapping[str, Any]] = list(messages)
+        """All that was said."""
+        self.looked: Look | None = None
+        """What the last look came to."""
+        self.receipts: list[Receipt] = []
+        """What each compaction did."""
+        self._request = dict(request or {})
+        lists = [key for key in ("input", "contents") if key in self._request]
+        self._key = lists[0] if lists else "messages"
+        self._format = format
+        self._summarizers = chain(summarizer)
+        named = [(one.name, one.window) for one in self._summarizers]
+        self._native = _native.Session(_native.Compactor(prepared(options), named))
+
+    def append(self, *messages: Mapping[str, Any]) -> None:
+        """Adds messages at the end."""
+        self.messages.extend(messages)
+
+    def view(self) -> list[Any]:
+        """The messages to send now; where it is time, they are compacted first.
+
+        With ``request``, tools and system prompt count too.
+        """
+        return self._list(self.fit(self._whole()))
+
+    async def aview(self) -> list[Any]:
+        """The same without blocking the event loop."""
+        return self._list(await self.afit(self._whole()))
+
+    def _whole(self) -> Any:
+        return {**self._request, self._key: self.messages} if self._request else self.messages
+
+    def _list(self, whole: Any) -> list[Any]:
+        messages: list[Any] = whole[self._key] if self._request else whole
+        return messages
+
+    def fit(self, messages: Whole) -> Whole:
+        """What to send of ``messages``, all that was said in a conversation so far: a list, or a whole request.
+
+        The conversation is known again by what it says, so that one session may be asked for several.
+        """
+        request = _native.Request(messages, self._format)
+        send, stats, begun = self._native.look(request)
+        while _waits(send, begun):
+            sleep(WAIT)
+            send, stats, begun = self._native.look(request)
+        if begun is not None:
+            with self._given_back(begun):
+                drive(begun.compaction, self._summarizers)
+        sent: Whole = self._sent(request, send, stats, begun)
+        return sent
+
+    async def afit(self, messages: Whole) -> Whole:
+        """The same without blocking the event loop; summarizers may be async."""
+        import asyncio
+
+        request = await asyncio.to_thread(_native.Request, messages, self._format)
+        send, stats, begun = await asyncio.to_thread(self._native.look, request)
+        while _waits(send, begun):
+            await asyncio.sleep(WAIT)
+            send, stats, begun = await asyncio.to_thread(self._native.look, request)
+        if begun is not None:
+            with self._given_back(begun):
+                await adrive(begun.compaction, self._summarizers)
+        sent: Whole = self._sent(request, send, stats, begun)
+        return sent
+
+    @contextmanager
+    def _given_back(self, begun: _native.Begun) -> Iterator[None]:
+        """A compaction that ends with an exception is brought back as one that failed: the next look may begin another."""
+        try:
+            yield
+        except BaseException:
+            self._native.commit(begun)
+            raise
+
+    def _sent(self, request: _native.Request, send: Any, stats: str, begun: _native.Begun | None) -> Any:
+        adopted = begun is not None and self._native.commit(begun)
+        if begun is not None:
+            self.receipts.append(Receipt.from_json(begun.compaction.outcome()[1]))
+        if send is None or adopted:
+            send, stats, _ = self._native.show(request)
+        told = json.loads(stats)
+        after = told["after"]
+        reason = begun.cause if begun is not None else told["reason"]
+        self.looked = Look(adopted, reason, after["tokens"], after["entries"])
+        return send

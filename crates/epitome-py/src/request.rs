@@ -1,0 +1,250 @@
+//! What the caller hands over, and what they get back: in the same form, with their own objects where nothing was changed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use epitome::checkpoint::{look_alikes, looks_like_one};
+use epitome::transcript::Origin;
+use epitome::wire::json::{self, Span, unquote};
+use epitome_recordings::{Input, Options, open};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
+
+use crate::error;
+use crate::write::Written;
+
+/// In which form a request came.
+#[derive(Debug)]
+enum Form {
+    Bytes,
+    Text,
+    /// A list or a dict, with the caller's objects.
+    Objects(Written),
+}
+
+/// A request, as it was handed over.
+#[pyclass(frozen, module = "epitome._native", name = "Request")]
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) request: epitome::Request,
+    /// The bytes that an archive keeps.
+    pub(crate) raw: Arc<Vec<u8>>,
+    /// What was handed over, to see whether it was changed meanwhile.
+    object: Py<PyAny>,
+    form: Form,
+}
+
+/// A value of what goes back.
+enum Value {
+    /// As it came.
+    Own(Py<PyAny>),
+    /// New: which of the new ones.
+    New(usize),
+    /// A list of both.
+    List(Vec<Value>),
+}
+
+#[pymethods]
+impl Given {
+    /// Reads messages: a list, a request in a dict, or JSON.
+    #[new]
+    #[pyo3(signature = (messages, format=None))]
+    fn new(messages: &Bound<'_, PyAny>, format: Option<&str>) -> PyResult<Self> {
+        let py = messages.py();
+        let (raw, form) = if let Ok(bytes) = messages.cast::<PyBytes>() {
+            (bytes.as_bytes().to_vec(), Form::Bytes)
+        } else if let Ok(bytes) = messages.cast::<PyByteArray>() {
+            (bytes.to_vec(), Form::Bytes)
+        } else if let Ok(text) = messages.cast::<PyString>() {
+            (text.to_str()?.as_bytes().to_vec(), Form::Text)
+        } else {
+            let mut written = Written::request(messages)?;
+            (std::mem::take(&mut written.text), Form::Objects(written))
+        };
+        let object = messages.clone().unbind();
+        let (raw, request) = py
+            .detach(|| {
+                let kept = raw.clone();
+                open(raw, format, Options::default()).map(|input| (kept, request(input)))
+            })
+            .map_err(|error| error::unread(py, &error))?;
+        let given = Given { request, raw: Arc::new(raw), object, form };
+        given.unchanged(py)?;
+        Ok(given)
+    }
+
+    /// The wire format.
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.request.format.name()
+    }
+
+    /// The model that the request names.
+    #[getter]
+    fn model(&self) -> Option<String> {
+        self.request.model()
+    }
+
+    fn __len__(&self) -> usize {
+        self.request.transcript.len()
+    }
+}
+
+/// What the model saw. A checkpoint in it is no person's message, nor is one that was changed since it was written.
+fn request(input: Input) -> epitome::Request {
+    let mut request = match input {
+        Input::Recording(recording) => return recording.request,
+        Input::Request(request) => request,
+    };
+    let fenced: Vec<_> = look_alikes(&request.transcript)
+        .map(|part| (part.slot, looks_like_one(&part.text())))
+        .collect();
+    for (slot, is_intact) in fenced {
+        let origin = if is_intact { Origin::Checkpoint } else { Origin::Injected };
+        request.transcript.set_part_origin(slot, origin);
+    }
+    request
+}
+
+impl Given {
+    /// Whether the caller's list still holds what it held.
+    ///
+    /// # Errors
+    /// Another thread changed it: which entry.
+    pub(crate) fn unchanged(&self, py: Python<'_>) -> PyResult<()> {
+        let Form::Objects(written) = &self.form else { return Ok(()) };
+        let Ok(list) = self.object.bind(py).cast::<PyList>() else { return Ok(()) };
+        let held = written.elements.len();
+        let now = list.len();
+        let same = |at: usize| list.get_item(at).is_ok_and(|item| item.is(&written.elements[at].1));
+        let changed = (0..held.min(now)).find(|at| !same(*at)).unwrap_or(held.min(now));
+        if changed == held && now == held {
+            return Ok(());
+        }
+        let what = format!("the list was changed during the call ({held} messages, now {now})");
+        Err(error::input(py, &what, &[error::Place::Index(changed)]))
+    }
+
+    /// A text of the same request, in the form in which it came.
+    ///
+    /// # Errors
+    /// The list was changed meanwhile.
+    pub(crate) fn back(&self, py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
+        let written = match &self.form {
+            Form::Bytes => return Ok(PyBytes::new(py, text.as_bytes()).into_any().unbind()),
+            Form::Text => return Ok(PyString::new(py, text).into_any().unbind()),
+            Form::Objects(written) => written,
+        };
+        self.unchanged(py)?;
+        let source = self.request.source().as_bytes();
+        // A recording's messages aren't those that were handed over.
+        let is_own = source == self.raw.as_slice();
+        let mut back =
+            Back { text, source: &self.raw, written, known: None, new: Vec::new(), is_own };
+        let whole = Span::new(0..text.len());
+        if text.trim_start().starts_with('[') {
+            let list = back.list(py, whole)?;
+            let new = loaded(py, &back.new)?;
+            return list.made(py, &new);
+        }
+        let members =
+            json::members(text, whole).map_err(|error| error::compaction(py, error.what))?;
+        let mut values = Vec::with_capacity(members.len());
+        for (key, value) in members {
+            let key = unquote(key.of(text)).into_owned();
+            let value = back.member(py, &key, value)?;
+            values.push((key, value));
+        }
+        let new = loaded(py, &back.new)?;
+        let dict = PyDict::new(py);
+        for (key, value) in values {
+            dict.set_item(key, value.made(py, &new)?)?;
+        }
+        Ok(dict.into_any().unbind())
+    }
+}
+
+/// What goes back, under way.
+struct Back<'a> {
+    text: &'a str,
+    source: &'a [u8],
+    written: &'a Written,
+    /// Where the caller's messages stand, by their JSON.
+    known: Option<HashMap<&'a [u8], Vec<usize>>>,
+    new: Vec<&'a str>,
+    is_own: bool,
+}
+
+impl<'a> Back<'a> {
+    fn member(&mut self, py: Python<'_>, key: &str, value: Span) -> PyResult<Value> {
+        let raw = value.of(self.text);
+        let own = self.written.members.iter().find(|(name, ..)| name == key);
+        if let Some((_, span, object)) = own.filter(|_| self.is_own) {
+            if self.source[span.clone()] == *raw.as_bytes() {
+                return Ok(Value::Own(object.clone_ref(py)));
+            }
+            if raw.starts_with('[') {
+                return self.list(py, value);
+            }
+        }
+        Ok(self.add(raw))
+    }
+
+    fn list(&mut self, py: Python<'_>, list: Span) -> PyResult<Value> {
+        let elements = json::elements(self.text, list);
+        let elements = elements.map_err(|error| error::compaction(py, error.what))?;
+        let (source, written) = (self.source, self.written);
+        let known = self.known.get_or_insert_default();
+        if known.is_empty() && self.is_own {
+            for (at, (span, _)) in written.elements.iter().enumerate() {
+                known.entry(&source[span.clone()]).or_default().push(at);
+            }
+        }
+        // From the end, which is what stays: of equal messages the last that stands before the one behind it.
+        let mut before = usize::MAX;
+        let mut found: Vec<Option<usize>> = Vec::with_capacity(elements.len());
+        for span in elements.iter().rev() {
+            let places = known.get(span.of(self.text).as_bytes());
+            let place = places.and_then(|places| {
+                let earlier = places.partition_point(|at| *at < before);
+                places[..earlier].last().or(places.first()).copied()
+            });
+            before = place.unwrap_or(before);
+            found.push(place);
+        }
+        let values =
+            elements.into_iter().zip(found.into_iter().rev()).map(|(span, found)| match found {
+                Some(at) => Value::Own(written.elements[at].1.clone_ref(py)),
+                None => self.add(span.of(self.text)),
+            });
+        Ok(Value::List(values.collect()))
+    }
+
+    fn add(&mut self, raw: &'a str) -> Value {
+        self.new.push(raw);
+        Value::New(self.new.len() - 1)
+    }
+}
+
+/// All new values, as Python's own `json` reads them.
+fn loaded<'py>(py: Python<'py>, new: &[&str]) -> PyResult<Bound<'py, PyList>> {
+    if new.is_empty() {
+        return Ok(PyList::empty(py));
+    }
+    let text = format!("[{}]", new.join(","));
+    Ok(py.import("json")?.call_method1("loads", (text,))?.cast_into()?)
+}
+
+impl Value {
+    fn made(self, py: Python<'_>, new: &Bound<'_, PyList>) -> PyResult<Py<PyAny>> {
+        Ok(match self {
+            Value::Own(object) => object,
+            Value::New(at) => new.get_item(at)?.unbind(),
+            Value::List(values) => {
+                let made: PyResult<Vec<_>> =
+                    values.into_iter().map(|value| value.made(py, new)).collect();
+                PyList::new(py, made?)?.into_any().unbind()
+            }
+        })
+    }
+}

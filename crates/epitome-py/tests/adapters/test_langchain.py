@@ -1,0 +1,152 @@
+"""LangChain's own messages there and back, and an agent that works past its window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import epitome
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("langchain")
+
+from epitome.adapters.langchain import EpitomeMiddleware, made, said
+from epitome.adapters.objects import Objects
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
+
+words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=200)
+images = st.just({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}})
+blocks = st.lists(st.builds(lambda text: {"type": "text", "text": text}, words) | images, min_size=1, max_size=3)
+humans = st.builds(HumanMessage, content=words | blocks, id=st.none() | st.uuids().map(str), name=st.none() | st.just("ann"))
+
+
+def long(sizes: epitome.Measurements) -> str | None:
+    return "long" if sizes.messages > 5 else None
+
+
+@st.composite
+def turns(draw: st.DrawFn) -> list[AnyMessage]:
+    messages: list[AnyMessage] = [draw(humans)]
+    for nth in range(draw(st.integers(0, 3))):
+        calls = [
+            {
+                "name": "run",
+                "args": {"command": draw(words), "n": draw(st.integers())},
+                "id": f"{draw(st.uuids())}",
+                "type": "tool_call",
+            }
+            for _ in range(draw(st.integers(1, 3)))
+        ]
+        thought = [{"type": "reasoning", "reasoning": draw(words)}, {"type": "text", "text": draw(words)}]
+        content: Any = draw(st.just("") | words | st.just(thought))
+        messages.append(AIMessage(content=content, tool_calls=calls, response_metadata={"nth": nth}))
+        for call in calls:
+            artifact = {"raw": draw(st.integers())}
+            messages.append(ToolMessage(draw(words) * draw(st.integers(1, 30)), tool_call_id=call["id"], artifact=artifact))
+    messages.append(AIMessage(content=draw(words), id=str(draw(st.uuids()))))
+    return messages
+
+
+histories = st.lists(turns(), min_size=3, max_size=12).map(lambda turns: [message for turn in turns for message in turn])
+
+
+@given(histories, st.sampled_from(["60%", "30%"]), st.sampled_from(["ladder", "outputs,arguments", "excerpts,fold"]))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_messages_come_back_as_they_were_or_valid(history: list[AnyMessage], target: str, strategies: str) -> None:
+    session = epitome.Session(trigger=long, target=target, format="openai-chat", strategies=strategies)
+    copies = [message.model_copy(deep=True) for message in history]
+    shown = Objects(session, said, made).fit([*history, HumanMessage("And now?")])
+    assert len(session.receipts) == 1
+    assert history == copies, "nothing that was handed in is changed"
+    originals = {id(message) for message in history}
+    calls: set[str] = set()
+    for message in shown:
+        if isinstance(message, AIMessage):
+            calls |= {str(call["id"]) for call in message.tool_calls}
+        if isinstance(message, ToolMessage):
+            assert message.tool_call_id in calls
+        if id(message) in originals:
+            continue
+        # What is shown in another way has the id and the kind of what it was; else it is the checkpoint.
+        was = next((one for one in history if one.id is not None and one.id == message.id), None)
+        assert was is None or type(was) is type(message)
+    assert shown[-1].content == "And now?"
+    assert epitome.check([one for message in shown for one in said(message)], format="openai-chat") == []
+
+
+def test_an_edited_message_keeps_what_isnt_edited() -> None:
+    arguments = {"path": "src/main.py", "content": "x = 1\n" * 400}
+    call = {"name": "write", "args": arguments, "id": "c1", "type": "tool_call"}
+    blocks: Any = [
+        {"type": "text", "text": "I write it."},
+        {"type": "tool_use", "id": "c1", "name": "write", "input": arguments},
+    ]
+    history: list[AnyMessage] = [
+        HumanMessage("Write it."),
+        AIMessage(content=blocks, tool_calls=[call], id="a1", response_metadata={"model": "m"}),
+        ToolMessage("output line\n" * 400, tool_call_id="c1", id="t1", artifact={"kept": True}),
+        AIMessage("It is written.", id="a2"),
+    ]
+    history += [HumanMessage("Go on."), AIMessage("Nothing is left to do here.")] * 20
+    session = epitome.Session(
+        trigger=long, target="40%", strategies="outputs,arguments", stop="at-end", format="openai-chat"
+    )
+    shown = Objects(session, said, made).fit([*history, HumanMessage("And now?")])
+    assert len(session.receipts) == 1
+    assert len(shown) == len(history) + 1
+    written, output = shown[1], shown[2]
+    assert isinstance(written, AIMessage) and isinstance(output, ToolMessage)
+    assert written is not history[1] and written.id == "a1" and written.response_metadata == {"model": "m"}
+    assert written.tool_calls[0]["args"]["path"] == "src/main.py" and len(written.tool_calls[0]["args"]["content"]) < 400
+    block: Any = written.content[1]
+    assert block["input"] == written.tool_calls[0]["args"]
+    assert output is not history[2] and output.id == "t1" and output.artifact == {"kept": True} and len(output.content) < 400
+    assert shown[3] is history[3]
+
+
+class Model(BaseChatModel):
+    """Calls a tool so many times, and remembers what it was shown."""
+
+    left: int = 60
+    shown: list[list[Any]] = []  # noqa: RUF012
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self
+
+    def _generate(self, messages: list[Any], stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+        self.shown.append(messages)
+        self.left -= 1
+        call = {"name": "connect", "args": {"port": 8000 + self.left}, "id": f"call_{self.left}", "type": "tool_call"}
+        answer = AIMessage("", tool_calls=[call]) if self.left else AIMessage("Found it.")
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+@tool
+def connect(port: int) -> str:
+    """Connects to a port."""
+    return f"connection to 127.0.0.1:{port} refused: errno 111, as every other one on this machine was"
+
+
+async def test_an_agent_works_past_its_window() -> None:
+    for is_async in (False, True):
+        model = Model(shown=[])
+        middleware = EpitomeMiddleware(window=2_000)
+        agent = create_agent(model, tools=[connect], system_prompt="Be brief.", middleware=[middleware])
+        asked: Any = {"messages": [HumanMessage("Find the port.")]}
+        config: Any = {"recursion_limit": 500}
+        answer = await agent.ainvoke(asked, config) if is_async else agent.invoke(asked, config)
+        assert answer["messages"][-1].content == "Found it." and len(answer["messages"]) == 120
+        assert len(middleware.session.receipts) >= 2
+        for messages in model.shown:
+            assert isinstance(messages[0], SystemMessage) and messages[0].content == "Be brief."
+            wire = [one for message in messages for one in said(message)]
+            assert epitome.count(wire).tokens < 2_000 and epitome.check(wire, format="openai-chat") == []
