@@ -76,15 +76,18 @@ fn look_at(object: &Object<'_>) -> Look {
         Look::Request(None)
     } else if object.opens("contents", '[') || object.opens("parts", '[') {
         Look::Request(Some(Format::Gemini))
-    } else if is_item
-        || object.opens("input", '[')
-        || object.opens("input", '"')
-        || object.has_any(&["role"])
-    {
+    } else if is_item || asks_with_input(object) || object.has_any(&["role"]) {
         Look::Request(None)
     } else {
         Look::Unknown
     }
+}
+
+/// Whether an object with an `input` is a request: words ask a model or an agent, and what has its output, too, is a record of a call.
+fn asks_with_input(object: &Object<'_>) -> bool {
+    let asks = object.opens("input", '[')
+        || object.opens("input", '"') && object.has_any(&["model", "agent"]);
+    asks && !object.has_any(&["output"])
 }
 
 #[cfg(test)]
@@ -133,6 +136,8 @@ mod tests {
             (r#"{"messages":[]}"#, "request"),
             ("[]", "request"),
             (r#"{"role":"user","content":"x"}"#, "request"),
+            (r#"{"input":"src/index.js","output":"dist"}"#, "unknown"),
+            (r#"{"model":"m","input":[{"role":"user"}],"output":"x"}"#, "unknown"),
             (r#"{"a":1}"#, "unknown"),
             ("[1]", "unknown"),
             ("", "unknown"),

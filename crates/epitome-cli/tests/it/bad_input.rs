@@ -66,8 +66,8 @@ fn says_what_where_and_what_next() {
         hint: give it a request body, messages, or a recording: epitome stats --help
         error: blank: the input is empty
         hint: give it a request body, messages, or a recording: epitome stats --help
-        error: truncated: not a tau-bench recording: not valid JSON: string without end (line 1, column 20874)
-        hint: see what is there: sed -n 1p truncated | cut -b 20814-20894
+        error: truncated: not valid JSON: string without end (line 1, column 55)
+        hint: see what is there: sed -n 1p truncated | cut -b 1-75
         error: nul: the input has a NUL byte at offset 40, so it is damaged or not text
         hint: see what is there: tail -c +25 nul | head -c 64 | od -c
         error: gzip: the input is gzip, not text; unpack it first
