@@ -155,11 +155,29 @@ fn paid(usage: &[Reported], registry: &Registry, newest: Option<&Model>) -> Opti
     costs.reduce(|sum, cost| sum + cost)
 }
 
+/// What stands behind the elements that a client puts before a person's words (`<ide_opened_file>…</ide_opened_file>`).
+fn without_elements(text: &str) -> &str {
+    let mut rest = text.trim();
+    loop {
+        let name = rest.strip_prefix('<').and_then(|tag| Some(tag.split_once('>')?.0));
+        let end = name.and_then(|name| {
+            let close = format!("</{}>", name.split(' ').next()?);
+            Some(rest.find(&close)? + close.len())
+        });
+        let Some(end) = end else { return rest };
+        rest = rest[end..].trim_start();
+    }
+}
+
 /// What a conversation is called: the first words that a person said in it, in one line; a command to the agent (`/model`)
 /// only where nothing else was said.
 pub(crate) fn title(request: &Request) -> Option<String> {
     let said = request.transcript.entries().filter(Entry::is_human);
-    let titles = said.map(|entry| line(entry.human_text().trim(), TITLE));
+    let titles = said.map(|entry| {
+        let text = entry.human_text();
+        let own = without_elements(&text);
+        line(if own.is_empty() { text.trim() } else { own }, TITLE)
+    });
     let mut titles = titles.filter(|title| !title.is_empty());
     let is_command = |title: &String| title.starts_with('/') && !title.contains(' ');
     let first = titles.next()?;
@@ -167,5 +185,23 @@ pub(crate) fn title(request: &Request) -> Option<String> {
         titles.find(|title| !is_command(title)).or(Some(first))
     } else {
         Some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_elements;
+
+    #[test]
+    fn a_title_is_a_persons_words() {
+        for (text, own) in [
+            ("<ide_opened_file>a.rs</ide_opened_file> Rename foo.", "Rename foo."),
+            ("<a b=\"c\">x</a>\n<d>y</d>Go.", "Go."),
+            ("<p> is a tag", "<p> is a tag"),
+            ("a < b", "a < b"),
+            ("<a>x</a>", ""),
+        ] {
+            assert_eq!(without_elements(text), own);
+        }
     }
 }

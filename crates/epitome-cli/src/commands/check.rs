@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use epitome::model;
-use epitome::text::figure::counted;
+use epitome::text::figure::{counted, size};
 use epitome::wire::{self, Finding, Format, Mend, Mended, RULES, Rule, RuleId};
 use serde::Serialize;
 
@@ -53,6 +53,9 @@ struct Repair<'a> {
     format: &'static str,
     mended: &'a [Mended],
     left: &'a [Finding],
+    /// Bytes of the request as it came, and mended.
+    bytes: u64,
+    mended_bytes: u64,
 }
 
 /// Checks the input, or mends it.
@@ -181,6 +184,8 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
                 format: opened.request.format.name(),
                 mended: &repaired.mended,
                 left: &repaired.left,
+                bytes: request.source().len() as u64,
+                mended_bytes: repaired.request.source().len() as u64,
             };
             if place.leaves_stdout() {
                 output::json(&repair)?;
@@ -189,14 +194,15 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
             }
         }
         Report::Words => {
-            tell(&repaired.mended, &repaired.left);
+            let sizes = [request, &repaired.request].map(|of| of.source().len());
+            tell(&repaired.mended, &repaired.left, sizes);
             formats::tell_hidden(&repaired.request);
         }
     }
     Ok(if repaired.left.is_empty() { Exit::Ok } else { Exit::Found })
 }
 
-fn tell(mended: &[Mended], left: &[Finding]) {
+fn tell(mended: &[Mended], left: &[Finding], [before, after]: [usize; 2]) {
     for one in mended {
         let at = one.entry.map_or_else(|| "(made up)".to_owned(), |at| format!("messages[{at}]"));
         let detail = line(&one.detail, 100);
@@ -208,5 +214,10 @@ fn tell(mended: &[Mended], left: &[Finding]) {
         let rule = paint(WARN, one.rule);
         output::tell(&format!("{at} {rule}: {detail}: left; only its author can mend it"));
     }
-    output::note(&format!("{} mended, {} left", count(mended.len()), count(left.len())));
+    // What a mend took out is gone.
+    let lost = match before.saturating_sub(after) {
+        0 => String::new(),
+        lost => format!("; {} less than it was", size(lost)),
+    };
+    output::note(&format!("{} mended, {} left{lost}", count(mended.len()), count(left.len())));
 }

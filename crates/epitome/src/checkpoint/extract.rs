@@ -368,8 +368,8 @@ impl Gathered {
         self.deeds.carry(&deeds);
         self.answered.extend(answered);
         self.answered.sort_by_key(|word| word.at);
-        let last = last_words.into_iter().filter(|word| self.is_last(word));
-        if let Some(last) = last.last() {
+        let mut last = last_words.into_iter().filter(|word| self.is_last(word));
+        if let Some(last) = last.next_back() {
             self.asked = Some(last.clone());
             self.last_words = Some(last);
         }

@@ -111,11 +111,11 @@ pub(super) fn compaction(
     let still = |text: &str| is_quoted(&said_now, text);
     let before_of = |at: &usize| before.request.transcript.entry(*at);
     let mut stand = Vec::new();
-    let mut stays = BTreeSet::new();
+    let mut kept = BTreeSet::new();
     for row in &is_same {
         match row {
             Row::Kept(at, _) => {
-                stays.insert(*at);
+                kept.insert(*at);
                 done.kept.add(old.entry(*at));
             }
             // A checkpoint is alike to what it quotes, or to the one before it.
@@ -130,7 +130,7 @@ pub(super) fn compaction(
             }
             // It says the same in other bytes.
             Row::Edited(at, to) if words(&before_of(at)) == words(&left.transcript.entry(*to)) => {
-                stays.insert(*at);
+                kept.insert(*at);
                 done.kept.add(old.entry(*at));
             }
             Row::Edited(at, to) => {
@@ -165,7 +165,7 @@ pub(super) fn compaction(
     done.rules_lost = Rule::all(&before.request, By::PeopleAndFiles)
         .into_iter()
         // A rule of which a secret is masked stands in its message as it was said.
-        .filter(|rule| !stays.contains(&(rule.entry as usize)) && !still(&rule.text))
+        .filter(|rule| !kept.contains(&(rule.entry as usize)) && !still(&rule.text))
         .map(|rule| Lost { entry: rule.entry as usize, says: quoting.line(&rule.text, QUOTED) })
         .collect();
     let mut left = left;
