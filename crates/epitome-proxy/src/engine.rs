@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use epitome::count::counter;
-use epitome::session::{Recipient, SessionOptions};
+use epitome::session::{ChainKey, Recipient, SessionOptions};
 use epitome::{Compactor, Format, Options};
-use epitome_tower::{Compacting, CompactionLayer, LayerError, WithCompaction as _, random_key};
+use epitome_tower::{Compacting, CompactionLayer, LayerError, WithCompaction as _};
 use http::HeaderMap;
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::Client;
@@ -16,7 +16,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::exchange::Asking;
 use crate::meters::Meters;
-use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
+use crate::options::{ProxyError, ProxyLimits, ProxyOptions, draw_secret};
 use crate::upstream::{Upstream, api};
 
 /// The formats that are looked at, and what counts them where nothing better is known.
@@ -42,16 +42,16 @@ pub(crate) struct Engine {
 pub(crate) struct Engines {
     each: Vec<Engine>,
     pub(crate) bare: Asking,
-    /// The key of the tenants' names; nobody outside this process can make one up.
+    /// The key of the tenants' names; nobody who doesn't know the secret can make one up.
     key: [u8; 32],
 }
 
 impl Engines {
     pub(crate) fn new(options: &ProxyOptions, meters: &Arc<Meters>) -> Result<Self, ProxyError> {
         let bare = asking(options)?;
-        let mut key = [0; 32];
-        let drawn = random_key().0.into_iter().flat_map(u64::to_le_bytes);
-        key.iter_mut().zip(drawn).for_each(|(byte, drawn)| *byte = drawn);
+        let secret = options.state.as_ref().map_or_else(draw_secret, |state| state.secret);
+        let key = blake3::derive_key("epitome proxy: tenants", &secret);
+        let chains = chain_key(&blake3::derive_key("epitome proxy: conversations", &secret));
         let mut each = Vec::new();
         for (format, name) in FORMATS {
             let counter = counter(name).expect("it is one of ours");
@@ -61,7 +61,7 @@ impl Engines {
             let sessions = SessionOptions {
                 landing: options.landing,
                 most_known: MOST_KNOWN / FORMATS.len(),
-                ..SessionOptions::new(trigger, random_key())
+                ..SessionOptions::new(trigger, chains)
             };
             let layer = CompactionLayer::new(compactor, sessions).map_err(|error| match error {
                 LayerError::Options(error) => ProxyError::Sessions(error),
@@ -69,6 +69,10 @@ impl Engines {
             })?;
             let layer = match options.window {
                 Some(window) => layer.to(Recipient::from(Some(window))),
+                None => layer,
+            };
+            let layer = match &options.state {
+                Some(state) => layer.kept_in(Arc::clone(&state.conversations)),
                 None => layer,
             };
             let meters = Arc::clone(meters);
@@ -108,6 +112,12 @@ impl Engines {
         }
         digest.finalize().to_hex().as_str().into()
     }
+}
+
+/// A key as chains take it.
+fn chain_key(bytes: &[u8; 32]) -> ChainKey {
+    let mut words = bytes.chunks_exact(8).map(|word| word.try_into().map(u64::from_le_bytes));
+    ChainKey([(); 4].map(|()| words.next().and_then(Result::ok).expect("32 bytes are four words")))
 }
 
 /// The client of all upstreams. It follows no redirects, heeds no proxy of the environment, and goes where it is told.

@@ -33,6 +33,7 @@ mod serve;
 mod upstream;
 mod usage;
 
-pub use options::{ProxyError, ProxyLimits, ProxyOptions};
+pub use epitome_tower::{Conversations, KeptConversation};
+pub use options::{ProxyError, ProxyLimits, ProxyOptions, ProxyState, draw_secret};
 pub use proxy::Proxy;
 pub use upstream::{Provider, Upstream, UpstreamError, Upstreams};

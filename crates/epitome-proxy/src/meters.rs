@@ -2,7 +2,7 @@
 
 use epitome::session::Committed;
 use epitome::wire::Keeper;
-use epitome_tower::{Event, PassReason};
+use epitome_tower::{Event, KeepingEvent, PassReason};
 use http::StatusCode;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -22,6 +22,7 @@ pub(crate) struct Meters {
     prompts: Counts<2>,
     overflows: Counts<1>,
     panics: Counts<1>,
+    keeping: Counts<2>,
 }
 
 impl Meters {
@@ -57,6 +58,11 @@ impl Meters {
             "panics",
             "Errors inside the engine; the request was forwarded all the same",
             meters.panics.clone(),
+        );
+        registry.register(
+            "keeping",
+            "Conversations in the store: kept, found (kept by another proxy, or before a restart), overtaken (another one was first), failed",
+            meters.keeping.clone(),
         );
         meters
     }
@@ -99,6 +105,15 @@ impl Meters {
                 self.compactions.get_or_create(&labels).inc();
             }
             Event::Passed { why } => self.passed(api, reason(*why)),
+            Event::Keeping { what } => {
+                let result = match what {
+                    KeepingEvent::Kept => "kept",
+                    KeepingEvent::Found => "found",
+                    KeepingEvent::Overtaken => "overtaken",
+                    _ => "failed",
+                };
+                self.keeping.get_or_create(&[("api", api), ("result", result)]).inc();
+            }
             Event::TooLong { .. } => drop(self.overflows.get_or_create(&[("api", api)]).inc()),
             Event::Panicked { .. } => drop(self.panics.get_or_create(&[("api", api)]).inc()),
             _ => {}

@@ -1,9 +1,12 @@
 //! What a proxy is asked to do.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use epitome::session::{Landing, SessionOptionsError};
 use epitome::trigger::{TriggerError, When};
+use epitome_tower::{Conversations, random_key};
 
 use crate::upstream::Upstreams;
 
@@ -18,8 +21,33 @@ pub struct ProxyOptions {
     pub trigger: When,
     /// Where a compaction lands.
     pub landing: Landing,
+    /// What outlives the process of what is known of conversations; nothing where there is none.
+    pub state: Option<ProxyState>,
     /// What it puts up with.
     pub limits: ProxyLimits,
+}
+
+/// What proxies share that know the same conversations, one after the other or at the same time.
+#[derive(Clone)]
+pub struct ProxyState {
+    /// Where conversations are kept.
+    pub conversations: Arc<dyn Conversations>,
+    /// What digests of credentials and of what was said are made with. It is drawn once, and kept where conversations are.
+    pub secret: [u8; 32],
+}
+
+/// A secret that nobody knows.
+pub fn draw_secret() -> [u8; 32] {
+    let mut secret = [0; 32];
+    let drawn = random_key().0.into_iter().flat_map(u64::to_le_bytes);
+    secret.iter_mut().zip(drawn).for_each(|(byte, drawn)| *byte = drawn);
+    secret
+}
+
+impl fmt::Debug for ProxyState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ProxyState").field(&self.conversations).finish()
+    }
 }
 
 impl Default for ProxyOptions {
@@ -30,6 +58,7 @@ impl Default for ProxyOptions {
             window: None,
             trigger: When::default(),
             landing: Landing::Window(0.3),
+            state: None,
             limits: ProxyLimits::default(),
         }
     }

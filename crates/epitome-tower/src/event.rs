@@ -6,6 +6,8 @@ use epitome::trigger::Cause;
 use epitome::wire::Keeper;
 use epitome::{CompactError, Receipt};
 
+use crate::kept::KeepingEvent;
+
 /// Why nobody looks at a call of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -63,6 +65,11 @@ pub enum Event {
         session: SessionId,
         /// Why.
         why: StallReason,
+    },
+    /// A conversation was kept beyond the process, or found there.
+    Keeping {
+        /// What became of it.
+        what: KeepingEvent,
     },
     /// The provider refused a prompt as too long. One that is made smaller is `Sent` once more.
     TooLong {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use epitome::engine::delegate::JobContext;
 use epitome::session::{
-    Arrived, Awaited, Handling, Outgoing, Recipient, RefusedPrompt, Sent, Sessions,
+    Arrived, Awaited, Handling, Outgoing, Recipient, RefusedPrompt, Saved, Sent, Sessions,
 };
 use epitome::{Format, Request};
 use tokio::runtime::Handle;
@@ -155,14 +155,22 @@ impl Call {
             let to = owned.recipient(model, about, &request);
             let arrived = owned.reader.arrive(&tenant, &request);
             let part = Shared::part(&arrived);
-            let call = Call { shared: owned, request, tenant, to, part };
-            let ask = move |sessions: &mut Sessions, now| {
-                let observed = call.observe(arrived, sessions, now);
-                (call, observed)
-            };
-            Some((part, ask))
+            Some((Call { shared: owned, request, tenant, to, part }, arrived))
         };
-        let (call, observed) = shared.ask_read(bytes, read).await??;
+        let (call, observed) = match &known.kept {
+            None => {
+                let question = || {
+                    let (call, arrived) = read()?;
+                    Some((call.part, call.question(arrived, None)))
+                };
+                shared.ask_read(bytes, question).await??
+            }
+            Some(kept) => {
+                let (call, arrived) = shared.look(bytes, read).await??;
+                let found = kept.found(&shared, call.part, &arrived).await;
+                shared.ask(call.part, bytes, call.question(arrived, found)).await?
+            }
+        };
         let (mut answer, mut flight) = call.told(observed).await?;
         while let Outgoing::After(ticket) = answer.send {
             if let Some(flight) = flight.take() {
@@ -194,7 +202,31 @@ impl Call {
                 }
             }
         }
-        Some((call, answer, flight))
+        Some((call.clone(), call.keep(answer).await, flight))
+    }
+
+    /// Asks what to do with it, knowing what others kept of its conversation.
+    fn question(
+        self,
+        arrived: Arrived,
+        found: Option<Saved>,
+    ) -> impl FnOnce(&mut Sessions, Duration) -> (Self, Observed) + Send + 'static {
+        move |sessions, now| {
+            if let Some(found) = found {
+                sessions.catch_up(&arrived, found);
+            }
+            let observed = self.observe(arrived, sessions, now);
+            (self, observed)
+        }
+    }
+
+    /// Keeps what the answer shows, before it is sent. Where another machine was first, what that one shows is sent.
+    async fn keep(&self, answer: Handling) -> Handling {
+        let Some(kept) = &self.shared.kept else { return answer };
+        if !kept.keep(&self.shared, self.part, answer.session).await {
+            return answer;
+        }
+        self.show().await.unwrap_or(answer)
     }
 
     /// Lets triggers look at it. The view in force stays in force where one panics.
@@ -316,7 +348,12 @@ impl Call {
         let retry = move |sessions: &mut Sessions, tenant: &str, request: &Request, now| {
             sessions.retry(tenant, request, refused, now)
         };
-        self.ask(retry).await.flatten()
+        let smaller = self.ask(retry).await.flatten()?;
+        // Whatever another machine was first with is no answer to a refusal.
+        if let Some(kept) = &self.shared.kept {
+            kept.keep(&self.shared, self.part, smaller.session).await;
+        }
+        Some(smaller)
     }
 
     /// Asks the machine something about the request.

@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use crate::aside::{aside, elsewhere};
 use crate::caught::caught;
 use crate::event::Event;
+use crate::kept::Kept;
 
 type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
@@ -33,6 +34,8 @@ pub(crate) struct Shared {
     pub(crate) to: Option<Recipient>,
     begun: Instant,
     pub(crate) observer: Option<Observer>,
+    /// Where conversations are kept beyond the process.
+    pub(crate) kept: Option<Kept>,
 }
 
 /// What is known of a request before its conversation is asked about: the part that this is in, and the question.
@@ -47,6 +50,7 @@ impl Shared {
             to: None,
             begun: Instant::now(),
             observer: None,
+            kept: None,
         }
     }
 
@@ -108,6 +112,17 @@ impl Shared {
         };
         // Told without the lock: an observer may look at another layer's, or take its time.
         asked.map_err(|what| self.tell(&Event::Panicked { what })).ok()
+    }
+
+    /// Does something with a request of so many bytes, aside where that may take long; `None` if code that the caller gave
+    /// panicked.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        look: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let done = if bytes > SMALL { aside(move |_| look()).await } else { caught(look) };
+        done.map_err(|what| self.tell(&Event::Panicked { what })).ok()
     }
 
     /// Puts a question to a part, once nobody else asks it.

@@ -1,8 +1,9 @@
 //! What `serve` takes.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use epitome::Target;
 use epitome::trigger::When;
 
@@ -15,6 +16,7 @@ Examples:
   OPENAI_BASE_URL=http://127.0.0.1:7411/v1 python3 agent.py
   epitome serve --upstream openai=http://localhost:11434/v1 --window 32k
   epitome serve --upstream https://gateway.example --trigger 150k --target 40k
+  epitome serve --store ~/.local/share/epitome/proxy
 
 The client's own credential goes to the upstream of its provider and nowhere else; it is neither stored nor logged. An upstream at \
 http:// that isn't this machine must be named by EPITOME_PLAIN_HTTP. Requests must name this machine as their Host, and come from no \
@@ -54,4 +56,9 @@ pub(crate) struct ProxyArgs {
     /// Where a compaction lands: tokens (`20000`, `20k`) or a share of the prompt (`25%`) [default: 30% of the window].
     #[arg(long, value_name = "N|P%")]
     pub(crate) target: Option<Target>,
+
+    /// Keep here what must be known again of conversations that were compacted, for the next start or other proxies: a folder
+    /// of your own, or `postgres://…` [default: in memory].
+    #[arg(long, value_name = "DIR|URL", value_hint = ValueHint::DirPath)]
+    pub(crate) store: Option<PathBuf>,
 }

@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::args::{ProxyArgs, ServeArgs};
 use crate::failure::{Exit, Failure};
+use crate::kept;
 use crate::output::{self, Report};
 use crate::signals::{Asked, Heed};
 
@@ -80,6 +81,7 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
         window: args.window,
         trigger: args.trigger.clone().unwrap_or(usual.trigger),
         landing: args.target.map_or(usual.landing, Landing::Target),
+        state: args.store.as_deref().map(kept::state).transpose()?,
         limits: usual.limits,
     })
 }

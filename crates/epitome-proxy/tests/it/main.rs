@@ -5,5 +5,6 @@ mod bounds;
 mod guards;
 mod noting;
 mod passes;
+mod restarts;
 mod stage;
 mod works;

@@ -32,6 +32,8 @@ pub(super) struct Line {
     frame: Option<(u128, Count)>,
     /// All epochs, the newest last; never empty.
     pub(super) epochs: Vec<Epoch>,
+    /// The number of the newest epoch that is kept beyond the process.
+    pub(super) saved: u32,
     pub(super) flight: Option<Flight>,
     /// The newest one that came back.
     pub(super) back: Option<Ticket>,
@@ -118,6 +120,7 @@ impl Line {
             restated: (0, Count::ZERO),
             frame: None,
             epochs: vec![Epoch::whole()],
+            saved: 0,
             flight: None,
             back: None,
             breaker: Breaker::default(),
@@ -147,6 +150,7 @@ impl Line {
             // Under epochs that it doesn't have, more was sent.
             sends: self.sends.iter().filter(|send| send.links <= links).copied().collect(),
             anchor: self.anchor.clone().filter(|_| is_compacted),
+            saved: self.saved.min(epochs.last().map_or(0, |epoch| epoch.number)),
             epochs,
             flight: None,
             breaker: Breaker::default(),

@@ -67,7 +67,7 @@ pub use options::{AtLimit, Landing, SessionOptions, SessionOptionsError};
 pub use page::{CurrentView, Page, page};
 pub use reader::{Arrived, Reader};
 pub use recipient::Recipient;
-pub use saved::Saved;
+pub use saved::{KeptPlace, Saved};
 pub use sync::{RunCompaction, Settled};
 
 /// A conversation, for as long as the machine lives.
