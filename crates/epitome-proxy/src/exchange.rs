@@ -20,6 +20,7 @@ use tower_service::Service;
 use crate::encoding::Encoding;
 use crate::flow::{Collected, Flow};
 use crate::guard::strip;
+use crate::native::Insert;
 use crate::opening::Opening;
 use crate::usage::Usage;
 
@@ -51,7 +52,7 @@ pub(crate) struct Prompted {
 }
 
 impl Prompted {
-    fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.decoded {
             Some(text) => Some(text),
             None => std::str::from_utf8(&self.bytes).ok(),
@@ -121,6 +122,16 @@ pub(crate) struct Inbound {
     opening: Duration,
 }
 
+impl From<Response<Flow>> for Inbound {
+    /// A reply that nothing has to be learnt of.
+    fn from(reply: Response<Flow>) -> Self {
+        Inbound { reply, opening: Duration::ZERO }
+    }
+}
+
+/// The longest whole reply that something is put into.
+const LONGEST_REPLY: usize = 64 << 20;
+
 /// The longest refusal that is read; a longer one is forwarded all the same.
 const LONGEST_REFUSAL: usize = 1 << 18;
 
@@ -164,6 +175,34 @@ impl Reply for Inbound {
 }
 
 impl Inbound {
+    /// The same, with what was compacted for it before what the model says.
+    pub(crate) async fn with(self, insert: Insert) -> Self {
+        let (mut head, flow) = self.reply.into_parts();
+        let kind = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        if !head.status.is_success() || head.headers.contains_key(CONTENT_ENCODING) {
+            return Inbound { reply: Response::from_parts(head, flow), ..self };
+        }
+        let flow = if kind.starts_with(b"text/event-stream") {
+            flow.with(insert)
+        } else {
+            let mut left = LONGEST_REPLY;
+            let room = |bytes: usize| {
+                let fits = bytes <= left;
+                left = left.saturating_sub(bytes);
+                fits
+            };
+            match flow.collect(room).await {
+                Collected::Whole(bytes) => match insert.into_whole(&bytes) {
+                    Some(whole) => Flow::from(Bytes::from(whole)),
+                    None => Flow::from(bytes),
+                },
+                Collected::Long(flow) | Collected::Broken(flow) => flow,
+            }
+        };
+        head.headers.remove(CONTENT_LENGTH);
+        Inbound { reply: Response::from_parts(head, flow), ..self }
+    }
+
     /// The same, once its stream has said whether the prompt is too long.
     async fn opened(self) -> (Self, Read) {
         let headers = self.reply.headers();

@@ -24,6 +24,7 @@ mod exchange;
 mod flow;
 mod guard;
 mod meters;
+mod native;
 mod opening;
 mod options;
 mod proxy;

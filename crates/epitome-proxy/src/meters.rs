@@ -23,6 +23,7 @@ pub(crate) struct Meters {
     overflows: Counts<1>,
     panics: Counts<1>,
     keeping: Counts<2>,
+    native: Counts<2>,
 }
 
 impl Meters {
@@ -64,7 +65,16 @@ impl Meters {
             "Conversations in the store: kept, found (kept by another proxy, or before a restart), overtaken (another one was first), failed",
             meters.keeping.clone(),
         );
+        registry.register(
+            "native",
+            "Compactions that requests ask of their provider, done here: answered, inserted (before what the model says), read (of an earlier one)",
+            meters.native.clone(),
+        );
         meters
+    }
+
+    pub(crate) fn natively(&self, api: &'static str, result: &'static str) {
+        self.native.get_or_create(&[("api", api), ("result", result)]).inc();
     }
 
     pub(crate) fn answered(&self, wanted: &'static str, status: StatusCode) {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use epitome::Target;
 use epitome::trigger::When;
+use epitome_proxy::Provider;
 
 use crate::values::{trigger, window};
 
@@ -61,4 +62,15 @@ pub(crate) struct ProxyArgs {
     /// of your own, or `postgres://…` [default: in memory].
     #[arg(long, value_name = "DIR|URL", value_hint = ValueHint::DirPath)]
     pub(crate) store: Option<PathBuf>,
+
+    /// An upstream that does its provider's own compactions where a request asks for them: `anthropic` or `openai`. The public
+    /// addresses do; elsewhere the proxy does them (may be repeated).
+    #[arg(long, value_name = "NAME", value_parser = compacting)]
+    pub(crate) native: Vec<Provider>,
+}
+
+/// A provider that has compactions of its own.
+fn compacting(name: &str) -> Result<Provider, String> {
+    let named = [Provider::Anthropic, Provider::OpenAi].into_iter().find(|it| it.name() == name);
+    named.ok_or_else(|| "anthropic or openai".to_owned())
 }

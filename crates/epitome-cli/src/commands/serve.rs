@@ -77,7 +77,7 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
     }
     let usual = ProxyOptions::default();
     Ok(ProxyOptions {
-        upstreams,
+        upstreams: upstreams.compacting(args.native.clone()),
         window: args.window,
         trigger: args.trigger.clone().unwrap_or(usual.trigger),
         landing: args.target.map_or(usual.landing, Landing::Target),

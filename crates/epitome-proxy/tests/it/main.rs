@@ -3,6 +3,7 @@
 mod agents;
 mod bounds;
 mod guards;
+mod native;
 mod noting;
 mod passes;
 mod restarts;

@@ -38,7 +38,7 @@ async fn step(stage: &Stage, agent: &mut Agent, lines: usize) {
 }
 
 /// What of a request is its conversation.
-fn entries(body: &[u8]) -> Vec<Value> {
+pub(crate) fn entries(body: &[u8]) -> Vec<Value> {
     let body: Value = serde_json::from_slice(body).expect("JSON");
     let lists = ["messages", "input", "contents"].map(|name| body[name].as_array().cloned());
     lists.into_iter().flatten().next().expect("a list")
