@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::count::counter;
-use epitome::session::{ChainKey, Recipient, SessionOptions};
+use epitome::session::{ChainKey, SessionOptions};
 use epitome::{Compactor, Format, Options};
 use epitome_tower::{Compacting, CompactionLayer, LayerError, WithCompaction as _};
 use http::HeaderMap;
@@ -18,6 +18,7 @@ use crate::exchange::Asking;
 use crate::meters::Meters;
 use crate::options::{ProxyError, ProxyLimits, ProxyOptions, draw_secret};
 use crate::upstream::{Upstream, api};
+use crate::when::{ByModel, check, set_for};
 
 /// The formats that are looked at, and what counts them where nothing better is known.
 const FORMATS: [(Format, &str); 5] = [
@@ -48,6 +49,7 @@ pub(crate) struct Engines {
 
 impl Engines {
     pub(crate) fn new(options: &ProxyOptions, meters: &Arc<Meters>) -> Result<Self, ProxyError> {
+        check(options)?;
         let bare = asking(options)?;
         let secret = options.state.as_ref().map_or_else(draw_secret, |state| state.secret);
         let key = blake3::derive_key("epitome proxy: tenants", &secret);
@@ -57,7 +59,7 @@ impl Engines {
             let counter = counter(name).expect("it is one of ours");
             let compactor = Compactor::new(Options::default(), counter);
             let compactor = compactor.expect("defaults are in range");
-            let trigger = Arc::new(options.trigger.clone().build()?);
+            let trigger = Arc::new(ByModel::of(options)?);
             let sessions = SessionOptions {
                 landing: options.landing,
                 most_known: MOST_KNOWN / FORMATS.len(),
@@ -67,10 +69,9 @@ impl Engines {
                 LayerError::Options(error) => ProxyError::Sessions(error),
                 error => unreachable!("only settings are judged: {error}"),
             })?;
-            let layer = match options.window {
-                Some(window) => layer.to(Recipient::from(Some(window))),
-                None => layer,
-            };
+            let (windows, usual) = (options.windows.clone(), options.window);
+            let layer =
+                layer.with_windows(move |model| set_for(&windows, model).copied().or(usual));
             let layer = match &options.state {
                 Some(state) => layer.kept_in(Arc::clone(&state.conversations)),
                 None => layer,

@@ -28,7 +28,7 @@ pub(crate) struct Flow {
     breaking: Option<Pin<Box<Sleep>>>,
     patience: Option<Patience>,
     usage: Option<Usage>,
-    insert: Option<Insert>,
+    insert: Option<Box<Insert>>,
     /// The connection that it is written to isn't idle.
     _busy: Option<Arc<Activity>>,
 }
@@ -91,7 +91,7 @@ impl Flow {
 
     /// The same, with something put first.
     pub(crate) fn with(self, insert: Insert) -> Self {
-        Flow { insert: Some(insert), ..self }
+        Flow { insert: Some(Box::new(insert)), ..self }
     }
 
     /// Reads it to its end, but no more bytes than `room` grants; it is asked for each frame.

@@ -33,8 +33,9 @@ mod room;
 mod serve;
 mod upstream;
 mod usage;
+mod when;
 
 pub use epitome_tower::{Conversations, KeptConversation};
-pub use options::{ProxyError, ProxyLimits, ProxyOptions, ProxyState, draw_secret};
+pub use options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState, draw_secret};
 pub use proxy::Proxy;
 pub use upstream::{Provider, Upstream, UpstreamError, Upstreams};

@@ -24,6 +24,9 @@ pub(crate) struct Meters {
     panics: Counts<1>,
     keeping: Counts<2>,
     native: Counts<2>,
+    breaks: Counts<2>,
+    expected: Counts<1>,
+    read: Counts<1>,
 }
 
 impl Meters {
@@ -70,6 +73,21 @@ impl Meters {
             "Compactions that requests ask of their provider, done here: answered, inserted (before what the model says), read (of an earlier one)",
             meters.native.clone(),
         );
+        registry.register(
+            "cache_breaks",
+            "Prompts that don't begin with the one sent before in their conversation: view (compacted, or for another model), frame (the client changed instructions or tools), restated (what it writes anew), history (it went back and another way)",
+            meters.breaks.clone(),
+        );
+        registry.register(
+            "cache_expected_tokens",
+            "Tokens of prompts that the provider's cache had to have, by what it reported of the prompts before, of those that report what was read",
+            meters.expected.clone(),
+        );
+        registry.register(
+            "cache_read_tokens",
+            "Tokens of the same prompts that the provider reports to have read from its cache",
+            meters.read.clone(),
+        );
         meters
     }
 
@@ -97,7 +115,10 @@ impl Meters {
     /// What the layer tells of the conversations of one API.
     pub(crate) fn told(&self, api: &'static str, event: &Event) {
         match event {
-            Event::Sent { stats, .. } => {
+            Event::Sent { stats, broke, .. } => {
+                if let Some(cause) = broke {
+                    self.breaks.get_or_create(&[("api", api), ("cause", cause.name())]).inc();
+                }
                 let sizes = [("before", &stats.before), ("after", &stats.after)];
                 for (side, size) in sizes {
                     let counter = self.prompts.get_or_create(&[("api", api), ("side", side)]);
@@ -115,6 +136,10 @@ impl Meters {
                 self.compactions.get_or_create(&labels).inc();
             }
             Event::Passed { why } => self.passed(api, reason(*why)),
+            Event::CacheRead { used, .. } => {
+                self.expected.get_or_create(&[("api", api)]).inc_by(used.expected);
+                self.read.get_or_create(&[("api", api)]).inc_by(used.read);
+            }
             Event::Keeping { what } => {
                 let result = match what {
                     KeepingEvent::Kept => "kept",

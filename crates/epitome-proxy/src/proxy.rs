@@ -20,7 +20,7 @@ use crate::flow::{Collected, Flow, FlowError};
 use crate::guard::{admit, strip};
 use crate::meters::Meters;
 use crate::native::{Native, Purpose, Turned};
-use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
+use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions};
 use crate::refusal::Refusal;
 use crate::room::{Room, Share};
 use crate::upstream::{Upstreams, Wanted, api, provider};
@@ -35,6 +35,7 @@ pub struct Proxy {
     /// What is unpacked at the same time: how large it becomes isn't known before.
     unpacking: Semaphore,
     native: Arc<Native>,
+    mode: ProxyMode,
 }
 
 /// Bodies that are unpacked at the same time.
@@ -51,6 +52,7 @@ impl Proxy {
             room: Room::of(options.limits.held),
             unpacking: Semaphore::new(UNPACKING),
             native: Arc::new(Native::new(options)),
+            mode: options.mode,
             meters,
         })
     }
@@ -213,6 +215,10 @@ impl Proxy {
     ) -> Result<(Load, Share, Option<&Engine>), Refusal> {
         let api = api(route.format);
         let mut share = self.room.share();
+        if self.mode == ProxyMode::Off {
+            self.meters.passed(api, "off");
+            return Ok((Load::Unseen(flow), share, None));
+        }
         let is_signed = head.headers.get(AUTHORIZATION).is_some_and(|value| {
             // Amazon's signatures are over the body, too.
             value.as_bytes().starts_with(b"AWS4-")

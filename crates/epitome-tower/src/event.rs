@@ -1,7 +1,7 @@
 //! What happened to a request, for logs and meters.
 
 use epitome::engine::receipt::Stats;
-use epitome::session::{Committed, SessionId, StallReason};
+use epitome::session::{CacheBreak, CacheUse, Committed, SessionId, StallReason};
 use epitome::trigger::Cause;
 use epitome::wire::Keeper;
 use epitome::{CompactError, Receipt};
@@ -30,6 +30,15 @@ pub enum Event {
         stats: Stats,
         /// Whether it is sent byte for byte as it came.
         is_untouched: bool,
+        /// Why it doesn't go on with what was sent before, where it doesn't.
+        broke: Option<CacheBreak>,
+    },
+    /// The provider told what it read from its cache, and what it had to is known.
+    CacheRead {
+        /// The conversation.
+        session: SessionId,
+        /// Tokens.
+        used: CacheUse,
     },
     /// A call of a model goes out byte for byte as it came, and nothing is remembered of it.
     Passed {

@@ -93,6 +93,16 @@ impl CompactionLayer {
         self.with(|shared| shared.to = Some(recipient))
     }
 
+    /// What the caller knows of windows, by the model's name as requests say it (empty where they say none), goes before what
+    /// the registry says.
+    #[must_use]
+    pub fn with_windows(
+        self,
+        windows: impl Fn(&str) -> Option<u64> + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|shared| shared.windows = Some(Box::new(windows)))
+    }
+
     /// Tells `observer` what happens, from inside the call.
     #[must_use]
     pub fn observed_by(self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {

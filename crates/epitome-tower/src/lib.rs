@@ -63,6 +63,6 @@ pub use carrier::{Carrier, Prompt};
 pub use event::{Event, PassReason};
 pub use kept::{Conversations, KeepingEvent, KeptConversation};
 pub use layer::{CompactionLayer, LayerError, WithCompaction, random_key};
-pub use reply::{Read, Reply, Tell};
+pub use reply::{Read, Reply, Tell, heard};
 pub use route::{Route, route};
 pub use service::Compacting;

@@ -299,16 +299,19 @@ impl Call {
         match read {
             Read::Nothing => {
                 let (shared, part) = (Arc::clone(&self.shared), self.part);
-                let tell = move |tokens| {
-                    let report = move |sessions: &mut Sessions, _| sessions.reported(sent, tokens);
-                    shared.ask_later(part, report, || {});
+                let tell = move |report| {
+                    let (session, observer) = (sent.session(), Arc::clone(&shared));
+                    let take = move |sessions: &mut Sessions, _| sessions.reported(sent, report);
+                    shared
+                        .ask_later(part, take, move |used| observer.read(session, used.flatten()));
                 };
                 (reply.telling(Box::new(tell)), None)
             }
-            Read::Prompt(tokens) => {
-                self.shared
-                    .ask(self.part, 0, move |sessions, _| sessions.reported(sent, tokens))
-                    .await;
+            Read::Prompt(report) => {
+                let session = sent.session();
+                let take = move |sessions: &mut Sessions, _| sessions.reported(sent, report);
+                let used = self.shared.ask(self.part, 0, take).await;
+                self.shared.read(session, used.flatten());
                 (reply, None)
             }
             Read::TooLong(told) => {
@@ -369,14 +372,14 @@ impl Call {
 
     /// The request as it is to go out.
     fn dress<R: Carrier>(&self, carrier: R, answer: Handling) -> (R, Option<Sent>) {
-        let Handling { session, stats, .. } = answer;
+        let Handling { session, stats, broke, .. } = answer;
         let (view, sent) = match answer.send {
             Outgoing::View(view, sent) => (Some(view), Some(sent)),
             Outgoing::AsItCame(sent) => (None, Some(sent)),
             Outgoing::After(_) => (None, None),
         };
         let is_untouched = view.is_none();
-        self.shared.tell(&Event::Sent { session, stats, is_untouched });
+        self.shared.tell(&Event::Sent { session, stats, is_untouched, broke });
         match view {
             // Mostly nobody else has it.
             Some(view) => (carrier.with_body(Arc::unwrap_or_clone(view.into_source())), sent),

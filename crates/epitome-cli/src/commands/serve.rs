@@ -76,14 +76,38 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
         );
     }
     let usual = ProxyOptions::default();
+    let (window, windows) = by_model("--window", &args.window)?;
+    let (trigger, triggers) = by_model("--trigger", &args.trigger)?;
     Ok(ProxyOptions {
         upstreams: upstreams.compacting(args.native.clone()),
-        window: args.window,
-        trigger: args.trigger.clone().unwrap_or(usual.trigger),
+        window,
+        windows,
+        mode: args.mode,
+        trigger: trigger.unwrap_or(usual.trigger),
+        triggers,
+        soft: args.soft_trigger.clone(),
         landing: args.target.map_or(usual.landing, Landing::Target),
         state: args.store.as_deref().map(kept::state).transpose()?,
         limits: usual.limits,
     })
+}
+
+/// What is set for all models, and for each that is named.
+type ByModel<T> = (Option<T>, Vec<(String, T)>);
+
+fn by_model<T: Clone>(flag: &str, given: &[(Option<String>, T)]) -> Result<ByModel<T>> {
+    let (mut all, mut each) = (None, Vec::new());
+    for (model, value) in given {
+        match model {
+            Some(model) => each.push((model.clone(), value.clone())),
+            None if all.is_none() => all = Some(value.clone()),
+            None => bail!(
+                Failure::usage(format!("{flag} is given twice for all models"))
+                    .hint(format!("{flag} MODEL=… is for one"))
+            ),
+        }
+    }
+    Ok((all, each))
 }
 
 /// A proxy, and where it listens.

@@ -72,6 +72,9 @@ pub(crate) struct Native {
 /// What a body holds that concerns this.
 const NEEDLES: [&str; 3] = ["\"compaction", "\"compact_20260112\"", item::MARK];
 
+/// Where it lands where nothing else is said.
+const USUAL_SHARE: f64 = 0.3;
+
 /// The type of a stream.
 const EVENTS: &str = "text/event-stream; charset=utf-8";
 const JSON: &str = "application/json";
@@ -205,6 +208,7 @@ impl Native {
         let share = match self.landing {
             Landing::Target(target) => return target,
             Landing::Window(share) => share,
+            Landing::Turns(_) => USUAL_SHARE,
         };
         let of = over.or(self.window).or_else(known);
         let target = of.map(|of| ((of as f64 * share) as u64).max(1));

@@ -7,5 +7,6 @@ mod native;
 mod noting;
 mod passes;
 mod restarts;
+mod settings;
 mod stage;
 mod works;

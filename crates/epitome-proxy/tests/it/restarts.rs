@@ -125,12 +125,12 @@ async fn two_proxies_take_turns() {
         for turn in 0..40 {
             step(&stages[[0, 1, 1, 0, 1][turn % 5]], &mut agent).await;
         }
-        let mut adopted = 0;
+        let (mut adopted, mut found) = (0, 0);
         for stage in &stages {
             adopted += stage.meter("compactions", &["adopted"]).await;
-            assert!(stage.meter("keeping", &["found"]).await > 0, "{api}");
+            found += stage.meter("keeping", &["found"]).await;
         }
-        assert!(adopted > 2, "{api}");
+        assert!(adopted > 2 && found > 1, "{api}: {adopted} {found}");
         assert_eq!(breaks(&running, api), adopted, "{api}");
         // Nothing of a credential is in what is kept.
         let kept = memory.kept.lock().expect("nobody panicked");
