@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use epitome::count::counter;
-use epitome::session::{ChainKey, SessionOptions};
+use epitome::session::{AtLimit, ChainKey, SessionOptions};
+use epitome::trigger::Trigger;
 use epitome::{Compactor, Format, Options};
 use epitome_tower::{Compacting, CompactionLayer, LayerError, WithCompaction as _};
 use http::HeaderMap;
@@ -18,7 +19,7 @@ use crate::exchange::Asking;
 use crate::meters::Meters;
 use crate::options::{ProxyError, ProxyLimits, ProxyOptions, draw_secret};
 use crate::upstream::{Upstream, api};
-use crate::when::{ByModel, check, set_for};
+use crate::when::{ByModel, Early, check, set_for};
 
 /// The formats that are looked at, and what counts them where nothing better is known.
 const FORMATS: [(Format, &str); 5] = [
@@ -59,8 +60,16 @@ impl Engines {
             let counter = counter(name).expect("it is one of ours");
             let compactor = Compactor::new(Options::default(), counter);
             let compactor = compactor.expect("defaults are in range");
+            let compactor = compactor
+                .with_summaries(options.summaries.clone())?
+                .with_compactors(options.compactors.clone());
+            let asks = !(options.summaries.chain.is_empty() && options.compactors.chain.is_empty());
             let trigger = Arc::new(ByModel::of(options)?);
+            let early: Arc<dyn Trigger> = Arc::new(Early(Arc::clone(&trigger)));
             let sessions = SessionOptions {
+                // Nobody waits for whoever is asked: what isn't there in time is made by code.
+                soft: asks.then_some(early),
+                at_limit: AtLimit::Extractive,
                 landing: options.landing,
                 most_known: MOST_KNOWN / FORMATS.len(),
                 ..SessionOptions::new(trigger, chains)

@@ -4,7 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use epitome::engine::OptionsError;
+use epitome::engine::delegate::Compactors;
 use epitome::session::{Landing, SessionOptionsError};
+use epitome::summarize::Summaries;
 use epitome::trigger::{TriggerError, When};
 use epitome_tower::{Conversations, random_key};
 
@@ -29,6 +32,10 @@ pub struct ProxyOptions {
     pub soft: Option<When>,
     /// Where a compaction lands.
     pub landing: Landing,
+    /// Who sums up what a compaction folds, asked in the background; nobody where that is empty.
+    pub summaries: Summaries,
+    /// Whole compactors, asked before, in the background too.
+    pub compactors: Compactors,
     /// What outlives the process of what is known of conversations; nothing where there is none.
     pub state: Option<ProxyState>,
     /// What it puts up with.
@@ -80,6 +87,8 @@ impl Default for ProxyOptions {
             triggers: Vec::new(),
             soft: None,
             landing: Landing::Turns(30),
+            summaries: Summaries::default(),
+            compactors: Compactors::default(),
             state: None,
             limits: ProxyLimits::default(),
         }
@@ -133,6 +142,9 @@ pub enum ProxyError {
     /// A setting of the sessions that is out of range.
     #[error(transparent)]
     Sessions(#[from] SessionOptionsError),
+    /// What is asked of summarizers can't be.
+    #[error(transparent)]
+    Summaries(#[from] OptionsError),
     /// A compaction would begin anew where it ends.
     #[error("a compaction would land at {lands}, and begin at {fires}{of}: it must land below")]
     Target {

@@ -204,9 +204,10 @@ impl Upstreams {
     /// Whether the upstream does the compactions of its provider: the public one, or one of which that is said.
     pub(crate) fn has_native(&self, provider: Option<Provider>) -> bool {
         let Some(provider) = provider else { return false };
+        let public: Upstream = provider.public().parse().expect("a well-formed address");
         let is_public =
-            self.get(Some(provider)).is_some_and(|one| one.to_string() == provider.public());
-        is_public || self.compacting.contains(&provider)
+            |one: &Upstream| one.scheme == public.scheme && one.authority == public.authority;
+        self.get(Some(provider)).is_some_and(is_public) || self.compacting.contains(&provider)
     }
 
     /// Each of them once.
@@ -401,6 +402,19 @@ mod tests {
         ] {
             assert_eq!(Upstreams::of(named).expect_err("no upstreams"), why);
         }
+    }
+
+    #[test]
+    fn the_public_addresses_compact_and_others_of_which_it_is_said() {
+        let has = |named: &[&str], said: &[Provider]| {
+            let upstreams = Upstreams::of(named).expect("addresses").compacting(said.to_vec());
+            Provider::ALL.map(|provider| upstreams.has_native(Some(provider)))
+        };
+        let v1 = "openai=https://api.openai.com/v1";
+        assert_eq!(has(&[], &[]), [true, true, true]);
+        assert_eq!(has(&["https://gateway.example"], &[]), [false, false, false]);
+        assert_eq!(has(&["https://gateway.example", v1], &[]), [false, true, false]);
+        assert_eq!(has(&["https://gateway.example"], &[Provider::Anthropic]), [true, false, false]);
     }
 
     #[test]

@@ -45,8 +45,8 @@ impl Read {
             return Read::TooLong(overflow);
         }
         match heard(None, body) {
-            // Nobody has seen anything of it yet.
-            Some(PromptReport { window: Some(window), .. }) => {
+            // Nobody has seen anything of it yet. Where most of the window is the reply's, a smaller prompt doesn't help.
+            Some(PromptReport { window: Some(window), tokens, .. }) if tokens > window / 2 => {
                 Read::TooLong(PromptOverflow::of_window(window))
             }
             told => told.map_or(Read::Nothing, Read::Prompt),
@@ -217,6 +217,12 @@ mod tests {
         let whole = r#"{"stop_reason":"model_context_window_exceeded","usage":{"input_tokens":95,"output_tokens":5}}"#;
         let Read::TooLong(overflow) = Read::of(200, whole) else { panic!("it is cut") };
         assert_eq!(overflow.tokens(), Some((None, Some(100))));
+        let long =
+            whole.replace("95", "5").replace(r#""output_tokens":5"#, r#""output_tokens":95"#);
+        assert!(
+            matches!(Read::of(200, &long), Read::Prompt(told) if told.window == Some(100)),
+            "{long}"
+        );
     }
 
     #[test]

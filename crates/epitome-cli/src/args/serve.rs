@@ -9,6 +9,7 @@ use epitome::Target;
 use epitome::trigger::When;
 use epitome_proxy::{Provider, ProxyMode};
 
+use super::SummaryArgs;
 use crate::values::{trigger, window};
 
 pub(super) const EXAMPLES: &str = "\
@@ -81,6 +82,9 @@ pub(crate) struct ProxyArgs {
     /// addresses do; elsewhere the proxy does them (may be repeated).
     #[arg(long, value_name = "NAME", value_parser = compacting)]
     pub(crate) native: Vec<Provider>,
+
+    #[command(flatten)]
+    pub(crate) summary: SummaryArgs,
 }
 
 /// A value for all models, or behind `MODEL=` for one.

@@ -11,11 +11,13 @@ use epitome_proxy::{Proxy, ProxyError, ProxyOptions, Upstreams};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use crate::args::{ProxyArgs, ServeArgs};
+use crate::args::{AroundArgs, ProxyArgs, ServeArgs};
+use crate::config::Settings;
 use crate::failure::{Exit, Failure};
 use crate::kept;
 use crate::output::{self, Report};
 use crate::signals::{Asked, Heed};
+use crate::summarizers::helpers;
 
 /// A host that credentials may be sent to without TLS.
 const PLAIN: &str = "EPITOME_PLAIN_HTTP";
@@ -78,6 +80,10 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
     let usual = ProxyOptions::default();
     let (window, windows) = by_model("--window", &args.window)?;
     let (trigger, triggers) = by_model("--trigger", &args.trigger)?;
+    if args.summary.agent.is_some() || args.summary.spend_session.is_some() {
+        bail!(Failure::usage("--for and --spend-session are of one session, and a proxy has many"));
+    }
+    let helpers = helpers(&args.summary, &AroundArgs::default(), &Settings::default())?;
     Ok(ProxyOptions {
         upstreams: upstreams.compacting(args.native.clone()),
         window,
@@ -87,6 +93,8 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
         triggers,
         soft: args.soft_trigger.clone(),
         landing: args.target.map_or(usual.landing, Landing::Target),
+        summaries: helpers.summaries,
+        compactors: helpers.compactors,
         state: args.store.as_deref().map(kept::state).transpose()?,
         limits: usual.limits,
     })

@@ -40,8 +40,8 @@ fn chat(served: &Served, body: &str) -> String {
 #[test]
 fn proxies_in_one_store_show_a_conversation_alike() {
     let bench = Bench::new();
-    let server = std::env::var("EPITOME_POSTGRES").ok();
-    for store in ["state"].into_iter().chain(server.as_deref()) {
+    let url = std::env::var("EPITOME_POSTGRES").ok();
+    for store in ["state"].into_iter().chain(url.as_deref()) {
         let script: Vec<Next> = (0..8).map(|_| Reply::text("Well.").into()).collect();
         let model = asked::Served::new(script);
         let upstream = format!("{}/v1", model.running.url);
@@ -78,4 +78,40 @@ fn proxies_in_one_store_show_a_conversation_alike() {
     }
     let ran = bench.run("serve --store no-such/folder/store").ends(1);
     assert!(ran.err.contains("no-such/folder"), "{}", ran.err);
+}
+
+#[test]
+fn settings_of_models_are_read_or_refused() {
+    let bench = Bench::new();
+    for (flags, named) in [
+        ("--window 8k --window 9k", "--window is given twice"),
+        ("--window =8k", "--window"),
+        ("--window m=x", "--window"),
+        ("--trigger m=300%", "--trigger"),
+        ("--soft-trigger 300%", "--soft-trigger"),
+        (
+            "--trigger 40k --target 40k",
+            "a compaction would land at 40000 tokens, and begin at 40000 tokens",
+        ),
+        ("--mode ask", "--mode"),
+        ("--native gemini", "anthropic or openai"),
+        ("--summarizer cmd:cat --for cmd:cat", "--for"),
+    ] {
+        let ran = bench.run(&format!("serve --listen 127.0.0.1:0 {flags}")).ends(2);
+        assert!(ran.err.contains(named), "{flags}: {}", ran.err);
+        assert!(!ran.err.contains("serving"), "{}", ran.err);
+    }
+    let flags = [
+        "--upstream=http://localhost:1",
+        "--mode=off",
+        "--window=8k",
+        "--window=qwen*=32k",
+        "--trigger=gpt-4o=90%",
+        "--soft-trigger=50%",
+        "--native=anthropic",
+        "--native=openai",
+        "--summarizer=cmd:cat",
+    ];
+    let served = Served::new(&bench, &flags, &[]);
+    assert!(served.ask("GET /readyz HTTP/1.1").ends_with("ok\n"));
 }

@@ -21,6 +21,7 @@ use members::{Members, Raws, list_of};
 pub(crate) use turn::Turned;
 
 use crate::options::ProxyOptions;
+use crate::when::set_for;
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,12 +66,13 @@ pub(crate) struct Native {
     compactors: [Compactor; 2],
     landing: Landing,
     window: Option<u64>,
+    windows: Vec<(String, u64)>,
     /// The most bytes of a conversation.
     most: usize,
 }
 
-/// What a body holds that concerns this.
-const NEEDLES: [&str; 3] = ["\"compaction", "\"compact_20260112\"", item::MARK];
+/// How the names begin that a body has which concerns this; of a name in a text the quote is escaped.
+const NAME: &[u8] = b"\"compact";
 
 /// Where it lands where nothing else is said.
 const USUAL_SHARE: f64 = 0.3;
@@ -89,6 +91,7 @@ impl Native {
             compactors: ["claude", "o200k"].map(compactor),
             landing: options.landing,
             window: options.window,
+            windows: options.windows.clone(),
             most: options.limits.body,
         }
     }
@@ -96,8 +99,8 @@ impl Native {
     /// Whether there may be anything to do.
     pub(crate) fn concerns(format: Format, text: &str, purpose: Purpose) -> bool {
         let is_one = matches!(format, Format::Anthropic | Format::OpenaiResponses);
-        let has = |needle: &str| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some();
-        is_one && (purpose == Purpose::Compact || NEEDLES.into_iter().any(has))
+        let is_named = || memchr::memmem::find(text.as_bytes(), NAME).is_some();
+        is_one && (purpose == Purpose::Compact || is_named())
     }
 
     /// What is done with a body; `None` where it is forwarded as it came. Where the provider does it itself, only what was
@@ -210,7 +213,8 @@ impl Native {
             Landing::Window(share) => share,
             Landing::Turns(_) => USUAL_SHARE,
         };
-        let of = over.or(self.window).or_else(known);
+        let said = set_for(&self.windows, model).copied().or(self.window);
+        let of = over.or(said).or_else(known);
         let target = of.map(|of| ((of as f64 * share) as u64).max(1));
         let percent = ((share * 100.0) as u8).max(1);
         target.filter(|target| *target < tokens).map_or(Target::Percent(percent), Target::Tokens)

@@ -9,4 +9,5 @@ mod passes;
 mod restarts;
 mod settings;
 mod stage;
+mod summaries;
 mod works;
