@@ -31,6 +31,7 @@ mod proxy;
 mod refusal;
 mod room;
 mod serve;
+mod turned;
 mod upstream;
 mod usage;
 mod when;

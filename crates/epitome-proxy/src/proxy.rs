@@ -19,10 +19,11 @@ use crate::exchange::{Inbound, Load, NoReply, Outbound, Prompted};
 use crate::flow::{Collected, Flow, FlowError};
 use crate::guard::{admit, strip};
 use crate::meters::Meters;
-use crate::native::{Native, Purpose, Turned};
+use crate::native::{Native, Purpose};
 use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions};
 use crate::refusal::Refusal;
 use crate::room::{Room, Share};
+use crate::turned::Turned;
 use crate::upstream::{Upstreams, Wanted, api, provider};
 
 /// Stands between agents and the providers of their models.

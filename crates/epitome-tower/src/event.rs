@@ -6,8 +6,6 @@ use epitome::trigger::Cause;
 use epitome::wire::Keeper;
 use epitome::{CompactError, Receipt};
 
-use crate::kept::KeepingEvent;
-
 /// Why nobody looks at a call of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,6 +14,20 @@ pub enum PassReason {
     Unread,
     /// A part of its history is at the provider alone: what isn't seen can't be compacted, and where it ends nobody knows.
     Elsewhere(Keeper),
+}
+
+/// What became of keeping a conversation, or looking for one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeepingEvent {
+    /// It is kept.
+    Kept,
+    /// What is known here was told by another machine, or before a restart: that view is in force.
+    Found,
+    /// Another machine compacted it at the same time and was first: its view is in force.
+    Overtaken,
+    /// Where conversations are kept something is wrong: requests go on without.
+    Failed(String),
 }
 
 /// What happened.

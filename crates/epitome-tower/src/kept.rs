@@ -5,13 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use epitome::session::{Arrived, KeptPlace, Saved, SessionId, Sessions};
+use epitome::session::{KeptPlace, Saved};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use crate::aside::aside;
-use crate::event::Event;
-use crate::shared::Shared;
 
 /// Where what is known of conversations is kept beyond the process: layers that share it, at the same time or one after
 /// the other, go on with each other's. They need the same [`ChainKey`](epitome::session::ChainKey).
@@ -40,20 +38,6 @@ pub struct KeptConversation {
     pub number: u32,
     /// What is known of it, as JSON: words stand in it only where a view edits a message, and in its checkpoint.
     pub text: String,
-}
-
-/// What became of keeping a conversation, or looking for one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum KeepingEvent {
-    /// It is kept.
-    Kept,
-    /// What is known here was told by another machine, or before a restart: that view is in force.
-    Found,
-    /// Another machine compacted it at the same time and was first: its view is in force.
-    Overtaken,
-    /// Where conversations are kept something is wrong: requests go on without.
-    Failed(String),
 }
 
 /// The longest that a request waits.
@@ -85,18 +69,19 @@ impl Kept {
         Kept { store: kept, calls: Arc::default(), failed: Arc::default() }
     }
 
-    /// What it says, within bounds; `None` where it isn't asked, or fails.
-    async fn ask<T: Send + 'static>(
+    /// What it says, within bounds; `None` where it isn't asked, an error where it fails.
+    pub(crate) async fn ask<T: Send + 'static>(
         &self,
-        shared: &Shared,
         ask: impl FnOnce(&dyn Conversations) -> Result<T, String> + Send + 'static,
-    ) -> Option<T> {
+    ) -> Result<Option<T>, String> {
         let failed = *self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        if failed.is_some_and(|at| at.elapsed() < PAUSE) {
-            return None;
-        }
         let more = |calls: usize| (calls < MOST_CALLS).then_some(calls + 1);
-        self.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
+        let is_resting = failed.is_some_and(|at| at.elapsed() < PAUSE);
+        if is_resting
+            || self.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err()
+        {
+            return Ok(None);
+        }
         let (kept, call) = (Arc::clone(&self.store), OpenCall(Arc::clone(&self.calls)));
         let asking = aside(move |_| {
             let _call = call;
@@ -108,64 +93,20 @@ impl Kept {
                 .unwrap_or_else(|_| Ok(Err(format!("no answer within {} s", PATIENCE.as_secs())))),
             Err(_) => asking.await,
         };
-        match answer.unwrap_or_else(Err) {
-            Ok(answer) => Some(answer),
-            Err(what) => {
-                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-                shared.tell(&Event::Keeping { what: KeepingEvent::Failed(what) });
-                None
-            }
-        }
-    }
-
-    /// What others kept of the conversation that a request goes on with, if they went further than this machine.
-    pub(crate) async fn found(
-        &self,
-        shared: &Arc<Shared>,
-        part: usize,
-        arrived: &Arrived,
-    ) -> Option<Saved> {
-        let asked = arrived.clone();
-        let news = shared.ask(part, 0, move |sessions, _| sessions.news(&asked)).await?;
-        let found = self.ask(shared, move |kept| {
-            kept.find(&news)?.as_ref().map(KeptConversation::read).transpose()
-        });
-        let found = found.await??;
-        shared.tell(&Event::Keeping { what: KeepingEvent::Found });
-        Some(found)
-    }
-
-    /// Keeps what is in force of a conversation, if it isn't yet; whether another machine's is in force now.
-    pub(crate) async fn keep(&self, shared: &Arc<Shared>, part: usize, session: SessionId) -> bool {
-        let unsaved = shared.ask(part, 0, move |sessions, _| sessions.unsaved(session)).await;
-        let Some(saved) = unsaved.flatten() else { return false };
-        let Some((_, number)) = saved.place() else { return false };
-        let keep = move |kept: &dyn Conversations| {
-            let own = KeptConversation::of(&saved);
-            let other = own.map(|own| kept.keep(&own)).transpose()?.flatten();
-            other.as_ref().map(KeptConversation::read).transpose()
-        };
-        let Some(other) = self.ask(shared, keep).await else { return false };
-        let is_overtaken = other.is_some();
-        let note = move |sessions: &mut Sessions, _| match other {
-            None => sessions.kept(session, number),
-            Some(saved) => sessions.give_way(session, saved),
-        };
-        shared.ask(part, 0, note).await;
-        let what = if is_overtaken { KeepingEvent::Overtaken } else { KeepingEvent::Kept };
-        shared.tell(&Event::Keeping { what });
-        is_overtaken
+        answer.unwrap_or_else(Err).map(Some).inspect_err(|_| {
+            *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        })
     }
 }
 
 impl KeptConversation {
-    fn of(saved: &Saved) -> Option<Self> {
+    pub(crate) fn of(saved: &Saved) -> Option<Self> {
         let (place, number) = saved.place()?;
         let text = serde_json::to_string(saved).expect("it is data");
         Some(KeptConversation { place: place.to_bytes(), number, text })
     }
 
-    fn read(&self) -> Result<Saved, String> {
+    pub(crate) fn read(&self) -> Result<Saved, String> {
         serde_json::from_str(&self.text)
             .map_err(|error| format!("a conversation that is kept can't be read: {error}"))
     }

@@ -137,10 +137,7 @@ impl CompactionLayer {
         };
         let arrived = self.shared.look(bytes, read).await??;
         let part = Shared::part(&arrived);
-        let found = match &self.shared.kept {
-            Some(kept) => kept.found(&self.shared, part, &arrived).await,
-            None => None,
-        };
+        let found = self.shared.found(part, &arrived).await;
         let current = move |sessions: &mut Sessions, _| {
             if let Some(found) = found {
                 sessions.catch_up(&arrived, found);

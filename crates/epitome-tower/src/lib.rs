@@ -52,6 +52,7 @@ mod carrier;
 mod caught;
 mod event;
 mod flight;
+mod keeping;
 mod kept;
 mod layer;
 mod reply;
@@ -60,8 +61,8 @@ mod service;
 mod shared;
 
 pub use carrier::{Carrier, Prompt};
-pub use event::{Event, PassReason};
-pub use kept::{Conversations, KeepingEvent, KeptConversation};
+pub use event::{Event, KeepingEvent, PassReason};
+pub use kept::{Conversations, KeptConversation};
 pub use layer::{CompactionLayer, LayerError, WithCompaction, random_key};
 pub use reply::{Read, Reply, Tell, heard};
 pub use route::{Route, route};

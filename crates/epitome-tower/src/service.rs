@@ -157,19 +157,16 @@ impl Call {
             let part = Shared::part(&arrived);
             Some((Call { shared: owned, request, tenant, to, part }, arrived))
         };
-        let (call, observed) = match &known.kept {
-            None => {
-                let question = || {
-                    let (call, arrived) = read()?;
-                    Some((call.part, call.question(arrived, None)))
-                };
-                shared.ask_read(bytes, question).await??
-            }
-            Some(kept) => {
-                let (call, arrived) = shared.look(bytes, read).await??;
-                let found = kept.found(&shared, call.part, &arrived).await;
-                shared.ask(call.part, bytes, call.question(arrived, found)).await?
-            }
+        let (call, observed) = if known.kept.is_some() {
+            let (call, arrived) = shared.look(bytes, read).await??;
+            let found = shared.found(call.part, &arrived).await;
+            shared.ask(call.part, bytes, call.question(arrived, found)).await?
+        } else {
+            let question = || {
+                let (call, arrived) = read()?;
+                Some((call.part, call.question(arrived, None)))
+            };
+            shared.ask_read(bytes, question).await??
         };
         let (mut answer, mut flight) = call.told(observed).await?;
         while let Outgoing::After(ticket) = answer.send {
@@ -222,8 +219,7 @@ impl Call {
 
     /// Keeps what the answer shows, before it is sent. Where another machine was first, what that one shows is sent.
     async fn keep(&self, answer: Handling) -> Handling {
-        let Some(kept) = &self.shared.kept else { return answer };
-        if !kept.keep(&self.shared, self.part, answer.session).await {
+        if !self.shared.keep(self.part, answer.session).await {
             return answer;
         }
         self.show().await.unwrap_or(answer)
@@ -353,9 +349,7 @@ impl Call {
         };
         let smaller = self.ask(retry).await.flatten()?;
         // Whatever another machine was first with is no answer to a refusal.
-        if let Some(kept) = &self.shared.kept {
-            kept.keep(&self.shared, self.part, smaller.session).await;
-        }
+        self.shared.keep(self.part, smaller.session).await;
         Some(smaller)
     }
 

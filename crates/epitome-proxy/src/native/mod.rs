@@ -6,7 +6,6 @@ mod insert;
 mod item;
 mod members;
 mod responses;
-mod turn;
 
 use epitome::count::{Tally, counter};
 use epitome::model::Registry;
@@ -18,7 +17,6 @@ use serde_json::Value;
 
 pub(crate) use insert::Insert;
 use members::{Members, Raws, list_of};
-pub(crate) use turn::Turned;
 
 use crate::options::ProxyOptions;
 use crate::when::set_for;

@@ -7,9 +7,9 @@ use epitome_tower::Carrier as _;
 use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderValue, Response, StatusCode};
 
-use super::{Insert, Instead, Native, Purpose, without_betas};
 use crate::exchange::{Inbound, Load, Outbound};
 use crate::flow::Flow;
+use crate::native::{Insert, Instead, Native, Purpose, without_betas};
 use crate::refusal::Refusal;
 use crate::room::Share;
 
