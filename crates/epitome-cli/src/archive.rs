@@ -290,7 +290,7 @@ fn io_error(path: &Path, error: std::io::Error) -> StoreError {
     StoreError::Io { path: path.to_owned(), error }
 }
 
-fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
+pub(crate) fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
     let shown = operand(shown(folder));
     let what = error.to_string();
     let failure = match error {

@@ -19,6 +19,8 @@ mod identity;
 mod in_place;
 mod input;
 mod integration;
+#[cfg(feature = "proxy")]
+mod kept;
 mod lookup;
 mod meant;
 mod output;

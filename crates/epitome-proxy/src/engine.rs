@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use epitome::count::counter;
-use epitome::session::{Recipient, SessionOptions};
+use epitome::session::{AtLimit, ChainKey, SessionOptions};
+use epitome::trigger::Trigger;
 use epitome::{Compactor, Format, Options};
-use epitome_tower::{Compacting, CompactionLayer, LayerError, WithCompaction as _, random_key};
+use epitome_tower::{Compacting, CompactionLayer, LayerError, WithCompaction as _};
 use http::HeaderMap;
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::Client;
@@ -16,8 +17,9 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::exchange::Asking;
 use crate::meters::Meters;
-use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
+use crate::options::{ProxyError, ProxyLimits, ProxyOptions, draw_secret};
 use crate::upstream::{Upstream, api};
+use crate::when::{ByModel, Early, check, set_for};
 
 /// The formats that are looked at, and what counts them where nothing better is known.
 const FORMATS: [(Format, &str); 5] = [
@@ -42,33 +44,45 @@ pub(crate) struct Engine {
 pub(crate) struct Engines {
     each: Vec<Engine>,
     pub(crate) bare: Asking,
-    /// The key of the tenants' names; nobody outside this process can make one up.
+    /// The key of the tenants' names; nobody who doesn't know the secret can make one up.
     key: [u8; 32],
 }
 
 impl Engines {
     pub(crate) fn new(options: &ProxyOptions, meters: &Arc<Meters>) -> Result<Self, ProxyError> {
+        check(options)?;
         let bare = asking(options)?;
-        let mut key = [0; 32];
-        let drawn = random_key().0.into_iter().flat_map(u64::to_le_bytes);
-        key.iter_mut().zip(drawn).for_each(|(byte, drawn)| *byte = drawn);
+        let secret = options.state.as_ref().map_or_else(draw_secret, |state| state.secret);
+        let key = blake3::derive_key("epitome proxy: tenants", &secret);
+        let chains = chain_key(&blake3::derive_key("epitome proxy: conversations", &secret));
         let mut each = Vec::new();
         for (format, name) in FORMATS {
             let counter = counter(name).expect("it is one of ours");
             let compactor = Compactor::new(Options::default(), counter);
             let compactor = compactor.expect("defaults are in range");
-            let trigger = Arc::new(options.trigger.clone().build()?);
+            let compactor = compactor
+                .with_summaries(options.summaries.clone())?
+                .with_compactors(options.compactors.clone());
+            let asks = !(options.summaries.chain.is_empty() && options.compactors.chain.is_empty());
+            let trigger = Arc::new(ByModel::of(options)?);
+            let early: Arc<dyn Trigger> = Arc::new(Early(Arc::clone(&trigger)));
             let sessions = SessionOptions {
+                // Nobody waits for whoever is asked: what isn't there in time is made by code.
+                soft: asks.then_some(early),
+                at_limit: AtLimit::Extractive,
                 landing: options.landing,
                 most_known: MOST_KNOWN / FORMATS.len(),
-                ..SessionOptions::new(trigger, random_key())
+                ..SessionOptions::new(trigger, chains)
             };
             let layer = CompactionLayer::new(compactor, sessions).map_err(|error| match error {
                 LayerError::Options(error) => ProxyError::Sessions(error),
                 error => unreachable!("only settings are judged: {error}"),
             })?;
-            let layer = match options.window {
-                Some(window) => layer.to(Recipient::from(Some(window))),
+            let (windows, usual) = (options.windows.clone(), options.window);
+            let layer =
+                layer.with_windows(move |model| set_for(&windows, model).copied().or(usual));
+            let layer = match &options.state {
+                Some(state) => layer.kept_in(Arc::clone(&state.conversations)),
                 None => layer,
             };
             let meters = Arc::clone(meters);
@@ -108,6 +122,12 @@ impl Engines {
         }
         digest.finalize().to_hex().as_str().into()
     }
+}
+
+/// A key as chains take it.
+fn chain_key(bytes: &[u8; 32]) -> ChainKey {
+    let mut words = bytes.chunks_exact(8).map(|word| word.try_into().map(u64::from_le_bytes));
+    ChainKey([(); 4].map(|()| words.next().and_then(Result::ok).expect("32 bytes are four words")))
 }
 
 /// The client of all upstreams. It follows no redirects, heeds no proxy of the environment, and goes where it is told.

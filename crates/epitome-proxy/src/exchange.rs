@@ -20,6 +20,7 @@ use tower_service::Service;
 use crate::encoding::Encoding;
 use crate::flow::{Collected, Flow};
 use crate::guard::strip;
+use crate::native::Insert;
 use crate::opening::Opening;
 use crate::usage::Usage;
 
@@ -51,7 +52,7 @@ pub(crate) struct Prompted {
 }
 
 impl Prompted {
-    fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.decoded {
             Some(text) => Some(text),
             None => std::str::from_utf8(&self.bytes).ok(),
@@ -119,7 +120,22 @@ pub(crate) struct Inbound {
     pub(crate) reply: Response<Flow>,
     /// The most that the opening of a stream is held back, to learn whether the prompt is too long; zero where nobody asks.
     opening: Duration,
+    /// Whether a whole reply may say that it ended where the window did.
+    may_be_cut: bool,
 }
+
+impl From<Response<Flow>> for Inbound {
+    /// A reply that nothing has to be learnt of.
+    fn from(reply: Response<Flow>) -> Self {
+        Inbound { reply, opening: Duration::ZERO, may_be_cut: false }
+    }
+}
+
+/// The longest whole reply that is read before it is forwarded, where it may have ended with the window.
+const LONGEST_CUT: usize = 1 << 20;
+
+/// The longest whole reply that something is put into.
+const LONGEST_REPLY: usize = 64 << 20;
 
 /// The longest refusal that is read; a longer one is forwarded all the same.
 const LONGEST_REFUSAL: usize = 1 << 18;
@@ -127,14 +143,21 @@ const LONGEST_REFUSAL: usize = 1 << 18;
 impl Reply for Inbound {
     async fn read(self) -> (Self, Read) {
         let status = self.reply.status();
-        if status.is_success() {
+        let is_json = self
+            .reply
+            .headers()
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        if status.is_success() && !(self.may_be_cut && is_json) {
             return self.opened().await;
         }
-        if !(status.is_client_error() || status.is_server_error()) {
+        let is_refusal = status.is_client_error() || status.is_server_error();
+        let longest = if is_refusal { LONGEST_REFUSAL } else { LONGEST_CUT };
+        if !(is_refusal || status.is_success()) {
             return (self, Read::Nothing);
         }
         let (head, flow) = self.reply.into_parts();
-        let mut left = LONGEST_REFUSAL;
+        let mut left = longest;
         let room = |bytes: usize| {
             let fits = bytes <= left;
             left = left.saturating_sub(bytes);
@@ -143,7 +166,7 @@ impl Reply for Inbound {
         let (flow, read) = match flow.collect(room).await {
             Collected::Whole(bytes) => {
                 let plain = Encoding::of(&head.headers)
-                    .and_then(|encoding| encoding.decode(&bytes, LONGEST_REFUSAL));
+                    .and_then(|encoding| encoding.decode(&bytes, longest));
                 let plain = plain.ok().and_then(|plain| String::from_utf8(plain).ok());
                 let read = plain.map_or(Read::Nothing, |plain| Read::of(status.as_u16(), &plain));
                 (Flow::from(bytes), read)
@@ -164,6 +187,34 @@ impl Reply for Inbound {
 }
 
 impl Inbound {
+    /// The same, with what was compacted for it before what the model says.
+    pub(crate) async fn with(self, insert: Insert) -> Self {
+        let (mut head, flow) = self.reply.into_parts();
+        let kind = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        if !head.status.is_success() || head.headers.contains_key(CONTENT_ENCODING) {
+            return Inbound { reply: Response::from_parts(head, flow), ..self };
+        }
+        let flow = if kind.starts_with(b"text/event-stream") {
+            flow.with(insert)
+        } else {
+            let mut left = LONGEST_REPLY;
+            let room = |bytes: usize| {
+                let fits = bytes <= left;
+                left = left.saturating_sub(bytes);
+                fits
+            };
+            match flow.collect(room).await {
+                Collected::Whole(bytes) => match insert.into_whole(&bytes) {
+                    Some(whole) => Flow::from(Bytes::from(whole)),
+                    None => Flow::from(bytes),
+                },
+                Collected::Long(flow) | Collected::Broken(flow) => flow,
+            }
+        };
+        head.headers.remove(CONTENT_LENGTH);
+        Inbound { reply: Response::from_parts(head, flow), ..self }
+    }
+
     /// The same, once its stream has said whether the prompt is too long.
     async fn opened(self) -> (Self, Read) {
         let headers = self.reply.headers();
@@ -237,9 +288,12 @@ impl Service<Outbound> for Asking {
 
     fn call(&mut self, Outbound { mut head, load }: Outbound) -> Self::Future {
         head.version = Version::HTTP_11;
-        let (flow, opening) = match load {
-            Load::Unseen(flow) => (flow, Duration::ZERO),
-            Load::Seen(prompted) => (Flow::from(prompted.bytes), self.opening),
+        let (flow, opening, may_be_cut) = match load {
+            Load::Unseen(flow) => (flow, Duration::ZERO, false),
+            Load::Seen(prompted) => {
+                let may_be_cut = prompted.format == Format::Anthropic;
+                (Flow::from(prompted.bytes), self.opening, may_be_cut)
+            }
         };
         let asking = self.client.request(Request::from_parts(head, flow));
         let patience = self.patience;
@@ -249,7 +303,7 @@ impl Service<Outbound> for Asking {
             head.version = Version::HTTP_11;
             strip(&mut head.headers);
             let reply = Response::from_parts(head, Flow::new(incoming, patience));
-            Ok(Inbound { reply, opening })
+            Ok(Inbound { reply, opening, may_be_cut })
         })
     }
 }

@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::activity::Activity;
+use crate::native::Insert;
 use crate::usage::Usage;
 
 /// A body, forwarded frame by frame: the other side is read only as fast as this one takes it, and dropping it drops the
@@ -27,6 +28,7 @@ pub(crate) struct Flow {
     breaking: Option<Pin<Box<Sleep>>>,
     patience: Option<Patience>,
     usage: Option<Usage>,
+    insert: Option<Box<Insert>>,
     /// The connection that it is written to isn't idle.
     _busy: Option<Arc<Activity>>,
 }
@@ -85,6 +87,11 @@ impl Flow {
     /// The same, with somebody who reads what passes.
     pub(crate) fn read_by(self, usage: Usage) -> Self {
         Flow { usage: Some(usage), ..self }
+    }
+
+    /// The same, with something put first.
+    pub(crate) fn with(self, insert: Insert) -> Self {
+        Flow { insert: Some(Box::new(insert)), ..self }
     }
 
     /// Reads it to its end, but no more bytes than `room` grants; it is asked for each frame.
@@ -163,6 +170,32 @@ impl Flow {
         }
     }
 
+    /// The next frame as it came.
+    fn poll_came(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
+        if let Some(frame) = self.ahead.pop_front() {
+            self.passes(&frame);
+            return Poll::Ready(Some(Ok(frame)));
+        }
+        if self.broken.is_none() {
+            match ready!(self.poll_rest(context)) {
+                Some(Err(error)) => self.broken = Some(error),
+                polled => {
+                    if let Some(Ok(frame)) = &polled {
+                        self.passes(frame);
+                    }
+                    return Poll::Ready(polled);
+                }
+            }
+        }
+        let breaking = self.breaking.get_or_insert_with(|| Box::pin(sleep(LINGER)));
+        ready!(breaking.as_mut().poll(context));
+        self.rest = None;
+        Poll::Ready(self.broken.take().map(Err))
+    }
+
     fn poll_rest(
         &mut self,
         context: &mut Context<'_>,
@@ -191,34 +224,38 @@ impl Body for Flow {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
         let flow = self.get_mut();
-        if let Some(frame) = flow.ahead.pop_front() {
-            flow.passes(&frame);
-            return Poll::Ready(Some(Ok(frame)));
-        }
-        if flow.broken.is_none() {
-            match ready!(flow.poll_rest(context)) {
-                Some(Err(error)) => flow.broken = Some(error),
-                polled => {
-                    if let Some(Ok(frame)) = &polled {
-                        flow.passes(frame);
-                    }
-                    return Poll::Ready(polled);
+        loop {
+            let came = ready!(flow.poll_came(context));
+            let Some(insert) = &mut flow.insert else { return Poll::Ready(came) };
+            let data = match came {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => insert.passes(&data),
+                    Err(other) => return Poll::Ready(Some(Ok(other))),
+                },
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => {
+                    let rest = insert.rest();
+                    flow.insert = None;
+                    rest
                 }
+            };
+            if !data.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(data))));
             }
         }
-        let breaking = flow.breaking.get_or_insert_with(|| Box::pin(sleep(LINGER)));
-        ready!(breaking.as_mut().poll(context));
-        flow.rest = None;
-        Poll::Ready(flow.broken.take().map(Err))
     }
 
     fn is_end_stream(&self) -> bool {
         self.ahead.is_empty()
+            && self.insert.is_none()
             && self.broken.is_none()
             && self.rest.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
+        if self.insert.is_some() {
+            return SizeHint::new();
+        }
         let ahead: usize = self.ahead.iter().filter_map(Frame::data_ref).map(Bytes::len).sum();
         let rest = self.rest.as_ref().map(Body::size_hint).unwrap_or_default();
         if self.rest.is_none() && self.broken.is_none() {

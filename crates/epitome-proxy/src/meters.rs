@@ -2,7 +2,7 @@
 
 use epitome::session::Committed;
 use epitome::wire::Keeper;
-use epitome_tower::{Event, PassReason};
+use epitome_tower::{Event, KeepingEvent, PassReason};
 use http::StatusCode;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -22,6 +22,11 @@ pub(crate) struct Meters {
     prompts: Counts<2>,
     overflows: Counts<1>,
     panics: Counts<1>,
+    keeping: Counts<2>,
+    native: Counts<2>,
+    breaks: Counts<2>,
+    expected: Counts<1>,
+    read: Counts<1>,
 }
 
 impl Meters {
@@ -58,7 +63,36 @@ impl Meters {
             "Errors inside the engine; the request was forwarded all the same",
             meters.panics.clone(),
         );
+        registry.register(
+            "keeping",
+            "Conversations in the store: kept, found (kept by another proxy, or before a restart), overtaken (another one was first), failed",
+            meters.keeping.clone(),
+        );
+        registry.register(
+            "native",
+            "Compactions that requests ask of their provider, done here: answered, inserted (before what the model says), read (of an earlier one)",
+            meters.native.clone(),
+        );
+        registry.register(
+            "cache_breaks",
+            "Prompts that don't begin with the one sent before in their conversation: view (compacted, or for another model), frame (the client changed instructions or tools), restated (what it writes anew), history (it went back and another way)",
+            meters.breaks.clone(),
+        );
+        registry.register(
+            "cache_expected_tokens",
+            "Tokens of prompts that the provider's cache had to have, by what it reported of the prompts before, of those that report what was read",
+            meters.expected.clone(),
+        );
+        registry.register(
+            "cache_read_tokens",
+            "Tokens of the same prompts that the provider reports to have read from its cache",
+            meters.read.clone(),
+        );
         meters
+    }
+
+    pub(crate) fn natively(&self, api: &'static str, result: &'static str) {
+        self.native.get_or_create(&[("api", api), ("result", result)]).inc();
     }
 
     pub(crate) fn answered(&self, wanted: &'static str, status: StatusCode) {
@@ -81,7 +115,10 @@ impl Meters {
     /// What the layer tells of the conversations of one API.
     pub(crate) fn told(&self, api: &'static str, event: &Event) {
         match event {
-            Event::Sent { stats, .. } => {
+            Event::Sent { stats, broke, .. } => {
+                if let Some(cause) = broke {
+                    self.breaks.get_or_create(&[("api", api), ("cause", cause.name())]).inc();
+                }
                 let sizes = [("before", &stats.before), ("after", &stats.after)];
                 for (side, size) in sizes {
                     let counter = self.prompts.get_or_create(&[("api", api), ("side", side)]);
@@ -99,6 +136,19 @@ impl Meters {
                 self.compactions.get_or_create(&labels).inc();
             }
             Event::Passed { why } => self.passed(api, reason(*why)),
+            Event::CacheRead { used, .. } => {
+                self.expected.get_or_create(&[("api", api)]).inc_by(used.expected);
+                self.read.get_or_create(&[("api", api)]).inc_by(used.read);
+            }
+            Event::Keeping { what } => {
+                let result = match what {
+                    KeepingEvent::Kept => "kept",
+                    KeepingEvent::Found => "found",
+                    KeepingEvent::Overtaken => "overtaken",
+                    _ => "failed",
+                };
+                self.keeping.get_or_create(&[("api", api), ("result", result)]).inc();
+            }
             Event::TooLong { .. } => drop(self.overflows.get_or_create(&[("api", api)]).inc()),
             Event::Panicked { .. } => drop(self.panics.get_or_create(&[("api", api)]).inc()),
             _ => {}

@@ -1,9 +1,15 @@
 //! What a proxy is asked to do.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use epitome::engine::OptionsError;
+use epitome::engine::delegate::Compactors;
 use epitome::session::{Landing, SessionOptionsError};
+use epitome::summarize::Summaries;
 use epitome::trigger::{TriggerError, When};
+use epitome_tower::{Conversations, random_key};
 
 use crate::upstream::Upstreams;
 
@@ -14,22 +20,76 @@ pub struct ProxyOptions {
     pub upstreams: Upstreams,
     /// The most tokens of every model's prompt; where nothing is said, each model's own, by its name.
     pub window: Option<u64>,
+    /// The same for some models, by a name or, with `*` at its end, the beginning of one.
+    pub windows: Vec<(String, u64)>,
+    /// Whether conversations are looked at.
+    pub mode: ProxyMode,
     /// When to compact.
     pub trigger: When,
+    /// The same for some models, by a name or, with `*` at its end, the beginning of one.
+    pub triggers: Vec<(String, When)>,
+    /// When to compact as soon as the provider's cache has forgotten the prompt, so that nothing in it is lost.
+    pub soft: Option<When>,
     /// Where a compaction lands.
     pub landing: Landing,
+    /// Who sums up what a compaction folds, asked in the background; nobody where that is empty.
+    pub summaries: Summaries,
+    /// Whole compactors, asked before, in the background too.
+    pub compactors: Compactors,
+    /// What outlives the process of what is known of conversations; nothing where there is none.
+    pub state: Option<ProxyState>,
     /// What it puts up with.
     pub limits: ProxyLimits,
 }
 
+/// Whether conversations are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProxyMode {
+    /// They are kept inside the window.
+    #[default]
+    Auto,
+    /// All passes byte for byte.
+    Off,
+}
+
+/// What proxies share that know the same conversations, one after the other or at the same time.
+#[derive(Clone)]
+pub struct ProxyState {
+    /// Where conversations are kept.
+    pub conversations: Arc<dyn Conversations>,
+    /// What digests of credentials and of what was said are made with. It is drawn once, and kept where conversations are.
+    pub secret: [u8; 32],
+}
+
+/// A secret that nobody knows.
+pub fn draw_secret() -> [u8; 32] {
+    let mut secret = [0; 32];
+    let drawn = random_key().0.into_iter().flat_map(u64::to_le_bytes);
+    secret.iter_mut().zip(drawn).for_each(|(byte, drawn)| *byte = drawn);
+    secret
+}
+
+impl fmt::Debug for ProxyState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ProxyState").field(&self.conversations).finish()
+    }
+}
+
 impl Default for ProxyOptions {
-    /// At eight tenths of the window to three tenths, for models at their public addresses.
+    /// At eight tenths of the window, to where 30 further turns have room, for models at their public addresses.
     fn default() -> Self {
         ProxyOptions {
             upstreams: Upstreams::default(),
             window: None,
+            windows: Vec::new(),
+            mode: ProxyMode::Auto,
             trigger: When::default(),
-            landing: Landing::Window(0.3),
+            triggers: Vec::new(),
+            soft: None,
+            landing: Landing::Turns(30),
+            summaries: Summaries::default(),
+            compactors: Compactors::default(),
+            state: None,
             limits: ProxyLimits::default(),
         }
     }
@@ -82,6 +142,19 @@ pub enum ProxyError {
     /// A setting of the sessions that is out of range.
     #[error(transparent)]
     Sessions(#[from] SessionOptionsError),
+    /// What is asked of summarizers can't be.
+    #[error(transparent)]
+    Summaries(#[from] OptionsError),
+    /// A compaction would begin anew where it ends.
+    #[error("a compaction would land at {lands}, and begin at {fires}{of}: it must land below")]
+    Target {
+        /// Where it lands.
+        lands: String,
+        /// Where it begins.
+        fires: String,
+        /// For which model, if for one.
+        of: String,
+    },
     /// An upstream is to prove who it is, and this machine trusts nobody.
     #[error(
         "no certificates of authorities are found on this machine, so that no https:// upstream can prove who it is"

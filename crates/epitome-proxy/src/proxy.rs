@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use epitome::Format;
 use epitome_tower::{Carrier as _, Route};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::request::Parts;
@@ -18,9 +19,11 @@ use crate::exchange::{Inbound, Load, NoReply, Outbound, Prompted};
 use crate::flow::{Collected, Flow, FlowError};
 use crate::guard::{admit, strip};
 use crate::meters::Meters;
-use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
+use crate::native::{Native, Purpose};
+use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions};
 use crate::refusal::Refusal;
 use crate::room::{Room, Share};
+use crate::turned::Turned;
 use crate::upstream::{Upstreams, Wanted, api, provider};
 
 /// Stands between agents and the providers of their models.
@@ -32,6 +35,8 @@ pub struct Proxy {
     room: Room,
     /// What is unpacked at the same time: how large it becomes isn't known before.
     unpacking: Semaphore,
+    native: Arc<Native>,
+    mode: ProxyMode,
 }
 
 /// Bodies that are unpacked at the same time.
@@ -47,6 +52,8 @@ impl Proxy {
             limits: options.limits,
             room: Room::of(options.limits.held),
             unpacking: Semaphore::new(UNPACKING),
+            native: Arc::new(Native::new(options)),
+            mode: options.mode,
             meters,
         })
     }
@@ -89,9 +96,11 @@ impl Proxy {
         head.headers.remove(HOST);
         strip(&mut head.headers);
         let flow = Flow::new(incoming, self.limits.silence);
+        let has_native = self.upstreams.has_native(who);
         let answered = match wanted {
-            Wanted::Answer(route) => self.ask(head, flow, route, tenant).await,
-            Wanted::Count(route) => self.count(head, flow, route, tenant).await,
+            Wanted::Answer(route) => self.ask(head, flow, (route, tenant), has_native).await,
+            Wanted::Count(route) => self.count(head, flow, (route, tenant), has_native).await,
+            Wanted::Compact(route) => self.compact(head, flow, (route, tenant), has_native).await,
             Wanted::Other => send(&mut self.engines.bare.clone(), head, Load::Unseen(flow)).await,
         };
         match answered {
@@ -112,14 +121,60 @@ impl Proxy {
         &self,
         head: Parts,
         flow: Flow,
-        route: Route,
-        tenant: Arc<str>,
+        whose: (Route, Arc<str>),
+        has_native: bool,
     ) -> Result<Inbound, Refusal> {
-        let (load, _share, engine) = self.look(&head, flow, route, tenant).await?;
-        match (&load, engine) {
+        let format = whose.0.format;
+        let (load, mut share, engine) = self.look(&head, flow, whose).await?;
+        let outbound = Outbound { head, load };
+        let turned = self.turned(outbound, Purpose::Answer, (format, has_native), &mut share);
+        let (Outbound { head, load }, insert) = match turned.await? {
+            Turned::Send(outbound, insert) => (outbound, insert),
+            Turned::Answer(reply) => return Ok(reply),
+        };
+        let reply = match (&load, engine) {
             (Load::Seen(_), Some(engine)) => send(&mut engine.client.clone(), head, load).await,
             _ => send(&mut self.engines.bare.clone(), head, load).await,
+        }?;
+        match insert {
+            Some(insert) => Ok(reply.with(insert).await),
+            None => Ok(reply),
         }
+    }
+
+    /// Has a conversation compacted, and nothing else.
+    async fn compact(
+        &self,
+        head: Parts,
+        flow: Flow,
+        whose: (Route, Arc<str>),
+        has_native: bool,
+    ) -> Result<Inbound, Refusal> {
+        let format = whose.0.format;
+        let (load, mut share, _) = self.look(&head, flow, whose).await?;
+        let outbound = Outbound { head, load };
+        let turned = self.turned(outbound, Purpose::Compact, (format, has_native), &mut share);
+        match turned.await? {
+            Turned::Send(Outbound { head, load }, _) => {
+                send(&mut self.engines.bare.clone(), head, load).await
+            }
+            Turned::Answer(reply) => Ok(reply),
+        }
+    }
+
+    /// Does what a request asks of an upstream that doesn't.
+    async fn turned(
+        &self,
+        outbound: Outbound,
+        purpose: Purpose,
+        (format, has_native): (Format, bool),
+        share: &mut Share,
+    ) -> Result<Turned, Refusal> {
+        let (turned, done) = self.native.turned(outbound, purpose, has_native, share).await?;
+        if let Some(done) = done {
+            self.meters.natively(api(format), done);
+        }
+        Ok(turned)
     }
 
     /// Has a prompt counted as it would be sent: the view in force counts, not what it hides.
@@ -127,11 +182,17 @@ impl Proxy {
         &self,
         head: Parts,
         flow: Flow,
-        route: Route,
-        tenant: Arc<str>,
+        whose: (Route, Arc<str>),
+        has_native: bool,
     ) -> Result<Inbound, Refusal> {
-        let (load, _share, engine) = self.look(&head, flow, route, tenant).await?;
-        let mut outbound = Outbound { head, load };
+        let format = whose.0.format;
+        let (load, mut share, engine) = self.look(&head, flow, whose).await?;
+        let outbound = Outbound { head, load };
+        let turned = self.turned(outbound, Purpose::Count, (format, has_native), &mut share);
+        let mut outbound = match turned.await? {
+            Turned::Send(outbound, _) => outbound,
+            Turned::Answer(reply) => return Ok(reply),
+        };
         if let (Load::Seen(_), Some(engine)) = (&outbound.load, engine)
             && let Some(current) = engine.layer.current(&outbound).await
             && !current.view.is_whole()
@@ -151,11 +212,14 @@ impl Proxy {
         &self,
         head: &Parts,
         flow: Flow,
-        route: Route,
-        tenant: Arc<str>,
+        (route, tenant): (Route, Arc<str>),
     ) -> Result<(Load, Share, Option<&Engine>), Refusal> {
         let api = api(route.format);
         let mut share = self.room.share();
+        if self.mode == ProxyMode::Off {
+            self.meters.passed(api, "off");
+            return Ok((Load::Unseen(flow), share, None));
+        }
         let is_signed = head.headers.get(AUTHORIZATION).is_some_and(|value| {
             // Amazon's signatures are over the body, too.
             value.as_bytes().starts_with(b"AWS4-")

@@ -153,13 +153,15 @@ pub struct Upstreams {
     each: [Upstream; 3],
     /// Where requests go that speak nobody's interface.
     other: Option<Upstream>,
+    /// Whose upstream is said to compact where a request asks it to.
+    compacting: Vec<Provider>,
 }
 
 impl Default for Upstreams {
     /// The providers' public addresses.
     fn default() -> Self {
         let public = |provider: Provider| provider.public().parse().expect("a well-formed address");
-        Upstreams { each: Provider::ALL.map(public), other: None }
+        Upstreams { each: Provider::ALL.map(public), other: None, compacting: Vec::new() }
     }
 }
 
@@ -190,7 +192,22 @@ impl Upstreams {
             at += 1;
             named.or_else(|| other.clone()).unwrap_or_else(|| public.clone())
         });
-        Ok(Upstreams { each, other })
+        Ok(Upstreams { each, other, compacting: Vec::new() })
+    }
+
+    /// The same, these of which do the compactions of their provider that a request asks for.
+    #[must_use]
+    pub fn compacting(self, providers: Vec<Provider>) -> Self {
+        Upstreams { compacting: providers, ..self }
+    }
+
+    /// Whether the upstream does the compactions of its provider: the public one, or one of which that is said.
+    pub(crate) fn has_native(&self, provider: Option<Provider>) -> bool {
+        let Some(provider) = provider else { return false };
+        let public: Upstream = provider.public().parse().expect("a well-formed address");
+        let is_public =
+            |one: &Upstream| one.scheme == public.scheme && one.authority == public.authority;
+        self.get(Some(provider)).is_some_and(is_public) || self.compacting.contains(&provider)
     }
 
     /// Each of them once.
@@ -219,6 +236,8 @@ pub(crate) enum Wanted {
     Answer(Route),
     /// The tokens of a prompt.
     Count(Route),
+    /// A compaction of a prompt.
+    Compact(Route),
     /// Anything else.
     Other,
 }
@@ -231,6 +250,9 @@ impl Wanted {
         }
         // What counts the prompt stands beside what answers it.
         let path = path.trim_end_matches('/');
+        if path.ends_with("/responses/compact") {
+            return Wanted::Compact(Route { format: Format::OpenaiResponses, model: None });
+        }
         let suffixes =
             [("/count_tokens", ""), ("/input_tokens", ""), (":countTokens", ":generateContent")];
         let answers = suffixes.iter().find_map(|(count, answer)| {
@@ -244,6 +266,7 @@ impl Wanted {
         match self {
             Wanted::Answer(route) => api(route.format),
             Wanted::Count(_) => "count",
+            Wanted::Compact(_) => "compact",
             Wanted::Other => "other",
         }
     }
@@ -274,7 +297,7 @@ pub(crate) fn provider_of(format: Format) -> Option<Provider> {
 /// Whose interface a request speaks: by its path, else by the headers that only this provider's clients send. A credential
 /// goes to nobody by a guess.
 pub(crate) fn provider(wanted: &Wanted, path: &str, headers: &HeaderMap) -> Option<Provider> {
-    if let Wanted::Answer(route) | Wanted::Count(route) = wanted {
+    if let Wanted::Answer(route) | Wanted::Count(route) | Wanted::Compact(route) = wanted {
         return provider_of(route.format);
     }
     if path.starts_with("/v1beta/") || path.starts_with("/upload/v1beta/") {
@@ -334,6 +357,7 @@ mod tests {
             ("/v1/messages/count_tokens", &none, Some(Provider::Anthropic)),
             ("/chat/completions", &none, Some(Provider::OpenAi)),
             ("/v1/responses/input_tokens", &none, Some(Provider::OpenAi)),
+            ("/responses/compact", &none, Some(Provider::OpenAi)),
             ("/v1beta/models/m:streamGenerateContent", &none, Some(Provider::Gemini)),
             ("/v1beta/models", &bearer, Some(Provider::Gemini)),
             ("/v1/models", &bearer, Some(Provider::OpenAi)),
@@ -378,6 +402,19 @@ mod tests {
         ] {
             assert_eq!(Upstreams::of(named).expect_err("no upstreams"), why);
         }
+    }
+
+    #[test]
+    fn the_public_addresses_compact_and_others_of_which_it_is_said() {
+        let has = |named: &[&str], said: &[Provider]| {
+            let upstreams = Upstreams::of(named).expect("addresses").compacting(said.to_vec());
+            Provider::ALL.map(|provider| upstreams.has_native(Some(provider)))
+        };
+        let v1 = "openai=https://api.openai.com/v1";
+        assert_eq!(has(&[], &[]), [true, true, true]);
+        assert_eq!(has(&["https://gateway.example"], &[]), [false, false, false]);
+        assert_eq!(has(&["https://gateway.example", v1], &[]), [false, true, false]);
+        assert_eq!(has(&["https://gateway.example"], &[Provider::Anthropic]), [true, false, false]);
     }
 
     #[test]

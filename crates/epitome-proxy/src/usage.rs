@@ -1,7 +1,8 @@
 //! What a reply that passes through tells of the prompt's size.
 
 use bytes::Bytes;
-use epitome_tower::{Read, Tell};
+use epitome::session::PromptReport;
+use epitome_tower::{Tell, heard};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use serde_json::Value;
@@ -15,7 +16,7 @@ pub(crate) struct Usage {
     shape: Shape,
     /// The line, or the whole reply, as far as it came; `None` while it is too long.
     held: Option<Vec<u8>>,
-    tokens: Option<u64>,
+    told: Option<PromptReport>,
     tell: Option<Tell>,
 }
 
@@ -39,7 +40,7 @@ impl Usage {
             "application/json" => Shape::Whole,
             _ => return None,
         };
-        Some(Usage { shape, held: Some(Vec::new()), tokens: None, tell: Some(tell) })
+        Some(Usage { shape, held: Some(Vec::new()), told: None, tell: Some(tell) })
     }
 
     pub(crate) fn passes(&mut self, data: &Bytes) {
@@ -67,7 +68,8 @@ impl Usage {
         let held = self.held.get_or_insert_default();
         // Most events are words of the reply.
         if held.starts_with(b"data:") && memchr::memmem::find(held, b"\"usage").is_some() {
-            self.tokens = std::str::from_utf8(&held[5..]).ok().and_then(prompt).or(self.tokens);
+            let data = std::str::from_utf8(&held[5..]).unwrap_or_default();
+            self.told = heard(self.told, data.trim());
         }
         held.clear();
     }
@@ -79,24 +81,23 @@ impl Drop for Usage {
             Shape::Events => self.line(),
             Shape::Whole => {
                 let held = self.held.take().unwrap_or_default();
-                self.tokens = std::str::from_utf8(&held).ok().and_then(prompt);
+                self.told = std::str::from_utf8(&held).ok().and_then(prompt);
             }
         }
-        if let (Some(tell), Some(tokens)) = (self.tell.take(), self.tokens) {
-            tell(tokens);
+        if let (Some(tell), Some(told)) = (self.tell.take(), self.told) {
+            tell(told);
         }
     }
 }
 
-/// Tokens of the prompt that a reply, an event of it, or the last of a list of pieces tells.
-fn prompt(json: &str) -> Option<u64> {
+/// What a reply, or the last of a list of pieces, reports of its prompt.
+fn prompt(json: &str) -> Option<PromptReport> {
     let json = json.trim();
     if !json.starts_with('[') {
-        let Read::Prompt(tokens) = Read::of(200, json) else { return None };
-        return Some(tokens);
+        return heard(None, json);
     }
     let pieces: Vec<Value> = serde_json::from_str(json).ok()?;
-    pieces.iter().rev().find_map(|piece| prompt(&piece.to_string()))
+    pieces.iter().rev().find_map(|piece| heard(None, &piece.to_string()))
 }
 
 #[cfg(test)]
@@ -111,7 +112,9 @@ mod tests {
     fn told(kind: &'static str, reply: &str, size: usize) -> Option<u64> {
         let told = Arc::new(Mutex::new(None));
         let book = Arc::clone(&told);
-        let tell = Box::new(move |tokens| *book.lock().expect("nobody panicked") = Some(tokens));
+        let tell = Box::new(move |told: PromptReport| {
+            *book.lock().expect("nobody panicked") = Some(told.tokens);
+        });
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]);
         let mut usage = Usage::of(&headers, tell)?;
         for piece in reply.as_bytes().chunks(size) {

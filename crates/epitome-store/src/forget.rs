@@ -9,7 +9,7 @@ use crate::database::{Connection, Deleted, FromCell, Value, values};
 use crate::error::StoreError;
 use crate::session::Session;
 use crate::store::{Store, now};
-use crate::{blob, index};
+use crate::{blob, index, state};
 
 /// What is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -30,12 +30,13 @@ impl Store {
         self.forget_all(|_| Ok(vec![(session.row, session.name().to_owned())]))
     }
 
-    /// Forgets the sessions that weren't written to for so long.
+    /// Forgets the sessions that weren't written to for so long, and the states that weren't used.
     pub fn forget_older(&self, than: Duration) -> Result<Forgotten, StoreError> {
         let age = i64::try_from(than.as_millis()).unwrap_or(i64::MAX);
         let since = now().saturating_sub(age);
         let tenant = self.owner()?;
         self.forget_all(|transaction| {
+            state::forget_unused(transaction, tenant, since)?;
             let old = "SELECT n, name FROM session WHERE tenant = ?1 AND touched < ?2";
             pairs(transaction, old, values![tenant, since])
         })

@@ -16,12 +16,13 @@ pub(crate) const VERSION: i64 = STEPS.len() as i64;
 const APPLICATION: i64 = 0x4550_4954;
 
 /// From nothing to version 1, from there to 2, and so on.
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 6] = [
     Step { tables: FIRST, then: |_| Ok(()) },
     Step { tables: COUNTS, then: indexed_anew },
     Step { tables: REDACTED, then: |_| Ok(()) },
     Step { tables: PARTS, then: |_| Ok(()) },
     Step { tables: PROJECTS, then: |_| Ok(()) },
+    Step { tables: STATES, then: |_| Ok(()) },
 ];
 
 /// What leads from one version to the next.
@@ -127,6 +128,25 @@ CREATE INDEX session_part ON session (part_of) WHERE part_of IS NOT NULL;
 
 /// The folder that a session is about; empty where nobody said it.
 const PROJECTS: &str = "ALTER TABLE session ADD COLUMN project TEXT NOT NULL DEFAULT '';";
+
+/// What a proxy knows of conversations, and the secret that its digests are made with. `used` is milliseconds since 1970.
+const STATES: &str = "
+CREATE TABLE state (
+    tenant INTEGER NOT NULL REFERENCES tenant,
+    place BLOB NOT NULL,
+    number INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    used INTEGER NOT NULL,
+    PRIMARY KEY (tenant, place)
+) WITHOUT ROWID;
+CREATE INDEX state_used ON state (used);
+CREATE TABLE secret (
+    tenant INTEGER NOT NULL REFERENCES tenant,
+    name TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (tenant, name)
+) WITHOUT ROWID;
+";
 
 /// How often each word occurs in an entry stands with it: the index only says which entries have a word.
 const COUNTS: &str = "

@@ -5,7 +5,7 @@ use crate::database::Connection;
 use crate::error::StoreError;
 
 /// The newest version that is known.
-pub(crate) const VERSION: i64 = 3;
+pub(crate) const VERSION: i64 = 4;
 
 /// How often making the tables is tried, where others make them too.
 const TRIES: usize = 20;
@@ -134,8 +134,28 @@ ALTER TABLE session ADD COLUMN project TEXT NOT NULL DEFAULT '';
 UPDATE version SET n = 3;
 ";
 
+/// From version 3 to 4: what a proxy knows of conversations, and the secret that its digests are made with.
+const STATES: &str = "
+CREATE TABLE state (
+    tenant BIGINT NOT NULL REFERENCES tenant,
+    place BYTEA NOT NULL,
+    number BIGINT NOT NULL,
+    bytes BYTEA NOT NULL,
+    used BIGINT NOT NULL,
+    PRIMARY KEY (tenant, place)
+);
+CREATE INDEX state_used ON state (used);
+CREATE TABLE secret (
+    tenant BIGINT NOT NULL REFERENCES tenant,
+    name TEXT NOT NULL,
+    bytes BYTEA NOT NULL,
+    PRIMARY KEY (tenant, name)
+);
+UPDATE version SET n = 4;
+";
+
 /// From nothing to version 1, from there to 2, and so on.
-const STEPS: [&str; VERSION as usize] = [TABLES, PARTS, PROJECTS];
+const STEPS: [&str; VERSION as usize] = [TABLES, PARTS, PROJECTS, STATES];
 
 /// The version of the store; 0 where there is none.
 pub(crate) fn version(connection: &Connection, shown: &str) -> Result<i64, StoreError> {

@@ -1,7 +1,7 @@
 //! What happened to a request, for logs and meters.
 
 use epitome::engine::receipt::Stats;
-use epitome::session::{Committed, SessionId, StallReason};
+use epitome::session::{CacheBreak, CacheUse, Committed, SessionId, StallReason};
 use epitome::trigger::Cause;
 use epitome::wire::Keeper;
 use epitome::{CompactError, Receipt};
@@ -16,6 +16,20 @@ pub enum PassReason {
     Elsewhere(Keeper),
 }
 
+/// What became of keeping a conversation, or looking for one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeepingEvent {
+    /// It is kept.
+    Kept,
+    /// What is known here was told by another machine, or before a restart: that view is in force.
+    Found,
+    /// Another machine compacted it at the same time and was first: its view is in force.
+    Overtaken,
+    /// Where conversations are kept something is wrong: requests go on without.
+    Failed(String),
+}
+
 /// What happened.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -28,6 +42,15 @@ pub enum Event {
         stats: Stats,
         /// Whether it is sent byte for byte as it came.
         is_untouched: bool,
+        /// Why it doesn't go on with what was sent before, where it doesn't.
+        broke: Option<CacheBreak>,
+    },
+    /// The provider told what it read from its cache, and what it had to is known.
+    CacheRead {
+        /// The conversation.
+        session: SessionId,
+        /// Tokens.
+        used: CacheUse,
     },
     /// A call of a model goes out byte for byte as it came, and nothing is remembered of it.
     Passed {
@@ -63,6 +86,11 @@ pub enum Event {
         session: SessionId,
         /// Why.
         why: StallReason,
+    },
+    /// A conversation was kept beyond the process, or found there.
+    Keeping {
+        /// What became of it.
+        what: KeepingEvent,
     },
     /// The provider refused a prompt as too long. One that is made smaller is `Sent` once more.
     TooLong {

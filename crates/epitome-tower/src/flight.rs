@@ -90,7 +90,7 @@ impl Drop for Flight {
             move |sessions, now| {
                 sessions.commit(session, ticket, Err(&CompactError::Cancelled), now);
             },
-            move || shared.landed(&event),
+            move |_| shared.landed(&event),
         );
     }
 }

@@ -16,6 +16,7 @@ use tower_layer::Layer;
 
 use crate::carrier::Carrier;
 use crate::event::Event;
+use crate::kept::{Conversations, Kept};
 use crate::service::Compacting;
 use crate::shared::Shared;
 
@@ -92,10 +93,27 @@ impl CompactionLayer {
         self.with(|shared| shared.to = Some(recipient))
     }
 
+    /// What the caller knows of windows, by the model's name as requests say it (empty where they say none), goes before what
+    /// the registry says.
+    #[must_use]
+    pub fn with_windows(
+        self,
+        windows: impl Fn(&str) -> Option<u64> + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|shared| shared.windows = Some(Box::new(windows)))
+    }
+
     /// Tells `observer` what happens, from inside the call.
     #[must_use]
     pub fn observed_by(self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.with(|shared| shared.observer = Some(Box::new(observer)))
+    }
+
+    /// Keeps there what must be known again of conversations that were compacted, before anything is sent of them, and looks
+    /// there for what this layer doesn't know. What fails there fails no request. It needs tokio's time.
+    #[must_use]
+    pub fn kept_in(self, conversations: Arc<dyn Conversations>) -> Self {
+        self.with(|shared| shared.kept = Some(Kept::new(conversations)))
     }
 
     /// Asks for a compaction of a conversation at its next request in which every call has its result, whatever the trigger
@@ -115,11 +133,18 @@ impl CompactionLayer {
         let reader = self.shared.reader.clone();
         let read = move || {
             let request = reader.read(&tenant, format, body).ok()?;
-            let arrived = reader.arrive(&tenant, &request);
-            let part = Shared::part(&arrived);
-            Some((part, move |sessions: &mut Sessions, _| sessions.current(&arrived)))
+            Some(reader.arrive(&tenant, &request))
         };
-        self.shared.ask_read(bytes, read).await??
+        let arrived = self.shared.look(bytes, read).await??;
+        let part = Shared::part(&arrived);
+        let found = self.shared.found(part, &arrived).await;
+        let current = move |sessions: &mut Sessions, _| {
+            if let Some(found) = found {
+                sessions.catch_up(&arrived, found);
+            }
+            sessions.current(&arrived)
+        };
+        self.shared.ask(part, bytes, current).await?
     }
 
     /// Changes what isn't shared yet.

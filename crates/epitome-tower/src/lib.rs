@@ -39,6 +39,9 @@
 //! A host may ask for a compaction ([`CompactionLayer::demand`]), look at the view in force and page through what it hides
 //! ([`CompactionLayer::current`]), and say ids and labels of a request ([`Carrier::about`]).
 //!
+//! What is known of conversations is in memory. [`CompactionLayer::kept_in`] keeps what must be known again of those that were
+//! compacted, so that a restarted process, or another one beside it, shows them the same way.
+//!
 //! Requests are anything that implements [`Carrier`]; that are `http::Request`s of text or bytes,
 //! [`Prompt`]s, and with the feature `reqwest` those of that client, which is a service itself.
 //!
@@ -49,6 +52,8 @@ mod carrier;
 mod caught;
 mod event;
 mod flight;
+mod keeping;
+mod kept;
 mod layer;
 mod reply;
 mod route;
@@ -56,8 +61,9 @@ mod service;
 mod shared;
 
 pub use carrier::{Carrier, Prompt};
-pub use event::{Event, PassReason};
+pub use event::{Event, KeepingEvent, PassReason};
+pub use kept::{Conversations, KeptConversation};
 pub use layer::{CompactionLayer, LayerError, WithCompaction, random_key};
-pub use reply::{Read, Reply, Tell};
+pub use reply::{Read, Reply, Tell, heard};
 pub use route::{Route, route};
 pub use service::Compacting;

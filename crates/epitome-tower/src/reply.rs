@@ -2,11 +2,12 @@
 
 use std::future::Future;
 
-use epitome::model::overflow::{AnswerKind, PromptOverflow, classify};
+use epitome::model::overflow::{AnswerKind, PromptOverflow, classify, classify_event};
+use epitome::session::{CacheReport, PromptReport};
 use serde_json::Value;
 
-/// Takes the tokens of a prompt, once its reply has told them. Dropped, nothing is learnt.
-pub type Tell = Box<dyn FnOnce(u64) + Send + Sync>;
+/// Takes what a reply reports of its prompt, once it has. Dropped, nothing is learnt.
+pub type Tell = Box<dyn FnOnce(PromptReport) + Send + Sync>;
 
 /// A reply of a provider.
 pub trait Reply: Sized + Send {
@@ -29,8 +30,8 @@ pub enum Read {
     /// Nothing.
     Nothing,
     /// How many tokens the prompt has.
-    Prompt(u64),
-    /// That it is too long, and perhaps by how much.
+    Prompt(PromptReport),
+    /// That it is too long, and perhaps by how much; or that it left the reply no room.
     TooLong(PromptOverflow),
 }
 
@@ -43,33 +44,73 @@ impl Read {
             };
             return Read::TooLong(overflow);
         }
-        let body: Option<Value> = serde_json::from_str(body).ok();
-        body.and_then(|body| prompt_tokens(&body)).map_or(Read::Nothing, Read::Prompt)
+        match heard(None, body) {
+            // Nobody has seen anything of it yet. Where most of the window is the reply's, a smaller prompt doesn't help.
+            Some(PromptReport { window: Some(window), tokens, .. }) if tokens > window / 2 => {
+                Read::TooLong(PromptOverflow::of_window(window))
+            }
+            told => told.map_or(Read::Nothing, Read::Prompt),
+        }
     }
 }
 
-/// Tokens of the prompt as the formats report them, what came from a cache included: in a whole reply, or in an event of one.
-fn prompt_tokens(body: &Value) -> Option<u64> {
+/// What is reported of a prompt after another piece of its reply, an event's JSON or all of it, knowing what was before.
+pub fn heard(before: Option<PromptReport>, json: &str) -> Option<PromptReport> {
+    let Ok(body) = serde_json::from_str::<Value>(json) else { return before };
     let nested =
         ["message", "response", "interaction"].into_iter().filter_map(|name| body.get(name));
-    std::iter::once(body).chain(nested).find_map(reported)
+    let told = std::iter::once(&body).chain(nested).find_map(reported);
+    let mut told = told.or(before)?;
+    // An event at the end may tell of the reply alone.
+    told.cache = told.cache.or(before.and_then(|before| before.cache));
+    if classify_event(json) == Some(AnswerKind::CutShort) {
+        let output = body.pointer("/usage/output_tokens").and_then(Value::as_u64);
+        told.window = Some(told.tokens + output.unwrap_or(0));
+    }
+    Some(told)
 }
 
-fn reported(body: &Value) -> Option<u64> {
+/// Tokens of the prompt as the formats report them, what came from a cache included.
+fn reported(body: &Value) -> Option<PromptReport> {
     let number = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64);
+    let whole = [
+        ("/usage/prompt_tokens", "/usage/prompt_tokens_details/cached_tokens"),
+        ("/usageMetadata/promptTokenCount", "/usageMetadata/cachedContentTokenCount"),
+        ("/usage/total_input_tokens", "/usage/total_cached_tokens"),
+    ];
+    let whole = whole.into_iter().find_map(|(all, read)| Some((number(all)?, number(read))));
     // Anthropic and Bedrock report what is read from a cache or written to it apart.
-    let apart = |names: [&str; 2]| names.iter().filter_map(|name| number(name)).sum::<u64>();
-    let whole =
-        ["/usage/prompt_tokens", "/usageMetadata/promptTokenCount", "/usage/total_input_tokens"];
-    if let Some(prompt) = whole.into_iter().find_map(number) {
-        return Some(prompt);
+    let apart = [
+        (
+            "/usage/input_tokens",
+            "/usage/cache_read_input_tokens",
+            "/usage/cache_creation_input_tokens",
+        ),
+        ("/usage/inputTokens", "/usage/cacheReadInputTokens", "/usage/cacheWriteInputTokens"),
+    ];
+    let inside = number("/usage/input_tokens_details/cached_tokens");
+    let whole = whole
+        .or_else(|| inside.and_then(|read| Some((number("/usage/input_tokens")?, Some(read)))));
+    if let Some((tokens, read)) = whole {
+        let details = ["/usage/prompt_tokens_details", "/usage/input_tokens_details"];
+        let written = details.iter().find_map(|at| number(&format!("{at}/cache_write_tokens")));
+        let is_openai = details.iter().any(|at| body.pointer(at).is_some());
+        // Where OpenAI says nothing of writing, all is kept from 1,024 tokens on, in steps of 128; of Gemini's nobody says.
+        let kept = match (written, is_openai && tokens >= 1024) {
+            (Some(written), _) => read.unwrap_or(0) + written,
+            (None, true) => tokens / 128 * 128,
+            (None, false) => 0,
+        };
+        let cache = read.map(|read| CacheReport { read, kept });
+        return Some(PromptReport { tokens, cache, window: None });
     }
-    if let Some(fresh) = number("/usage/input_tokens") {
-        let names = ["/usage/cache_read_input_tokens", "/usage/cache_creation_input_tokens"];
-        return Some(fresh + apart(names));
-    }
-    let fresh = number("/usage/inputTokens")?;
-    Some(fresh + apart(["/usage/cacheReadInputTokens", "/usage/cacheWriteInputTokens"]))
+    apart.into_iter().find_map(|(fresh, read, written)| {
+        let (fresh, read, written) = (number(fresh)?, number(read), number(written));
+        let (hit, kept) = (read.unwrap_or(0), read.unwrap_or(0) + written.unwrap_or(0));
+        let is_told = read.or(written).is_some();
+        let cache = is_told.then_some(CacheReport { read: hit, kept });
+        Some(PromptReport { tokens: fresh + kept, cache, window: None })
+    })
 }
 
 /// A reply whose body is at hand.
@@ -123,11 +164,65 @@ mod tests {
             (r#"{"type":"message_start","message":{"usage":{"input_tokens":12}}}"#, 12),
             (r#"{"type":"response.completed","response":{"usage":{"input_tokens":12}}}"#, 12),
         ] {
-            assert_eq!(Read::of(200, body), Read::Prompt(tokens), "{body}");
+            let Read::Prompt(report) = Read::of(200, body) else { panic!("{body}") };
+            assert_eq!(report.tokens, tokens, "{body}");
         }
         for body in ["", "data: {}", "{}", "[1]", r#"{"usage":{"prompt_tokens":-1}}"#] {
             assert_eq!(Read::of(200, body), Read::Nothing, "{body}");
         }
+    }
+
+    #[test]
+    fn what_the_cache_had_to_do_with_it_is_told() {
+        for (body, read, kept) in [
+            (
+                r#"{"usage":{"input_tokens":12,"cache_read_input_tokens":5,"cache_creation_input_tokens":3}}"#,
+                5,
+                8,
+            ),
+            (
+                r#"{"usage":{"prompt_tokens":2100,"prompt_tokens_details":{"cached_tokens":1024}}}"#,
+                1024,
+                2048,
+            ),
+            (
+                r#"{"usage":{"prompt_tokens":900,"prompt_tokens_details":{"cached_tokens":0}}}"#,
+                0,
+                0,
+            ),
+            (
+                r#"{"usage":{"input_tokens":2100,"input_tokens_details":{"cached_tokens":9,"cache_write_tokens":50}}}"#,
+                9,
+                59,
+            ),
+            (
+                r#"{"usageMetadata":{"promptTokenCount":5000,"cachedContentTokenCount":500}}"#,
+                500,
+                0,
+            ),
+        ] {
+            let cache = heard(None, body).and_then(|told| told.cache);
+            assert_eq!(cache, Some(CacheReport { read, kept }), "{body}");
+        }
+        assert_eq!(heard(None, r#"{"usage":{"prompt_tokens":12}}"#).expect("told").cache, None);
+    }
+
+    #[test]
+    fn a_reply_that_fills_the_window_tells_it() {
+        let begun = r#"{"type":"message_start","message":{"usage":{"input_tokens":90,"cache_read_input_tokens":5}}}"#;
+        let over = r#"{"type":"message_delta","delta":{"stop_reason":"model_context_window_exceeded"},"usage":{"output_tokens":5}}"#;
+        let told = heard(heard(None, begun), over).expect("told");
+        assert_eq!((told.tokens, told.window), (95, Some(100)));
+        assert_eq!(told.cache.map(|cache| cache.read), Some(5));
+        let whole = r#"{"stop_reason":"model_context_window_exceeded","usage":{"input_tokens":95,"output_tokens":5}}"#;
+        let Read::TooLong(overflow) = Read::of(200, whole) else { panic!("it is cut") };
+        assert_eq!(overflow.tokens(), Some((None, Some(100))));
+        let long =
+            whole.replace("95", "5").replace(r#""output_tokens":5"#, r#""output_tokens":95"#);
+        assert!(
+            matches!(Read::of(200, &long), Read::Prompt(told) if told.window == Some(100)),
+            "{long}"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use epitome::engine::delegate::JobContext;
 use epitome::session::{
-    Arrived, Awaited, Handling, Outgoing, Recipient, RefusedPrompt, Sent, Sessions,
+    Arrived, Awaited, Handling, Outgoing, Recipient, RefusedPrompt, Saved, Sent, Sessions,
 };
 use epitome::{Format, Request};
 use tokio::runtime::Handle;
@@ -155,14 +155,19 @@ impl Call {
             let to = owned.recipient(model, about, &request);
             let arrived = owned.reader.arrive(&tenant, &request);
             let part = Shared::part(&arrived);
-            let call = Call { shared: owned, request, tenant, to, part };
-            let ask = move |sessions: &mut Sessions, now| {
-                let observed = call.observe(arrived, sessions, now);
-                (call, observed)
-            };
-            Some((part, ask))
+            Some((Call { shared: owned, request, tenant, to, part }, arrived))
         };
-        let (call, observed) = shared.ask_read(bytes, read).await??;
+        let (call, observed) = if known.kept.is_some() {
+            let (call, arrived) = shared.look(bytes, read).await??;
+            let found = shared.found(call.part, &arrived).await;
+            shared.ask(call.part, bytes, call.question(arrived, found)).await?
+        } else {
+            let question = || {
+                let (call, arrived) = read()?;
+                Some((call.part, call.question(arrived, None)))
+            };
+            shared.ask_read(bytes, question).await??
+        };
         let (mut answer, mut flight) = call.told(observed).await?;
         while let Outgoing::After(ticket) = answer.send {
             if let Some(flight) = flight.take() {
@@ -194,7 +199,30 @@ impl Call {
                 }
             }
         }
-        Some((call, answer, flight))
+        Some((call.clone(), call.keep(answer).await, flight))
+    }
+
+    /// Asks what to do with it, knowing what others kept of its conversation.
+    fn question(
+        self,
+        arrived: Arrived,
+        found: Option<Saved>,
+    ) -> impl FnOnce(&mut Sessions, Duration) -> (Self, Observed) + Send + 'static {
+        move |sessions, now| {
+            if let Some(found) = found {
+                sessions.catch_up(&arrived, found);
+            }
+            let observed = self.observe(arrived, sessions, now);
+            (self, observed)
+        }
+    }
+
+    /// Keeps what the answer shows, before it is sent. Where another machine was first, what that one shows is sent.
+    async fn keep(&self, answer: Handling) -> Handling {
+        if !self.shared.keep(self.part, answer.session).await {
+            return answer;
+        }
+        self.show().await.unwrap_or(answer)
     }
 
     /// Lets triggers look at it. The view in force stays in force where one panics.
@@ -267,16 +295,19 @@ impl Call {
         match read {
             Read::Nothing => {
                 let (shared, part) = (Arc::clone(&self.shared), self.part);
-                let tell = move |tokens| {
-                    let report = move |sessions: &mut Sessions, _| sessions.reported(sent, tokens);
-                    shared.ask_later(part, report, || {});
+                let tell = move |report| {
+                    let (session, observer) = (sent.session(), Arc::clone(&shared));
+                    let take = move |sessions: &mut Sessions, _| sessions.reported(sent, report);
+                    shared
+                        .ask_later(part, take, move |used| observer.read(session, used.flatten()));
                 };
                 (reply.telling(Box::new(tell)), None)
             }
-            Read::Prompt(tokens) => {
-                self.shared
-                    .ask(self.part, 0, move |sessions, _| sessions.reported(sent, tokens))
-                    .await;
+            Read::Prompt(report) => {
+                let session = sent.session();
+                let take = move |sessions: &mut Sessions, _| sessions.reported(sent, report);
+                let used = self.shared.ask(self.part, 0, take).await;
+                self.shared.read(session, used.flatten());
                 (reply, None)
             }
             Read::TooLong(told) => {
@@ -316,7 +347,10 @@ impl Call {
         let retry = move |sessions: &mut Sessions, tenant: &str, request: &Request, now| {
             sessions.retry(tenant, request, refused, now)
         };
-        self.ask(retry).await.flatten()
+        let smaller = self.ask(retry).await.flatten()?;
+        // Whatever another machine was first with is no answer to a refusal.
+        self.shared.keep(self.part, smaller.session).await;
+        Some(smaller)
     }
 
     /// Asks the machine something about the request.
@@ -332,14 +366,14 @@ impl Call {
 
     /// The request as it is to go out.
     fn dress<R: Carrier>(&self, carrier: R, answer: Handling) -> (R, Option<Sent>) {
-        let Handling { session, stats, .. } = answer;
+        let Handling { session, stats, broke, .. } = answer;
         let (view, sent) = match answer.send {
             Outgoing::View(view, sent) => (Some(view), Some(sent)),
             Outgoing::AsItCame(sent) => (None, Some(sent)),
             Outgoing::After(_) => (None, None),
         };
         let is_untouched = view.is_none();
-        self.shared.tell(&Event::Sent { session, stats, is_untouched });
+        self.shared.tell(&Event::Sent { session, stats, is_untouched, broke });
         match view {
             // Mostly nobody else has it.
             Some(view) => (carrier.with_body(Arc::unwrap_or_clone(view.into_source())), sent),

@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 use epitome::Request;
 use epitome::engine::delegate::JobContext;
 use epitome::model::Registry;
-use epitome::session::{Arrived, Reader, Recipient, SessionId, Sessions};
+use epitome::session::{Arrived, CacheUse, Reader, Recipient, SessionId, Sessions};
 use tokio::sync::Notify;
 
 use crate::aside::{aside, elsewhere};
 use crate::caught::caught;
 use crate::event::Event;
+use crate::kept::Kept;
 
+pub(crate) type Windows = Box<dyn Fn(&str) -> Option<u64> + Send + Sync>;
 type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
 /// Bytes of a request that is looked at where it comes: to hand it to a thread would cost more.
@@ -31,8 +33,12 @@ pub(crate) struct Shared {
     /// A compaction ended, one way or another.
     pub(crate) settled: Notify,
     pub(crate) to: Option<Recipient>,
+    /// Windows that the caller knows, by the model's name.
+    pub(crate) windows: Option<Windows>,
     begun: Instant,
     pub(crate) observer: Option<Observer>,
+    /// Where conversations are kept beyond the process.
+    pub(crate) kept: Option<Kept>,
 }
 
 /// What is known of a request before its conversation is asked about: the part that this is in, and the question.
@@ -45,8 +51,10 @@ impl Shared {
             parts: sessions.parts(PARTS).into_iter().map(Mutex::new).collect(),
             settled: Notify::new(),
             to: None,
+            windows: None,
             begun: Instant::now(),
             observer: None,
+            kept: None,
         }
     }
 
@@ -110,6 +118,17 @@ impl Shared {
         asked.map_err(|what| self.tell(&Event::Panicked { what })).ok()
     }
 
+    /// Does something with a request of so many bytes, aside where that may take long; `None` if code that the caller gave
+    /// panicked.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        look: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let done = if bytes > SMALL { aside(move |_| look()).await } else { caught(look) };
+        done.map_err(|what| self.tell(&Event::Panicked { what })).ok()
+    }
+
     /// Puts a question to a part, once nobody else asks it.
     fn put<T>(&self, part: usize, ask: impl FnOnce(&mut Sessions, Duration) -> T) -> T {
         ask(&mut self.sessions(part), self.now())
@@ -130,24 +149,31 @@ impl Shared {
     }
 
     /// Tells a part something short, now or as soon as nobody else asks it; `then` comes without the lock.
-    pub(crate) fn ask_later(
+    pub(crate) fn ask_later<T>(
         self: &Arc<Self>,
         part: usize,
-        ask: impl FnOnce(&mut Sessions, Duration) + Send + 'static,
-        then: impl FnOnce() + Send + 'static,
+        ask: impl FnOnce(&mut Sessions, Duration) -> T + Send + 'static,
+        then: impl FnOnce(Option<T>) + Send + 'static,
     ) {
-        let Err(ask) = self.at_once(part, ask) else { return then() };
+        let ask = match self.at_once(part, ask) {
+            Ok(told) => return then(told.ok()),
+            Err(ask) => ask,
+        };
         let shared = Arc::clone(self);
-        elsewhere(move || {
-            shared.put(part, ask);
-            then();
-        });
+        elsewhere(move || then(Some(shared.put(part, ask))));
     }
 
     /// A compaction ended, one way or another.
     pub(crate) fn landed(&self, event: &Event) {
         self.settled.notify_waiters();
         self.tell(event);
+    }
+
+    /// Tells what was read from a provider's cache, where that is known.
+    pub(crate) fn read(&self, session: SessionId, used: Option<CacheUse>) {
+        if let Some(used) = used {
+            self.tell(&Event::CacheRead { session, used });
+        }
     }
 
     /// An observer that panics is its own affair.
@@ -170,7 +196,9 @@ impl Shared {
         } else {
             let name = model.or_else(|| request.model());
             let known = name.as_ref().and_then(|name| Registry::built_in().get(name));
-            Recipient { model: name, ..known.map(Recipient::from).unwrap_or_default() }
+            let said = self.windows.as_ref().map(|said| said(name.as_deref().unwrap_or_default()));
+            let to = Recipient { model: name, ..known.map(Recipient::from).unwrap_or_default() };
+            Recipient { window: said.flatten().or(to.window), ..to }
         };
         if about.is_empty() { to } else { Recipient { about, ..to } }
     }

@@ -1,11 +1,15 @@
 //! What `serve` takes.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
 use epitome::Target;
 use epitome::trigger::When;
+use epitome_proxy::{Provider, ProxyMode};
 
+use super::SummaryArgs;
 use crate::values::{trigger, window};
 
 pub(super) const EXAMPLES: &str = "\
@@ -15,6 +19,8 @@ Examples:
   OPENAI_BASE_URL=http://127.0.0.1:7411/v1 python3 agent.py
   epitome serve --upstream openai=http://localhost:11434/v1 --window 32k
   epitome serve --upstream https://gateway.example --trigger 150k --target 40k
+  epitome serve --window 'qwen*=32k' --trigger claude-opus-5-5=120k
+  epitome serve --store ~/.local/share/epitome/proxy
 
 The client's own credential goes to the upstream of its provider and nowhere else; it is neither stored nor logged. An upstream at \
 http:// that isn't this machine must be named by EPITOME_PLAIN_HTTP. Requests must name this machine as their Host, and come from no \
@@ -43,15 +49,64 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "[NAME=]URL")]
     pub(crate) upstream: Vec<String>,
 
-    /// The most tokens that every model takes. Without it each model's own holds, where it is known, and what its refusals teach.
-    #[arg(long, value_name = "N", value_parser = window)]
-    pub(crate) window: Option<u64>,
+    /// `off`: all passes byte for byte.
+    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = mode())]
+    pub(crate) mode: ProxyMode,
 
-    /// When to compact: `80%` of the window, `120k` tokens, and what else `compact --trigger` takes [default: 80%].
+    /// The most tokens that every model takes, or one: `200k`, `MODEL=200k`, `claude-*=200k`. Without it each model's own holds,
+    /// where it is known, and what its refusals teach (may be repeated).
+    #[arg(long, value_name = "[MODEL=]N", value_parser = of_model(window))]
+    pub(crate) window: Vec<(Option<String>, u64)>,
+
+    /// When to compact, for all models or one: `80%` of the window, `120k` tokens, `MODEL=120k`, and what else `compact
+    /// --trigger` takes [default: 80%] (may be repeated).
+    #[arg(long, value_name = "[MODEL=]WHEN", value_parser = of_model(trigger))]
+    pub(crate) trigger: Vec<(Option<String>, When)>,
+
+    /// When to compact as soon as the provider's cache has forgotten the prompt, so that nothing in it is lost: `50%`, `80k`
+    /// [default: never].
     #[arg(long, value_name = "WHEN", value_parser = trigger)]
-    pub(crate) trigger: Option<When>,
+    pub(crate) soft_trigger: Option<When>,
 
-    /// Where a compaction lands: tokens (`20000`, `20k`) or a share of the prompt (`25%`) [default: 30% of the window].
+    /// Where a compaction lands: tokens (`20000`, `20k`) or a share of the prompt (`25%`) [default: where 30 turns have room
+    /// that are as large as those so far, from a quarter to half of the prompt].
     #[arg(long, value_name = "N|P%")]
     pub(crate) target: Option<Target>,
+
+    /// Keep here what must be known again of conversations that were compacted, for the next start or other proxies: a folder
+    /// of your own, or `postgres://…` [default: in memory].
+    #[arg(long, value_name = "DIR|URL", value_hint = ValueHint::DirPath)]
+    pub(crate) store: Option<PathBuf>,
+
+    /// An upstream that does its provider's own compactions where a request asks for them: `anthropic` or `openai`. The public
+    /// addresses do; elsewhere the proxy does them (may be repeated).
+    #[arg(long, value_name = "NAME", value_parser = compacting)]
+    pub(crate) native: Vec<Provider>,
+
+    #[command(flatten)]
+    pub(crate) summary: SummaryArgs,
+}
+
+/// A value for all models, or behind `MODEL=` for one.
+fn of_model<T: Clone + Send + Sync + 'static>(
+    read: impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static,
+) -> impl Fn(&str) -> Result<(Option<String>, T), String> + Clone + Send + Sync + 'static {
+    move |text| match (read(text), text.split_once('=')) {
+        (Ok(value), _) => Ok((None, value)),
+        (Err(_), Some((model, rest))) if !model.is_empty() => {
+            Ok((Some(model.to_owned()), read(rest)?))
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+fn mode() -> impl TypedValueParser<Value = ProxyMode> {
+    PossibleValuesParser::new(["auto", "off"])
+        .map(|name| if name == "off" { ProxyMode::Off } else { ProxyMode::Auto })
+}
+
+/// A provider that has compactions of its own.
+fn compacting(name: &str) -> Result<Provider, String> {
+    let named = [Provider::Anthropic, Provider::OpenAi].into_iter().find(|it| it.name() == name);
+    named.ok_or_else(|| "anthropic or openai".to_owned())
 }

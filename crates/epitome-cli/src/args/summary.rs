@@ -59,7 +59,7 @@ SSL_CERT_FILE hold. What is folded is sent to whom you name, and nobody else; `e
     /// Who the agent runs with, if one of those who are asked is that model (`anthropic:MODEL`, as above): FILE is
     /// the request that it sends next, and its beginning is in the provider's cache. Where that costs less, the
     /// summary is asked for behind that same request instead of by a transcript of its own; the receipt has the figures.
-    #[arg(long = "for", value_name = "WHO", requires = "summarizer")]
+    #[arg(id = "for", long, value_name = "WHO", requires = "summarizer")]
     pub(crate) agent: Option<Spec>,
 
     /// What the summary is to look at most.

@@ -11,10 +11,13 @@ use epitome_proxy::{Proxy, ProxyError, ProxyOptions, Upstreams};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use crate::args::{ProxyArgs, ServeArgs};
+use crate::args::{AroundArgs, ProxyArgs, ServeArgs};
+use crate::config::Settings;
 use crate::failure::{Exit, Failure};
+use crate::kept;
 use crate::output::{self, Report};
 use crate::signals::{Asked, Heed};
+use crate::summarizers::helpers;
 
 /// A host that credentials may be sent to without TLS.
 const PLAIN: &str = "EPITOME_PLAIN_HTTP";
@@ -75,13 +78,44 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
         );
     }
     let usual = ProxyOptions::default();
+    let (window, windows) = by_model("--window", &args.window)?;
+    let (trigger, triggers) = by_model("--trigger", &args.trigger)?;
+    if args.summary.agent.is_some() || args.summary.spend_session.is_some() {
+        bail!(Failure::usage("--for and --spend-session are of one session, and a proxy has many"));
+    }
+    let helpers = helpers(&args.summary, &AroundArgs::default(), &Settings::default())?;
     Ok(ProxyOptions {
-        upstreams,
-        window: args.window,
-        trigger: args.trigger.clone().unwrap_or(usual.trigger),
+        upstreams: upstreams.compacting(args.native.clone()),
+        window,
+        windows,
+        mode: args.mode,
+        trigger: trigger.unwrap_or(usual.trigger),
+        triggers,
+        soft: args.soft_trigger.clone(),
         landing: args.target.map_or(usual.landing, Landing::Target),
+        summaries: helpers.summaries,
+        compactors: helpers.compactors,
+        state: args.store.as_deref().map(kept::state).transpose()?,
         limits: usual.limits,
     })
+}
+
+/// What is set for all models, and for each that is named.
+type ByModel<T> = (Option<T>, Vec<(String, T)>);
+
+fn by_model<T: Clone>(flag: &str, given: &[(Option<String>, T)]) -> Result<ByModel<T>> {
+    let (mut all, mut each) = (None, Vec::new());
+    for (model, value) in given {
+        match model {
+            Some(model) => each.push((model.clone(), value.clone())),
+            None if all.is_none() => all = Some(value.clone()),
+            None => bail!(
+                Failure::usage(format!("{flag} is given twice for all models"))
+                    .hint(format!("{flag} MODEL=… is for one"))
+            ),
+        }
+    }
+    Ok((all, each))
 }
 
 /// A proxy, and where it listens.

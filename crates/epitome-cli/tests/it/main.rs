@@ -26,6 +26,7 @@ mod hooked;
 mod in_place;
 #[cfg(target_os = "linux")]
 mod interrupted;
+mod kept;
 mod kinds;
 mod lived;
 mod lives;

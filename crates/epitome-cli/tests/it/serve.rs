@@ -12,14 +12,14 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use crate::bench::Bench;
 
 /// A proxy that runs as long as this lives.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    address: String,
+    pub(crate) address: String,
     stderr: BufReader<ChildStderr>,
 }
 
 impl Served {
-    fn new(bench: &Bench, flags: &[&str], environment: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(bench: &Bench, flags: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = bench.command(&[&["serve", "--listen", "127.0.0.1:0"], flags].concat());
         command.stderr(Stdio::piped()).envs(environment.iter().copied());
         let mut child = command.spawn().expect("the binary runs");
@@ -32,7 +32,7 @@ impl Served {
     }
 
     /// The answer to a request in words, the connection being closed behind it.
-    fn ask(&self, head: &str) -> String {
+    pub(crate) fn ask(&self, head: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         let head = format!("{head}\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         stream.write_all(head.as_bytes()).expect("it reads");

@@ -3,7 +3,11 @@
 mod agents;
 mod bounds;
 mod guards;
+mod native;
 mod noting;
 mod passes;
+mod restarts;
+mod settings;
 mod stage;
+mod summaries;
 mod works;

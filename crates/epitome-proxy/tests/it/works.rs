@@ -38,7 +38,7 @@ async fn step(stage: &Stage, agent: &mut Agent, lines: usize) {
 }
 
 /// What of a request is its conversation.
-fn entries(body: &[u8]) -> Vec<Value> {
+pub(crate) fn entries(body: &[u8]) -> Vec<Value> {
     let body: Value = serde_json::from_slice(body).expect("JSON");
     let lists = ["messages", "input", "contents"].map(|name| body[name].as_array().cloned());
     lists.into_iter().flatten().next().expect("a list")
@@ -65,6 +65,8 @@ async fn each_api_works_past_the_window_several_times() {
                 two.get(..one.len()) != Some(&one[..])
             });
             assert_eq!(breaks.count() as u64, adopted, "{api}");
+            assert_eq!(stage.meter("cache_breaks", &["cause=\"view\""]).await, adopted, "{api}");
+            assert_eq!(stage.meter("cache_breaks", &[]).await, adopted, "{api}");
             // The whole of it, as the agent has it, would be several times as much.
             let whole = serde_json::to_vec(&agent.request()).expect("JSON").len();
             let last = sent.last().expect("they were sent").body.len();

@@ -10,6 +10,7 @@ mod postgres;
 mod restored;
 mod robust;
 mod sessions;
+mod states;
 mod tenants;
 
 use std::fmt::Write as _;

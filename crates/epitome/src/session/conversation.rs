@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::breaker::{Breaker, Circumstances};
+use super::cache::LastSent;
 use super::epoch::Epoch;
 use super::experience::{Counted, Experience, PromptEstimate};
 use super::identity::{Chain, ChainKey, Hash, PrefixId};
@@ -32,6 +33,8 @@ pub(super) struct Line {
     frame: Option<(u128, Count)>,
     /// All epochs, the newest last; never empty.
     pub(super) epochs: Vec<Epoch>,
+    /// The number of the newest epoch that is kept beyond the process.
+    pub(super) saved: u32,
     pub(super) flight: Option<Flight>,
     /// The newest one that came back.
     pub(super) back: Option<Ticket>,
@@ -46,6 +49,8 @@ pub(super) struct Line {
     pub(super) seen: Duration,
     /// The newest things sent, by how much of the history was in them.
     pub(super) sends: Vec<SentPrompt>,
+    /// What was sent last.
+    pub(super) last: Option<LastSent>,
     /// Where the newest compaction landed, if the floor was above its target.
     pub(super) floor: Option<u64>,
     /// Whether the open loop starts with reasoning that may be bound to another prompt.
@@ -118,6 +123,7 @@ impl Line {
             restated: (0, Count::ZERO),
             frame: None,
             epochs: vec![Epoch::whole()],
+            saved: 0,
             flight: None,
             back: None,
             breaker: Breaker::default(),
@@ -127,6 +133,7 @@ impl Line {
             requests: 0,
             seen: Duration::ZERO,
             sends: Vec::new(),
+            last: None,
             floor: None,
             is_unsure: false,
             shown_for: None,
@@ -147,6 +154,8 @@ impl Line {
             // Under epochs that it doesn't have, more was sent.
             sends: self.sends.iter().filter(|send| send.links <= links).copied().collect(),
             anchor: self.anchor.clone().filter(|_| is_compacted),
+            last: self.last.map(|last| last.of_first(links)),
+            saved: self.saved.min(epochs.last().map_or(0, |epoch| epoch.number)),
             epochs,
             flight: None,
             breaker: Breaker::default(),
@@ -329,6 +338,11 @@ impl Line {
         }
         let said = self.counted.last().copied().unwrap_or(Count::ZERO);
         Weight { frame, said, notes, left_out }
+    }
+
+    /// The newest frame, and what the client writes anew, hashed.
+    pub(super) fn hashes(&self) -> (Option<u128>, u128) {
+        (self.frame.map(|(hash, _)| hash), self.restated.0)
     }
 
     /// Tokens of a link, as it was said.

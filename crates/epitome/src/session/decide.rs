@@ -19,6 +19,7 @@ use crate::model::Binding;
 use crate::receipt::{RequestSize, Stats};
 use crate::request::Request;
 use crate::summarize::AgentPrompt;
+use crate::transcript::{Entry, Role};
 use crate::trigger::{Any, Cause, Measurements, Switch, Trigger as _, asked};
 use crate::view::View;
 use crate::wire;
@@ -44,6 +45,8 @@ pub(super) struct Subject<'a> {
     pub(super) counted: u64,
     /// Tokens of its frame.
     pub(super) frame: u64,
+    /// Tokens of all of it, as it came, as counted.
+    pub(super) whole: u64,
     /// What is shown of it, how many messages of that were sent before, and how long ago.
     pub(super) prompt: Option<(&'a Request, usize, Option<Duration>)>,
     /// What the caller says of it.
@@ -143,6 +146,7 @@ impl Sessions {
             let line = self.lines.get_mut(&id).expect("it was found before");
             line.requests += 1;
             let around = Measurements {
+                model: model.clone(),
                 window,
                 idle,
                 cache_ttl: to.cache_ttl,
@@ -152,18 +156,21 @@ impl Sessions {
             };
             let gauge = around.around(&shown, tokens);
             let counted = glimpse.total.tokens + weight.notes.tokens;
-            let frame = weight.frame.tokens;
+            let (frame, whole) = (weight.frame.tokens, weight.total().tokens);
             let sent = self.lines[&id].sent(&base, &chain, shown.transcript.len());
             let prompt = Some((&shown, sent, idle));
             let (base, model, about) = (&base, model.as_str(), &to.about);
-            let subject = Subject { id, base, model, counted, frame, prompt, about, now };
+            let subject = Subject { id, base, model, counted, frame, whole, prompt, about, now };
             self.begin_if_due(&subject, &gauge, &mut decision);
         }
         let Decision { stats, wait, begun, stuck } = decision;
+        let mut broke = None;
         let send = wait.map_or_else(
             || {
                 let line = self.lines.get_mut(&id).expect("it was found before");
                 line.send(chain.len());
+                let (why, expects) = line.forward(chain.len(), idle, to.cache_ttl);
+                broke = why;
                 let sent = Sent {
                     session: id,
                     epoch: line.epoch().number,
@@ -173,6 +180,7 @@ impl Sessions {
                     tokens: tokens.tokens,
                     bytes: if view.is_whole() { bytes } else { shown.source().len() },
                     is_retry: false,
+                    expects,
                 };
                 if view.is_whole() {
                     Outgoing::AsItCame(sent)
@@ -182,7 +190,7 @@ impl Sessions {
             },
             Outgoing::After,
         );
-        Handling { session: id, send, stats, taken_in, begun, stuck }
+        Handling { session: id, send, stats, taken_in, broke, begun, stuck }
     }
 
     /// Takes the links that are new, giant results among them cut as is asked for. How many that were.
@@ -278,6 +286,7 @@ impl Sessions {
             let bare = Measurements {
                 tokens: Count::exact(frame),
                 bytes: subject.base.head().len() as u64,
+                model: gauge.model.clone(),
                 window: gauge.window,
                 output_reserve: gauge.output_reserve,
                 ..Measurements::default()
@@ -310,7 +319,9 @@ impl Sessions {
         let target = self.landing(subject, gauge.window);
         let is_small = target.resolve(tokens) >= tokens;
         let target = match (self.options.landing, gauge.window) {
-            (Landing::Window(_), _) if is_small && !cause.demands().is_empty() => {
+            (Landing::Window(_) | Landing::Turns(_), _)
+                if is_small && !cause.demands().is_empty() =>
+            {
                 self.options.landing.target(None)
             }
             (_, Some(window)) if !fits => self.within(subject, window, target),
@@ -331,6 +342,10 @@ impl Sessions {
 
     /// Where to land, by the counter that decides: the window is in the model's own tokens.
     pub(super) fn landing(&self, subject: &Subject<'_>, window: Option<u64>) -> Target {
+        if let Landing::Turns(turns) = self.options.landing {
+            let window = window.map(|window| self.experience.get().counted(subject.model, window));
+            return Target::Tokens(roomy(subject, turns, window));
+        }
         match (self.options.landing, self.options.landing.target(window)) {
             (Landing::Window(_), Target::Tokens(target)) => {
                 Target::Tokens(self.experience.get().counted(subject.model, target).max(1))
@@ -398,6 +413,18 @@ impl Line {
     fn anchor_of(&self, model: &str) -> Option<crate::count::Anchor> {
         self.anchor.as_ref().filter(|(of, _)| of == model).map(|(_, anchor)| *anchor)
     }
+}
+
+/// The tokens that leave room for so many further turns as the conversation has grown by so far, in the counter's tokens: a quarter
+/// of what is shown at least, and half of it at most, because a rewrite has to be worth it.
+fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
+    let is_reply = |entry: &Entry<'_>| entry.role() == Role::Assistant;
+    let replies = subject.base.transcript.entries().filter(is_reply).count().max(1) as u64;
+    let said = subject.whole.saturating_sub(subject.frame);
+    let grown = (said / replies).saturating_mul(u64::from(turns));
+    // What doesn't fit has no more room than the window.
+    let shown = window.map_or(subject.counted, |window| subject.counted.min(window));
+    shown.saturating_sub(grown).clamp(shown / 4, shown / 2).max(1)
 }
 
 /// Whether nobody asked for it, so that it must be worth its while.

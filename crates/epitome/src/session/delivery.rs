@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::conversation::{Asks, Manner, Urgency};
 use super::decide::{Look, Subject};
 use super::experience::PromptEstimate;
-use super::{AtLimit, Begun, Handling, Outgoing, Recipient, SessionId, Sessions};
+use super::{
+    AtLimit, Begun, CacheUse, Handling, Outgoing, PromptReport, Recipient, SessionId, Sessions,
+};
 use crate::model::overflow::PromptOverflow;
 use crate::request::Request;
 use crate::trigger::Cause;
@@ -28,6 +30,8 @@ pub struct Sent {
     pub(super) bytes: usize,
     /// It is something smaller than what was refused.
     pub(super) is_retry: bool,
+    /// Tokens of it that the provider's cache has, where that is known.
+    pub(super) expects: Option<u64>,
 }
 
 impl Sent {
@@ -54,11 +58,26 @@ pub struct RefusedPrompt(Sent);
 
 impl Sessions {
     /// The provider reported the tokens of a prompt: later counts for its model are corrected by it, and its
-    /// window is at least that large.
+    /// window is at least that large; where the reply filled it, it is known. What was read from the provider's cache, where
+    /// both that and what had to be in it are known.
     #[expect(clippy::needless_pass_by_value, reason = "a prompt is reported once")]
-    pub fn reported(&mut self, sent: Sent, prompt: u64) {
-        self.experience.get().learnt.accepted(&sent.model, prompt);
-        self.learn(&sent, prompt);
+    pub fn reported(&mut self, sent: Sent, report: impl Into<PromptReport>) -> Option<CacheUse> {
+        let PromptReport { tokens, cache, window } = report.into();
+        match window {
+            Some(window) => {
+                let told = PromptOverflow::of_window(window);
+                self.experience.get().learnt.refused(&sent.model, &told, None);
+            }
+            None => self.experience.get().learnt.accepted(&sent.model, tokens),
+        }
+        self.learn(&sent, tokens);
+        let cache = cache?;
+        let line = self.lines.get_mut(&sent.session);
+        if let Some(line) = line.filter(|line| line.epoch().number == sent.epoch) {
+            line.cached(sent.glimpse.links, cache);
+        }
+        let expected = sent.expects.filter(|expected| *expected > 0)?.min(tokens);
+        Some(CacheUse { expected, read: cache.read })
     }
 
     fn learn(&mut self, sent: &Sent, prompt: u64) {
@@ -104,6 +123,7 @@ impl Sessions {
             // Another epoch may show more by now.
             counted: seen.glimpse.total.tokens.min(sent.glimpse.total.tokens),
             frame: seen.weight.frame.tokens,
+            whole: seen.weight.total().tokens,
             // It doesn't fit, so that nothing fits behind it.
             prompt: None,
             about: &sent.to.about,

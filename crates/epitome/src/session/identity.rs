@@ -30,6 +30,11 @@ impl std::fmt::Debug for ChainKey {
 pub struct PrefixId(u128);
 
 impl PrefixId {
+    /// Its bytes, to keep it by.
+    pub fn to_bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
     /// Which of so many parts it falls to.
     pub(super) fn part(self, of: usize) -> usize {
         (self.0 % of as u128) as usize

@@ -22,6 +22,7 @@
 //! ```
 
 mod breaker;
+mod cache;
 mod commit;
 mod conversation;
 mod decide;
@@ -58,6 +59,7 @@ use decide::Look;
 use experience::SharedExperience;
 
 pub use breaker::StallReason;
+pub use cache::{CacheBreak, CacheReport, CacheUse, PromptReport};
 pub use commit::{Awaited, Committed, Refusal};
 pub use delivery::{RefusedPrompt, Retry, Sent};
 pub use epoch::Epoch;
@@ -67,7 +69,7 @@ pub use options::{AtLimit, Landing, SessionOptions, SessionOptionsError};
 pub use page::{CurrentView, Page, page};
 pub use reader::{Arrived, Reader};
 pub use recipient::Recipient;
-pub use saved::Saved;
+pub use saved::{KeptPlace, Saved};
 pub use sync::{RunCompaction, Settled};
 
 /// A conversation, for as long as the machine lives.
@@ -101,6 +103,9 @@ pub struct Handling {
     /// Entries of which something giant was cut as it arrived. Where a crash may come, a session that took
     /// something in is saved before its request is sent, as is one in a new epoch ([`Saved`]).
     pub taken_in: usize,
+    /// Why what is sent doesn't go on with what was sent before in the conversation, where it doesn't: the provider's cache
+    /// knows no more than what they begin with alike.
+    pub broke: Option<CacheBreak>,
     /// A compaction to run; [`Sessions::commit`] wants its outcome.
     pub begun: Option<Box<Begun>>,
     /// Why nothing is compacted although a trigger fires; told once.

@@ -18,6 +18,9 @@ pub enum Landing {
     Window(f64),
     /// At so many tokens, or percent of the input.
     Target(Target),
+    /// Where so many further turns have room as large as the conversation's were so far: from a quarter to a half of what is
+    /// shown.
+    Turns(u32),
 }
 
 impl Landing {
@@ -29,6 +32,7 @@ impl Landing {
                 Target::Tokens(((window as f64 * share) as u64).max(1))
             }
             (Landing::Window(share), None) => Target::Percent((share * 100.0) as u8),
+            (Landing::Turns(_), _) => Target::DEFAULT,
         }
     }
 }
@@ -99,7 +103,7 @@ impl SessionOptions {
             Landing::Target(target @ (Target::Tokens(0) | Target::Percent(0 | 101..))) => {
                 return Err(SessionOptionsError::Target(target));
             }
-            Landing::Window(_) | Landing::Target(_) => {}
+            Landing::Window(_) | Landing::Target(_) | Landing::Turns(_) => {}
         }
         if !is_share(self.least_gain) {
             return Err(SessionOptionsError::LeastGain(self.least_gain));

@@ -4,13 +4,19 @@
 //! go on with these conversations. A host saves a session before it sends a request under an epoch, or in a
 //! session, that it hasn't saved yet, and loads it before its next request. Epochs begin with commits, and
 //! with a switch to a model that binds its reasoning to the prompt; who forks brings the epoch along.
+//!
+//! Machines that share what they save (with one [`ChainKey`](super::ChainKey)) take turns in a conversation: each asks for
+//! [`news`](Sessions::news) of a request before it decides, [catches up](Sessions::catch_up), and keeps what is
+//! [unsaved](Sessions::unsaved) before it sends. Whoever comes second [gives way](Sessions::give_way).
+
+use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 
 use super::conversation::{Line, SentPrompt};
 use super::epoch::Epoch;
 use super::identity::PrefixId;
-use super::{SessionId, Sessions};
+use super::{Arrived, SessionId, Sessions};
 
 /// A session as it is kept: what was said as ids, and what is shown of it; none of the words but
 /// those of its edits and its checkpoint.
@@ -21,6 +27,32 @@ pub struct Saved {
     ids: Vec<PrefixId>,
     epochs: Vec<Epoch>,
     sends: Vec<SentPrompt>,
+}
+
+/// Where a conversation may be kept that a request goes on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptPlace {
+    /// Everything that was said up to the end of what its newest compaction saw.
+    pub id: PrefixId,
+    /// The number of the newest epoch that is known of it; what is kept with a larger one is news.
+    pub known: Option<u32>,
+}
+
+impl Saved {
+    /// Where it is to be kept, and the number of its newest epoch; `None` where nothing of it was compacted, so that nothing
+    /// of it has to be known again.
+    pub fn place(&self) -> Option<(PrefixId, u32)> {
+        let (links, number) = reached(&self.epochs, self.ids.len())?;
+        Some((*self.ids.get(links.checked_sub(1)?)?, number))
+    }
+}
+
+/// How many links the epochs compact that a conversation has which shares the first `links` links, and the number of the
+/// newest of them; `None` where nothing is compacted.
+fn reached(epochs: &[Epoch], links: usize) -> Option<(usize, u32)> {
+    let epochs = epochs.iter().take_while(|epoch| epoch.compacted <= links);
+    let most = epochs.clone().map(|epoch| epoch.compacted).max().filter(|links| *links > 0)?;
+    Some((most, epochs.last()?.number))
 }
 
 impl Sessions {
@@ -47,8 +79,70 @@ impl Sessions {
         if !saved.epochs.is_empty() {
             line.epochs = saved.epochs;
         }
+        line.saved = line.epoch().number;
         self.insert(line);
         self.forget_some(id);
         id
+    }
+
+    /// A conversation, if it was compacted and its newest epoch isn't kept yet.
+    pub fn unsaved(&self, session: SessionId) -> Option<Saved> {
+        let line = self.lines.get(&session).filter(|line| line.saved < line.epoch().number)?;
+        reached(&line.epochs, line.ids.len()).and_then(|_| self.save(line.id))
+    }
+
+    /// An epoch of a conversation is kept.
+    pub fn kept(&mut self, session: SessionId, epoch: u32) {
+        if let Some(line) = self.lines.get_mut(&session) {
+            line.saved = line.saved.max(epoch);
+        }
+    }
+
+    /// Where others may have kept news of the conversation that a request goes on with, from its beginning to its end: what
+    /// is kept at the last place counts.
+    pub fn news(&self, arrived: &Arrived) -> Vec<KeptPlace> {
+        let ids = arrived.chain.ids();
+        let (known, reached) = self.known_of(arrived).unwrap_or_default();
+        let own = reached.map(|(links, number)| (ids[links - 1], Some(number)));
+        // Others may have compacted just what was heard of last.
+        let from = known.saturating_sub(1).max(arrived.chain.instructions());
+        let from = from.max(reached.map_or(0, |(links, _)| links)).min(ids.len());
+        let new = ids[from..].iter().map(|id| (*id, None));
+        own.into_iter().chain(new).map(|(id, known)| KeptPlace { id, known }).collect()
+    }
+
+    /// Goes on from a kept conversation, if more of what a request says is compacted in it than is known here; whether it is.
+    pub fn catch_up(&mut self, arrived: &Arrived, saved: Saved) -> bool {
+        let ids = arrived.chain.ids();
+        let common = saved.ids.iter().zip(ids).take_while(|(one, other)| one == other).count();
+        let known = self.known_of(arrived).and_then(|(_, reached)| reached);
+        if saved.tenant != arrived.tenant || reached(&saved.epochs, common) <= known {
+            return false;
+        }
+        self.take_over(ids, saved);
+        true
+    }
+
+    /// Goes on from what another machine kept of a conversation instead of what is known here.
+    pub fn give_way(&mut self, session: SessionId, saved: Saved) {
+        if let Some(line) = self.lines.remove(&session) {
+            self.all.fetch_sub(1, Ordering::Relaxed);
+            self.take_over(&line.ids, saved);
+        }
+    }
+
+    /// The links that are known of a request's conversation, and what of them is compacted.
+    fn known_of(&self, arrived: &Arrived) -> Option<(usize, Option<(usize, u32)>)> {
+        let (id, links) = self.longest(&arrived.chain)?;
+        Some((links, reached(&self.lines.get(&id)?.epochs, links)))
+    }
+
+    /// Whoever goes on with `ids` goes on from a kept conversation.
+    fn take_over(&mut self, ids: &[PrefixId], saved: Saved) {
+        let common = saved.ids.iter().zip(ids).take_while(|(one, other)| one == other).count();
+        self.load(saved);
+        for later in &ids[common..] {
+            self.by_prefix.remove(later);
+        }
     }
 }

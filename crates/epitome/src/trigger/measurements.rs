@@ -25,6 +25,8 @@ pub struct Measurements {
     pub characters: Characters,
     /// Bytes on the wire.
     pub bytes: u64,
+    /// The model, as requests call it; empty where that isn't known.
+    pub model: String,
     /// The model's context window, in tokens, if it is known.
     pub window: Option<u64>,
     /// Tokens that the reply may take of the window (`max_tokens` and its like); 0 if nothing says.
@@ -178,6 +180,7 @@ impl Default for Measurements {
             tokens: Count::ZERO,
             characters: Characters::default(),
             bytes: 0,
+            model: String::new(),
             window: None,
             output_reserve: 0,
             idle: None,

@@ -391,3 +391,29 @@ fn a_clients_note_counts_as_long_as_it_is_shown() {
     let outcome = run(*answer.begun.take().expect("it doesn't fit")).expect("a sound view");
     assert_eq!(outcome.receipt.target, whole * 50 / 100);
 }
+
+#[test]
+fn room_is_left_for_turns_as_large_as_those_so_far() {
+    use epitome::session::Landing;
+    let shown = |turns: u32| {
+        let options = SessionOptions {
+            landing: Landing::Turns(turns),
+            ..options(When::Tokens(8_000), Target::Percent(50))
+        };
+        let mut sessions = sessions(options);
+        let (mut steps, mut settled) = (0, None);
+        while settled.is_none() {
+            steps += 1;
+            let answer = sessions.settle("", &after(steps), None, START);
+            settled = answer.stats.triggered.then_some((answer.stats.before, answer.stats.after));
+        }
+        let (before, after) = settled.expect("it was compacted");
+        (before.count.tokens, after.count.tokens, before.count.tokens / steps as u64)
+    };
+    let [(before, few, turn), (_, some, _), (_, many, _)] = [1, 8, 100].map(shown);
+    // No more than half, however few are to have room; no less than a quarter.
+    assert!(few <= before / 2 && few > before / 5 * 2, "{few} of {before}");
+    assert!(some <= before - 7 * turn && some > before - 10 * turn, "{some} of {before}, {turn}");
+    assert!(many < some && some < few, "{many} {some} {few}");
+    assert!(many <= before / 4 && many > before / 8, "{many} of {before}");
+}

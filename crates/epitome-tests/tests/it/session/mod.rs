@@ -4,6 +4,7 @@ mod arrivals;
 mod bound;
 mod counted;
 mod decisions;
+mod kept;
 mod learning;
 mod limits;
 mod loops;

@@ -47,6 +47,14 @@ pub struct PromptOverflow {
     pub limit: Option<u64>,
 }
 
+impl PromptOverflow {
+    /// What a reply tells that ended where the window did: prompt and reply filled it.
+    pub fn of_window(tokens: u64) -> Self {
+        let (provider, unit) = ("anthropic".to_owned(), LimitUnit::Tokens);
+        PromptOverflow { provider, unit, used: None, reply: None, limit: Some(tokens) }
+    }
+}
+
 /// What a limit is measured in. Tokens are not bytes: a large picture is few tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

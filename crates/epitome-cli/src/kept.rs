@@ -1,0 +1,66 @@
+//! What a proxy knows of conversations, in a store.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use epitome::session::KeptPlace;
+use epitome_proxy::{Conversations, KeptConversation, ProxyState, draw_secret};
+use epitome_store::{Access, State, Store, StoreError};
+
+use crate::archive;
+
+/// What nobody used for so long is forgotten.
+const MOST_AGE: Duration = Duration::from_hours(30 * 24);
+/// Between two looks for such.
+const ROUND: Duration = Duration::from_hours(1);
+
+/// A store of conversations, and when it was last looked through.
+#[derive(Debug)]
+struct KeptInStore {
+    store: Store,
+    looked: Mutex<Option<Instant>>,
+}
+
+/// What proxies share that are told the same store.
+pub(crate) fn state(named: &Path) -> Result<ProxyState> {
+    let store = archive::open(named, Access::Write)?;
+    let secret = store.secret("proxy", draw_secret());
+    let secret = secret.map_err(|error| archive::failure(&error, named))?;
+    Ok(ProxyState {
+        conversations: Arc::new(KeptInStore { store, looked: Mutex::default() }),
+        secret,
+    })
+}
+
+impl KeptInStore {
+    fn forget_old(&self) -> Result<(), StoreError> {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.is_none_or(|at| at.elapsed() >= ROUND) {
+            *looked = Some(Instant::now());
+            drop(looked);
+            self.store.forget_states(MOST_AGE)?;
+        }
+        Ok(())
+    }
+}
+
+impl Conversations for KeptInStore {
+    fn find(&self, places: &[KeptPlace]) -> Result<Option<KeptConversation>, String> {
+        let places: Vec<_> = places.iter().map(|at| (at.id.to_bytes(), at.known)).collect();
+        let found = self.store.newest_state(&places).map_err(|error| error.to_string())?;
+        Ok(found.map(conversation))
+    }
+
+    fn keep(&self, kept: &KeptConversation) -> Result<Option<KeptConversation>, String> {
+        let KeptConversation { place, number, text } = kept.clone();
+        let other = self.store.keep_state(&State { place, number, text });
+        let other = other.and_then(|other| self.forget_old().map(|()| other));
+        Ok(other.map_err(|error| error.to_string())?.map(conversation))
+    }
+}
+
+fn conversation(State { place, number, text }: State) -> KeptConversation {
+    KeptConversation { place, number, text }
+}

@@ -1,0 +1,188 @@
+//! A reply that begins with what was compacted: it is put before what the model says, event by event.
+
+use bytes::Bytes;
+use epitome::Format;
+use serde_json::Value;
+
+use super::members::{Members, Raws, list_of, raw};
+use super::{anthropic, event, responses};
+
+/// The longest event that is looked at; behind a longer one nothing is put in or numbered anew.
+const LONGEST: usize = 64 << 20;
+
+/// Puts a block or an item first.
+pub(crate) struct Insert {
+    format: Format,
+    first: Value,
+    /// What came of an event that isn't whole yet.
+    held: Vec<u8>,
+    is_in: bool,
+    /// Events that are more than came.
+    more: u64,
+    has_given_up: bool,
+}
+
+impl Insert {
+    pub(super) fn of(format: Format, first: Value) -> Self {
+        Insert { format, first, held: Vec::new(), is_in: false, more: 0, has_given_up: false }
+    }
+
+    /// A reply that is whole, if it can be read.
+    pub(crate) fn into_whole(self, reply: &[u8]) -> Option<String> {
+        let mut members = Members::read(std::str::from_utf8(reply).ok()?)?;
+        let name = if self.format == Format::Anthropic { "content" } else { "output" };
+        let mut all: Raws = members.get(name)?;
+        all.insert(0, raw(self.first.to_string()));
+        members.set(name, list_of(&all));
+        Some(members.to_string())
+    }
+
+    /// What becomes of a piece of a stream: whole events.
+    pub(crate) fn passes(&mut self, piece: &Bytes) -> Bytes {
+        if self.has_given_up {
+            return piece.clone();
+        }
+        self.held.extend_from_slice(piece);
+        let mut out = Vec::new();
+        while let Some(end) = end_of_event(&self.held) {
+            let one: Vec<u8> = self.held.drain(..end).collect();
+            match std::str::from_utf8(&one).ok().and_then(|one| self.turned(one)) {
+                Some(turned) => out.extend_from_slice(turned.as_bytes()),
+                None => out.extend_from_slice(&one),
+            }
+        }
+        if self.held.len() > LONGEST {
+            self.has_given_up = true;
+            out.append(&mut self.held);
+        }
+        out.into()
+    }
+
+    /// What is left at the end.
+    pub(crate) fn rest(&mut self) -> Bytes {
+        std::mem::take(&mut self.held).into()
+    }
+
+    /// The event as it is sent on, with what comes before or behind it; `None` where nothing changes.
+    fn turned(&mut self, one: &str) -> Option<String> {
+        let data: String = one.lines().filter_map(|line| line.strip_prefix("data:")).collect();
+        let mut members = Members::read(data.trim())?;
+        let kind: String = members.get("type")?;
+        if self.format == Format::Anthropic {
+            if kind == "message_start" && !self.is_in {
+                self.is_in = true;
+                let events: String = anthropic::events(&self.first).iter().map(event).collect();
+                return Some(format!("{one}{events}"));
+            }
+            let index: u64 = members.get("index").filter(|_| self.is_in)?;
+            members.set("index", (index + 1).to_string());
+            return Some(sent(&kind, &members));
+        }
+        let is_before = ["response.created", "response.queued", "response.in_progress"];
+        if is_before.contains(&kind.as_str()) || kind == "error" {
+            return None;
+        }
+        let number: u64 = members.get("sequence_number").unwrap_or_default();
+        let mut before = String::new();
+        if !std::mem::replace(&mut self.is_in, true) {
+            let events = responses::events(&self.first, number);
+            self.more = events.len() as u64;
+            before = events.iter().map(event).collect();
+        }
+        if members.raw("sequence_number").is_some() {
+            members.set("sequence_number", (number + self.more).to_string());
+        }
+        if let Some(index) = members.get::<u64>("output_index") {
+            members.set("output_index", (index + 1).to_string());
+        }
+        if let Some(mut response) = members.get::<Members>("response")
+            && let Some(mut output) = response.get::<Raws>("output")
+        {
+            output.insert(0, raw(self.first.to_string()));
+            response.set("output", list_of(&output));
+            members.set("response", response.to_string());
+        }
+        Some(format!("{before}{}", sent(&kind, &members)))
+    }
+}
+
+fn sent(kind: &str, members: &Members) -> String {
+    format!("event: {kind}\ndata: {members}\n\n")
+}
+
+/// Where the first event ends: behind an empty line.
+fn end_of_event(held: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    for end in memchr::memchr_iter(b'\n', held) {
+        let line = held[from..end].strip_suffix(b"\r").unwrap_or(&held[from..end]);
+        if line.is_empty() {
+            return Some(end + 1);
+        }
+        from = end + 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The data of the events that come of a stream in pieces of so many bytes.
+    fn turned(format: Format, stream: &str, size: usize) -> Vec<Value> {
+        let first = json!({"type": "compaction", "content": "so far", "id": "cmp_1"});
+        let mut insert = Insert::of(format, first);
+        let mut out = Vec::new();
+        for piece in stream.as_bytes().chunks(size) {
+            out.extend_from_slice(&insert.passes(&Bytes::copy_from_slice(piece)));
+        }
+        out.extend_from_slice(&insert.rest());
+        let out = String::from_utf8(out).expect("text");
+        let data = out.lines().filter_map(|line| line.strip_prefix("data: "));
+        data.map(|data| serde_json::from_str(data).expect("JSON")).collect()
+    }
+
+    #[test]
+    fn it_comes_first_wherever_a_stream_is_cut() {
+        let stream = "event: message_start\r\ndata: {\"type\":\"message_start\",\"message\":{}}\r\n\r\n\
+                      data: {\"type\":\"ping\"}\n\n\
+                      data: {\"type\":\"content_block_start\",\"index\":0}\n\n: comment\n\n\
+                      data: {\"type\":\"content_block_delta\",\"index\":1}\n\ndata: {\"type\":\"message_stop\"}\n\n";
+        for size in 1..80 {
+            let events = turned(Format::Anthropic, stream, size);
+            let told: Vec<_> = events
+                .iter()
+                .map(|event| (event["type"].as_str().expect("a type"), event["index"].as_u64()))
+                .collect();
+            let expected = [
+                ("message_start", None),
+                ("content_block_start", Some(0)),
+                ("content_block_delta", Some(0)),
+                ("content_block_stop", Some(0)),
+                ("ping", None),
+                ("content_block_start", Some(1)),
+                ("content_block_delta", Some(2)),
+                ("message_stop", None),
+            ];
+            assert_eq!(told, expected, "{size}");
+            assert_eq!(events[2]["delta"]["content"], "so far");
+        }
+    }
+
+    #[test]
+    fn numbers_and_places_of_a_response_move_on() {
+        let stream = "data: {\"type\":\"response.created\",\"sequence_number\":0,\"response\":{\"output\":[]}}\n\n\
+                      data: {\"type\":\"response.output_item.added\",\"sequence_number\":1,\"output_index\":0,\"item\":{\"id\":\"m\"}}\n\n\
+                      data: {\"type\":\"response.completed\",\"sequence_number\":2,\"response\":{\"output\":[{\"id\":\"m\"}]}}\n\n";
+        for size in 1..80 {
+            let events = turned(Format::OpenaiResponses, stream, size);
+            let numbers: Vec<_> =
+                events.iter().map(|event| event["sequence_number"].as_u64()).collect();
+            assert_eq!(numbers, (0..6).map(Some).collect::<Vec<_>>(), "{size}");
+            assert_eq!(events[4]["output_index"], 1);
+            assert_eq!(events[5]["response"]["output"][0]["id"], "cmp_1");
+            assert_eq!(events[5]["response"]["output"][1]["id"], "m");
+        }
+    }
+}

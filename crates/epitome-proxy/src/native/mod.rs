@@ -1,0 +1,251 @@
+//! Compactions that a request asks of its provider, done in the provider's place where that one doesn't do them: by code,
+//! in the documented shapes.
+
+mod anthropic;
+mod insert;
+mod item;
+mod members;
+mod responses;
+
+use epitome::count::{Tally, counter};
+use epitome::model::Registry;
+use epitome::session::Landing;
+use epitome::{Compactor, Format, Options, Target, wire};
+use http::HeaderMap;
+use http::HeaderValue;
+use serde_json::Value;
+
+pub(crate) use insert::Insert;
+use members::{Members, Raws, list_of};
+
+use crate::options::ProxyOptions;
+use crate::when::set_for;
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ask {
+    /// Above so many tokens; at once where that isn't said.
+    over: Option<u64>,
+    /// Nothing else is asked for then.
+    is_alone: bool,
+}
+
+/// A conversation so far, packed.
+struct Packed {
+    sealed: String,
+    /// What people may read of it.
+    words: String,
+}
+
+/// What a body is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// An answer of a model.
+    Answer,
+    /// The tokens of a prompt.
+    Count,
+    /// A compaction and nothing else.
+    Compact,
+}
+
+/// What is done instead of forwarding a body as it came.
+pub(crate) enum Instead {
+    /// This one is sent.
+    Send(String),
+    /// This one is sent, and the reply begins with what was compacted.
+    SendThenInsert(String, Insert),
+    /// It is answered here: in a body of that type.
+    Answer(&'static str, String),
+}
+
+/// Does what providers would.
+pub(crate) struct Native {
+    /// For Anthropic's messages and OpenAI's responses.
+    compactors: [Compactor; 2],
+    landing: Landing,
+    window: Option<u64>,
+    windows: Vec<(String, u64)>,
+    /// The most bytes of a conversation.
+    most: usize,
+}
+
+/// How the names begin that a body has which concerns this; of a name in a text the quote is escaped.
+const NAME: &[u8] = b"\"compact";
+
+/// Where it lands where nothing else is said.
+const USUAL_SHARE: f64 = 0.3;
+
+/// The type of a stream.
+const EVENTS: &str = "text/event-stream; charset=utf-8";
+const JSON: &str = "application/json";
+
+impl Native {
+    pub(crate) fn new(options: &ProxyOptions) -> Self {
+        let compactor = |name| {
+            let counter = counter(name).expect("it is one of ours");
+            Compactor::new(Options::default(), counter).expect("defaults are in range")
+        };
+        Native {
+            compactors: ["claude", "o200k"].map(compactor),
+            landing: options.landing,
+            window: options.window,
+            windows: options.windows.clone(),
+            most: options.limits.body,
+        }
+    }
+
+    /// Whether there may be anything to do.
+    pub(crate) fn concerns(format: Format, text: &str, purpose: Purpose) -> bool {
+        let is_one = matches!(format, Format::Anthropic | Format::OpenaiResponses);
+        let is_named = || memchr::memmem::find(text.as_bytes(), NAME).is_some();
+        is_one && (purpose == Purpose::Compact || is_named())
+    }
+
+    /// What is done with a body; `None` where it is forwarded as it came. Where the provider does it itself, only what was
+    /// compacted here is taken apart.
+    pub(crate) fn instead(
+        &self,
+        format: Format,
+        text: &str,
+        purpose: Purpose,
+        has_native: bool,
+    ) -> Option<Instead> {
+        let mut members = Members::read(text)?;
+        let (name, at) = if format == Format::Anthropic { ("messages", 0) } else { ("input", 1) };
+        // The rest of it is at the provider.
+        if ["previous_response_id", "conversation"].iter().any(|name| members.raw(name).is_some()) {
+            return None;
+        }
+        let mut all = match format {
+            Format::Anthropic => members.get(name)?,
+            _ => responses::input(&members)?,
+        };
+        let asked = match format {
+            _ if has_native => None,
+            Format::Anthropic => anthropic::ask(&mut members),
+            _ => responses::ask(&mut members, &mut all),
+        };
+        let came = all;
+        let expanded = match format {
+            Format::Anthropic => anthropic::expanded(&came, has_native, self.most),
+            _ => responses::expanded(&came, self.most),
+        };
+        let is_compact = purpose == Purpose::Compact && !has_native;
+        if expanded.is_none() && asked.is_none() && !is_compact {
+            return None;
+        }
+        let all = expanded.as_ref().unwrap_or(&came);
+        members.set(name, list_of(all));
+        let asked = match purpose {
+            Purpose::Count => None,
+            Purpose::Compact => is_compact.then_some(Ask { over: None, is_alone: true }),
+            Purpose::Answer => asked,
+        };
+        let Some(ask) = asked else { return Some(Instead::Send(members.to_string())) };
+        let model = members.get::<String>("model").unwrap_or_default();
+        let compacted = self.compacted(&self.compactors[at], format, &members, ask, &model);
+        let (list, words) = match compacted {
+            Some(compacted) => compacted,
+            None if ask.over.is_some() => return Some(Instead::Send(members.to_string())),
+            // It is asked for, and nothing can be left out.
+            None => (all.clone(), "Nothing of the conversation so far is left out.".to_owned()),
+        };
+        let kept =
+            if format == Format::Anthropic { anthropic::unmarked(&list) } else { list.clone() };
+        let packed = Packed { sealed: item::sealed(&list_of(&kept)), words };
+        let first = match format {
+            Format::Anthropic => anthropic::block(&packed, ask.is_alone, ask.over.is_some()),
+            _ => responses::item(&packed),
+        };
+        if purpose == Purpose::Compact {
+            return Some(Instead::Answer(JSON, responses::compacted(&came, &first)));
+        }
+        if !ask.is_alone {
+            members.set(name, list_of(&list));
+            return Some(Instead::SendThenInsert(members.to_string(), Insert::of(format, first)));
+        }
+        let (whole, events) = match format {
+            Format::Anthropic => anthropic::alone(&model, &first),
+            _ => responses::alone(&model, &first),
+        };
+        Some(match members.get("stream") {
+            Some(true) => Instead::Answer(EVENTS, events.iter().map(event).collect()),
+            _ => Instead::Answer(JSON, whole.to_string()),
+        })
+    }
+
+    /// The conversation, compacted, with words of it; `None` where it isn't due, or nothing is gained.
+    fn compacted(
+        &self,
+        compactor: &Compactor,
+        format: Format,
+        members: &Members,
+        ask: Ask,
+        model: &str,
+    ) -> Option<(Raws, String)> {
+        let request = wire::parse(format, members.to_string()).ok()?;
+        let before = Tally::of(&request, compactor.counter()).total().tokens;
+        if ask.over.is_some_and(|over| before <= over) {
+            return None;
+        }
+        let target = self.target(before, ask.over, model);
+        let outcome = compactor.clone().with_target(target).ok()?.compact(&request).ok()?;
+        let after = outcome.receipt.after.count.tokens;
+        if outcome.view.is_whole() || after > before / 10 * 9 {
+            return None;
+        }
+        let words = outcome.view.checkpoint().map_or_else(
+            || "Parts of the conversation so far are left out.".to_owned(),
+            |placed| placed.text.to_string(),
+        );
+        let shown = Members::read(outcome.rendered())?;
+        let name = if format == Format::Anthropic { "messages" } else { "input" };
+        Some((shown.get(name)?, words))
+    }
+
+    /// Where it lands.
+    fn target(&self, tokens: u64, over: Option<u64>, model: &str) -> Target {
+        let known = || Registry::built_in().get(model).and_then(epitome::model::Model::most_input);
+        let share = match self.landing {
+            Landing::Target(target) => return target,
+            Landing::Window(share) => share,
+            Landing::Turns(_) => USUAL_SHARE,
+        };
+        let said = set_for(&self.windows, model).copied().or(self.window);
+        let of = over.or(said).or_else(known);
+        let target = of.map(|of| ((of as f64 * share) as u64).max(1));
+        let percent = ((share * 100.0) as u8).max(1);
+        target.filter(|target| *target < tokens).map_or(Target::Percent(percent), Target::Tokens)
+    }
+}
+
+/// An event of a stream.
+fn event(data: &Value) -> String {
+    let name = data["type"].as_str().unwrap_or_default();
+    format!("event: {name}\ndata: {data}\n\n")
+}
+
+/// Takes the betas that are done here from a request.
+pub(crate) fn without_betas(headers: &mut HeaderMap) {
+    const NAME: &str = "anthropic-beta";
+    let named: Vec<String> = headers
+        .get_all(NAME)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|beta| beta.trim().to_owned())
+        .filter(|beta| !beta.is_empty())
+        .collect();
+    let left: Vec<&String> =
+        named.iter().filter(|beta| !anthropic::BETAS.contains(&beta.as_str())).collect();
+    if left.len() == named.len() {
+        return;
+    }
+    headers.remove(NAME);
+    let left = left.into_iter().map(String::as_str).collect::<Vec<_>>().join(",");
+    if let Ok(value) = HeaderValue::from_str(&left)
+        && !left.is_empty()
+    {
+        headers.insert(NAME, value);
+    }
+}

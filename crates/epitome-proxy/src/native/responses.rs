@@ -1,0 +1,129 @@
+//! OpenAI's compactions: at a threshold (`context_management`), in band (`compaction_trigger`) and `/responses/compact`.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use epitome::transcript::ContentId;
+use serde_json::{Value, json};
+
+use super::members::{Members, Raws, raw};
+use super::{Ask, Packed, item};
+
+/// The input as a list.
+pub(super) fn input(members: &Members) -> Option<Raws> {
+    let Some(text) = members.get::<String>("input") else { return members.get("input") };
+    Some(vec![raw(json!({"role": "user", "content": text}).to_string())])
+}
+
+/// Takes what a request asks for out of it.
+pub(super) fn ask(members: &mut Members, items: &mut Raws) -> Option<Ask> {
+    let edits: Option<Vec<Value>> = members.get("context_management");
+    let (ours, others): (Vec<Value>, Vec<Value>) =
+        edits.into_iter().flatten().partition(|edit| edit["type"] == "compaction");
+    let over = ours.last().map(|edit| edit["compact_threshold"].as_u64().unwrap_or(u64::MAX));
+    match (over, others.is_empty()) {
+        (None, _) => {}
+        (Some(_), true) => members.remove("context_management"),
+        (Some(_), false) => members.set("context_management", json!(others).to_string()),
+    }
+    if items.pop_if(|last| is_trigger(last.get())).is_some() {
+        return Some(Ask { over: None, is_alone: true });
+    }
+    Some(Ask { over: Some(over?), is_alone: false })
+}
+
+fn is_trigger(item: &str) -> bool {
+    memchr::memmem::find(item.as_bytes(), b"\"compaction_trigger\"").is_some()
+        && serde_json::from_str::<Value>(item)
+            .is_ok_and(|item| item["type"] == "compaction_trigger")
+}
+
+/// The items with what the last one of ours stands for in the place of all before it; `None` where there is none.
+pub(super) fn expanded(items: &Raws, most: usize) -> Option<Raws> {
+    let stands_for = |item: &str| {
+        memchr::memmem::find(item.as_bytes(), item::MARK.as_bytes())?;
+        let item: Value = serde_json::from_str(item).ok()?;
+        let sealed = item["encrypted_content"].as_str().filter(|_| item["type"] == "compaction");
+        item::opened(sealed?, most)
+    };
+    let found = items.iter().enumerate().rev();
+    let (at, mut all) = found
+        .map(|(at, item)| (at, stands_for(item.get())))
+        .find_map(|(at, all)| all.map(|all| (at, all)))?;
+    all.extend(items[at + 1..].iter().cloned());
+    Some(all)
+}
+
+/// The item that stands for everything so far.
+pub(super) fn item(packed: &Packed) -> Value {
+    json!({"id": id("cmp", &packed.sealed), "type": "compaction", "encrypted_content": packed.sealed})
+}
+
+/// An id that is always the same for the same text.
+fn id(kind: &str, text: &str) -> String {
+    format!("{kind}_{}", &ContentId::of_text(text).to_string()[..48])
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// No model was asked, and nothing was spent.
+fn usage() -> Value {
+    json!({
+        "input_tokens": 0, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 0,
+        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 0,
+    })
+}
+
+/// The events of the item, as the first one of a response, numbered from `from` on.
+pub(super) fn events(item: &Value, from: u64) -> Vec<Value> {
+    let mut events = vec![
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
+        json!({"type": "response.compaction.compacting", "output_index": 0, "item_id": item["id"]}),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+    ];
+    for (event, number) in events.iter_mut().zip(from..) {
+        event["sequence_number"] = json!(number);
+    }
+    events
+}
+
+/// A response that is the item alone, whole and as events.
+pub(super) fn alone(model: &str, item: &Value) -> (Value, Vec<Value>) {
+    let mut whole = json!({
+        "id": id("resp", &item.to_string()), "object": "response", "created_at": now(), "status": "in_progress",
+        "error": null, "incomplete_details": null, "instructions": null, "metadata": {}, "model": model, "output": [],
+        "parallel_tool_calls": true, "previous_response_id": null, "temperature": 1.0, "text": {"format": {"type": "text"}},
+        "tool_choice": "auto", "tools": [], "top_p": 1.0, "usage": null,
+    });
+    let mut all = vec![
+        json!({"type": "response.created", "response": whole, "sequence_number": 0}),
+        json!({"type": "response.in_progress", "response": whole, "sequence_number": 1}),
+    ];
+    all.extend(events(item, 2));
+    whole["status"] = json!("completed");
+    whole["output"] = json!([item]);
+    whole["usage"] = usage();
+    all.push(
+        json!({"type": "response.completed", "response": whole, "sequence_number": all.len()}),
+    );
+    (whole, all)
+}
+
+/// What `/responses/compact` answers: all messages of the user, as they came, and the item.
+pub(super) fn compacted(items: &Raws, item: &Value) -> String {
+    let is_users = |item: &&str| {
+        let item: Value = serde_json::from_str(item).unwrap_or_default();
+        item["role"] == "user" && (item["type"].is_null() || item["type"] == "message")
+    };
+    let own = item.to_string();
+    let users = items.iter().map(|item| item.get()).filter(is_users);
+    let output: Vec<&str> = users.chain([own.as_str()]).collect();
+    let id = id("resp", &own);
+    format!(
+        r#"{{"id":"{id}","object":"response.compaction","created_at":{},"output":[{}],"usage":{}}}"#,
+        now(),
+        output.join(","),
+        usage()
+    )
+}

@@ -1,0 +1,125 @@
+//! What a provider's cache can know of a prompt: each goes on with the one before, or it is known why not.
+
+use std::time::Duration;
+
+use super::conversation::Line;
+
+/// Why a prompt doesn't begin with the one that was sent before it in its conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CacheBreak {
+    /// Another view is in force: it was compacted, or is shown to another model.
+    View,
+    /// The client changed its instructions or tools.
+    Frame,
+    /// The client changed what it writes anew at the beginning.
+    Restated,
+    /// The client went back in its history, and another way from there.
+    History,
+}
+
+impl CacheBreak {
+    /// In one word, as files and reports spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CacheBreak::View => "view",
+            CacheBreak::Frame => "frame",
+            CacheBreak::Restated => "restated",
+            CacheBreak::History => "history",
+        }
+    }
+}
+
+/// What a provider reports of a prompt, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PromptReport {
+    /// All of it.
+    pub tokens: u64,
+    /// What its cache had to do with it, where that is told.
+    pub cache: Option<CacheReport>,
+    /// The model's window, where the reply ended because that was full: prompt and reply together.
+    pub window: Option<u64>,
+}
+
+impl From<u64> for PromptReport {
+    fn from(tokens: u64) -> Self {
+        PromptReport { tokens, ..PromptReport::default() }
+    }
+}
+
+/// What a provider reports of its cache, in tokens of one prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheReport {
+    /// Read from it.
+    pub read: u64,
+    /// In it from now on.
+    pub kept: u64,
+}
+
+/// What was read from a cache, beside what had to be in it: what was reported of the prompt before, with which this one
+/// begins, as long as the cache remembers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheUse {
+    /// Tokens that had to be in it.
+    pub expected: u64,
+    /// Tokens that were read from it.
+    pub read: u64,
+}
+
+/// A prompt that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LastSent {
+    epoch: u32,
+    links: usize,
+    /// The frame, and what the client writes anew, hashed.
+    frame: Option<u128>,
+    restated: u128,
+    /// The links at which the conversation went another way since.
+    pub(super) parted: Option<usize>,
+    /// Tokens that the cache has of it.
+    kept: Option<u64>,
+}
+
+impl LastSent {
+    /// The same for a conversation that goes its own way behind `links` links.
+    pub(super) fn of_first(self, links: usize) -> Self {
+        let parted = (self.links > links).then_some(links).or(self.parted);
+        LastSent { parted, kept: self.kept.filter(|_| parted.is_none()), ..self }
+    }
+}
+
+impl Line {
+    /// Notes that so many links are sent now. Why that doesn't go on with what was sent before, and the tokens of it that the
+    /// provider's cache has; `idle` is the time since.
+    pub(super) fn forward(
+        &mut self,
+        links: usize,
+        idle: Option<Duration>,
+        ttl: Option<Duration>,
+    ) -> (Option<CacheBreak>, Option<u64>) {
+        let (frame, restated) = self.hashes();
+        let epoch = self.epoch().number;
+        let is = LastSent { epoch, links, frame, restated, parted: None, kept: None };
+        let Some(was) = self.last.replace(is) else { return (None, None) };
+        let why = [
+            (was.epoch != epoch, CacheBreak::View),
+            (was.frame != frame, CacheBreak::Frame),
+            (was.restated != restated, CacheBreak::Restated),
+            (was.parted.is_some_and(|parted| links > parted), CacheBreak::History),
+        ];
+        let why = why.into_iter().find(|(is_so, _)| *is_so).map(|(_, why)| why);
+        let is_warm = idle.zip(ttl).is_some_and(|(idle, ttl)| idle < ttl);
+        let kept = was.kept.filter(|_| why.is_none() && links >= was.links);
+        if let Some(last) = &mut self.last {
+            last.kept = kept;
+        }
+        (why, kept.filter(|_| is_warm))
+    }
+
+    /// Takes what was reported of the cache for a prompt of so many links.
+    pub(super) fn cached(&mut self, links: usize, report: CacheReport) {
+        if let Some(last) = self.last.as_mut().filter(|last| last.links == links) {
+            last.kept = Some(report.kept);
+        }
+    }
+}
