@@ -15,6 +15,7 @@ use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::exchange::Asking;
+use crate::kept::Connector;
 use crate::meters::Meters;
 use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
 use crate::upstream::{Upstream, api};
@@ -129,7 +130,7 @@ fn asking(options: &ProxyOptions) -> Result<Asking, ProxyError> {
     http.set_connect_timeout(Some(options.limits.connect));
     http.set_keepalive(Some(options.limits.head));
     let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
-    let connector = connector.enable_http1().enable_http2().wrap_connector(http);
+    let connector = connector.enable_http1().enable_http2().wrap_connector(Connector(http));
     let client = Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .timer(TokioTimer::new())

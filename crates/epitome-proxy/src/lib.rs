@@ -23,6 +23,8 @@ mod engine;
 mod exchange;
 mod flow;
 mod guard;
+mod heard;
+mod kept;
 mod meters;
 mod opening;
 mod options;

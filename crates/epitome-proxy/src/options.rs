@@ -47,6 +47,8 @@ pub struct ProxyLimits {
     /// From the first byte of a head until all of it is read. A connection on which nothing is under way is closed after as
     /// long, or twice as long.
     pub head: Duration,
+    /// How long a connection on which nothing is under way is kept once the proxy is to end, or twice as long.
+    pub drain: Duration,
     /// Between two pieces of a request.
     pub silence: Duration,
     /// Until an upstream is connected.
@@ -64,6 +66,7 @@ impl Default for ProxyLimits {
             held: 512 << 20,
             connections: 1024,
             head: Duration::from_mins(2),
+            drain: Duration::from_secs(5),
             silence: Duration::from_mins(1),
             connect: Duration::from_secs(10),
             opening: Duration::from_secs(10),

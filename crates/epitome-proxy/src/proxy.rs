@@ -250,6 +250,10 @@ where
         NoReply::Late(_) => {
             Refusal::new(StatusCode::GATEWAY_TIMEOUT, "timeout", format!("{host}: {error}"))
         }
+        NoReply::Switched => {
+            Refusal::new(StatusCode::BAD_GATEWAY, "upstream", format!("{host}: {error}"))
+        }
+        NoReply::Broken(_) if error.of_request().is_some() => unfinished(error.of_request()),
         NoReply::Broken(_) => {
             let what = format!("{host} doesn't answer: {}", error.words());
             Refusal::new(StatusCode::BAD_GATEWAY, "upstream", what)

@@ -10,23 +10,34 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::sleep;
 
 use crate::activity::Activity;
+use crate::heard::Heard;
 use crate::options::ProxyError;
 use crate::proxy::Proxy;
 
 /// Between two attempts to accept a connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves a connection until it ends, or until nothing was under way and nothing began for so long.
-async fn until_idle(connection: impl Future, activity: &Arc<Activity>, most: Duration) {
+/// Serves a connection until it ends, or until nothing was under way and nothing began for so long: for `idle`, and once the
+/// end has come for `drain`.
+async fn until_idle(
+    connection: impl Future,
+    activity: &Arc<Activity>,
+    (idle, drain): (Duration, Duration),
+    mut ended: watch::Receiver<bool>,
+) {
     let mut connection = pin!(connection);
-    let mut begun = 0;
+    let (mut begun, mut most) = (0, idle);
     loop {
         tokio::select! {
             _ended = connection.as_mut() => return,
+            Ok(()) = ended.changed() => {
+                most = drain;
+                continue;
+            }
             () = sleep(most) => {}
         }
         let before = std::mem::replace(&mut begun, activity.begun());
@@ -47,6 +58,7 @@ impl Proxy {
         let listening = listener.local_addr()?.ip();
         let room = Arc::new(Semaphore::new(proxy.limits.connections));
         let graceful = GracefulShutdown::new();
+        let (end, ending) = watch::channel(false);
         let mut server = auto::Builder::new(TokioExecutor::new());
         server.http1().timer(TokioTimer::new()).header_read_timeout(proxy.limits.head);
         // An answer has the headers that the upstream sent.
@@ -71,7 +83,8 @@ impl Proxy {
             };
             // Events of a stream are small, and none waits for the next.
             drop(stream.set_nodelay(true));
-            let (proxy, idle) = (Arc::clone(&proxy), proxy.limits.head);
+            let (proxy, ending) = (Arc::clone(&proxy), ending.clone());
+            let waits = (proxy.limits.head, proxy.limits.drain);
             let activity = Arc::<Activity>::default();
             let own = Arc::clone(&activity);
             let service = service_fn(move |request| {
@@ -81,14 +94,15 @@ impl Proxy {
                     Ok::<_, Infallible>(answer.map(|flow| flow.busy(busy)))
                 }
             });
-            let connection = server.serve_connection(TokioIo::new(stream), service);
+            let connection = server.serve_connection(Heard::new(TokioIo::new(stream)), service);
             let connection = graceful.watch(connection.into_owned());
             tokio::spawn(async move {
-                until_idle(connection, &activity, idle).await;
+                until_idle(connection, &activity, waits, ending).await;
                 drop(place);
             });
         }
         drop(listener);
+        end.send_replace(true);
         graceful.shutdown().await;
         Ok(())
     }

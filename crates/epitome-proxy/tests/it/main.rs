@@ -2,6 +2,7 @@
 
 mod agents;
 mod bounds;
+mod breaks;
 mod guards;
 mod noting;
 mod passes;
