@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
+use crate::call::hear;
 use crate::exchange::Asking;
 use crate::kept::Connector;
 use crate::meters::Meters;
@@ -73,7 +74,10 @@ impl Engines {
                 None => layer,
             };
             let meters = Arc::clone(meters);
-            let layer = layer.observed_by(move |event| meters.told(api(format), event));
+            let layer = layer.observed_by(move |event| {
+                meters.told(api(format), event);
+                hear(event);
+            });
             let client = bare.clone().with_compaction(layer.clone());
             each.push(Engine { format, layer, client });
         }

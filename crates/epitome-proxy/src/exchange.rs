@@ -20,6 +20,7 @@ use hyper_util::client::legacy::{self, Client};
 use tokio::time::timeout;
 use tower_service::Service;
 
+use crate::call::upstream;
 use crate::encoding::Encoding;
 use crate::flow::{Collected, Flow, FlowError};
 use crate::guard::strip;
@@ -68,7 +69,7 @@ pub(crate) struct Prompted {
 }
 
 impl Prompted {
-    fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.decoded {
             Some(text) => Some(text),
             None => std::str::from_utf8(&self.bytes).ok(),
@@ -181,6 +182,11 @@ impl Reply for Inbound {
 }
 
 impl Inbound {
+    /// A reply of which nobody asks how it opens.
+    pub(crate) fn new(reply: Response<Flow>) -> Self {
+        Inbound { reply, opening: Duration::ZERO }
+    }
+
     /// The same, once its stream has said whether the prompt is too long.
     async fn opened(self) -> (Self, Read) {
         let headers = self.reply.headers();
@@ -311,7 +317,8 @@ impl Service<Outbound> for Asking {
         };
         let asking = self.clone().ask(head, load);
         Box::pin(async move {
-            let reply = timeout(patience, asking).await.map_err(|_| NoReply::Late(patience))??;
+            let asked = upstream(timeout(patience, asking)).await;
+            let reply = asked.map_err(|_| NoReply::Late(patience))??;
             let (mut head, incoming) = reply.into_parts();
             if head.status == StatusCode::SWITCHING_PROTOCOLS {
                 return Err(NoReply::Switched);

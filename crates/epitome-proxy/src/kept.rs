@@ -170,7 +170,10 @@ mod tests {
             // The runtime hasn't looked at its sockets since.
             drop(theirs);
             let error = written(&mut kept).await.expect_err("it is closed");
-            assert!(error.get_ref().is_some_and(|error| error.is::<Gone>()), "{error}");
+            assert!(
+                error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Gone>),
+                "{error}"
+            );
         }
         theirs.read_exact(&mut [0, 0]).expect("both were written");
     }

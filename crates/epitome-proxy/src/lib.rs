@@ -18,6 +18,7 @@
 //! at `/metrics`. Requests go to [`Upstreams`] and nowhere else.
 
 mod activity;
+mod call;
 mod encoding;
 mod engine;
 mod exchange;
@@ -32,6 +33,7 @@ mod proxy;
 mod refusal;
 mod room;
 mod serve;
+mod stall;
 mod upstream;
 mod usage;
 

@@ -55,6 +55,8 @@ pub struct ProxyLimits {
     pub connect: Duration,
     /// How long the first events of a stream are held back while they say nothing, to learn whether the prompt is too long.
     pub opening: Duration,
+    /// How long the proxy itself lets the client of a stream wait until it sends the first comment, and between two of them.
+    pub keep_alive: Duration,
     /// Until an upstream begins to answer, and between two pieces of its answer.
     pub patience: Duration,
 }
@@ -70,6 +72,7 @@ impl Default for ProxyLimits {
             silence: Duration::from_mins(1),
             connect: Duration::from_secs(10),
             opening: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(10),
             patience: Duration::from_mins(15),
         }
     }

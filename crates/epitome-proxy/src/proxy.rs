@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use tokio::sync::Semaphore;
 use tower_service::Service;
 
+use crate::call::Call;
 use crate::encoding::{Encoding, Undecoded};
 use crate::engine::{Engine, Engines};
 use crate::exchange::{Inbound, Load, NoReply, Outbound, Prompted};
@@ -21,6 +22,7 @@ use crate::meters::Meters;
 use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
 use crate::refusal::Refusal;
 use crate::room::{Room, Share};
+use crate::stall::{begun, events, is_streamed};
 use crate::upstream::{Upstreams, Wanted, api, provider};
 
 /// Stands between agents and the providers of their models.
@@ -115,11 +117,33 @@ impl Proxy {
         route: Route,
         tenant: Arc<str>,
     ) -> Result<Inbound, Refusal> {
-        let (load, _share, engine) = self.look(&head, flow, route, tenant).await?;
-        match (&load, engine) {
-            (Load::Seen(_), Some(engine)) => send(&mut engine.client.clone(), head, load).await,
-            _ => send(&mut self.engines.bare.clone(), head, load).await,
+        let format = route.format;
+        let (load, share, engine) = self.look(&head, flow, route, tenant).await?;
+        let (Load::Seen(prompted), Some(engine)) = (&load, engine) else {
+            return send(&mut self.engines.bare.clone(), head, load).await;
+        };
+        let (prompted, address, every) =
+            (prompted.clone(), head.uri.clone(), self.limits.keep_alive);
+        let (call, mut client) = (Call::begun(), engine.client.clone());
+        let (own, meters) = (Arc::clone(&call), Arc::clone(&self.meters));
+        let mut answer = Box::pin(call.answered_by(async move {
+            let answer = send(&mut client, head, load).await;
+            if let Some((_, stats)) = own.sent() {
+                meters.prompted(api(format), &stats);
+            }
+            drop(share);
+            answer
+        }));
+        tokio::select! {
+            biased;
+            answer = &mut answer => return answer,
+            () = call.held_up(every) => {}
         }
+        let text = prompted.text().unwrap_or_default();
+        if !is_streamed(format, address.path(), address.query(), text) {
+            return answer.await;
+        }
+        Ok(begun(Flow::awaiting(async move { events(format, answer.await).await }, every)))
     }
 
     /// Has a prompt counted as it would be sent: the view in force counts, not what it hides.

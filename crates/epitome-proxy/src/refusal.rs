@@ -1,12 +1,14 @@
 //! Errors of the proxy itself, as the client's provider would write them.
 
 use bytes::Bytes;
+use epitome::Format;
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::flow::Flow;
-use crate::upstream::Provider;
+use crate::stall::event;
+use crate::upstream::{Provider, provider_of};
 
 /// Why a request isn't answered by its upstream.
 #[derive(Debug)]
@@ -41,6 +43,11 @@ impl Refusal {
                 json!({"error": {"message": message, "type": kind, "param": null, "code": self.cause}})
             }
         }
+    }
+
+    /// The same in a stream of this API that has begun.
+    pub(crate) fn event(&self, format: Format) -> Bytes {
+        event(format, &self.json(provider_of(format)))
     }
 
     /// The answer to a client of this provider's.

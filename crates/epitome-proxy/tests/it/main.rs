@@ -7,4 +7,5 @@ mod guards;
 mod noting;
 mod passes;
 mod stage;
+mod waits;
 mod works;

@@ -106,6 +106,7 @@ async fn a_stream_that_opens_with_a_refusal_is_asked_for_once_more() {
             let then = Loop { steps: usize::MAX, parallel: 2, ..Loop::default() };
             running.server().play(Queue::followed_by([Next::Reply(refused)], then));
             let sent = running.recorded().len();
+            let counted = stage.meter("prompt_tokens", &["before"]).await;
             // So many events of each say nothing.
             let silent = match api {
                 Api::Anthropic | Api::Interactions => 3,
@@ -119,6 +120,11 @@ async fn a_stream_that_opens_with_a_refusal_is_asked_for_once_more() {
                     running.recorded()[sent..].iter().map(|one| one.body.len()).collect();
                 assert!(sent.len() == 2 && sent[1] < sent[0], "{api} {after}: {sent:?}");
                 assert_eq!(stage.meter("overflows", &[]).await, 1);
+                // A prompt counts once, however often it is sent.
+                let retried = stage.meter("prompt_tokens", &["before"]).await - counted;
+                step(&stage, &mut agent, 25).await;
+                let next = stage.meter("prompt_tokens", &["before"]).await - counted - retried;
+                assert!(retried < next, "{api} {after}: {retried} {next}");
             } else {
                 let reply = stage.call(request(&stage, &agent)).await;
                 assert_eq!((reply.status(), running.recorded().len()), (StatusCode::OK, sent + 1));
