@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use epitome::engine::receipt::Stats;
 use epitome::session::SessionId;
 use epitome_tower::Event;
@@ -26,13 +27,15 @@ pub(crate) struct Call {
 struct CallState {
     /// The conversation, and the request as it goes out; of a retry the second.
     sent: Option<(SessionId, Stats)>,
+    /// What went to the upstream last.
+    body: Option<Bytes>,
     /// Since when the proxy itself has been at work; `None` while the upstream is.
     at_work: Option<Instant>,
 }
 
 impl Call {
     pub(crate) fn begun() -> Arc<Self> {
-        let state = CallState { sent: None, at_work: Some(Instant::now()) };
+        let state = CallState { sent: None, body: None, at_work: Some(Instant::now()) };
         Arc::new(Call { state: Mutex::new(state) })
     }
 
@@ -51,6 +54,11 @@ impl Call {
     /// The conversation, and the request as it went out last.
     pub(crate) fn sent(&self) -> Option<(SessionId, Stats)> {
         self.state().sent.clone()
+    }
+
+    /// What went to the upstream last.
+    pub(crate) fn body(&self) -> Option<Bytes> {
+        self.state().body.clone()
     }
 
     /// Comes once the proxy itself has been at work for so long.
@@ -77,8 +85,9 @@ pub(crate) fn hear(event: &Event) {
     }
 }
 
-/// What the upstream does, for the call that this task answers.
-pub(crate) async fn upstream<F: Future>(asking: F) -> F::Output {
+/// What the upstream does with `body`, for the call that this task answers.
+pub(crate) async fn upstream<F: Future>(body: Option<Bytes>, asking: F) -> F::Output {
+    let _elsewhere = CALL.try_with(|call| call.state().body = body);
     let turn = |at_work| {
         let _elsewhere = CALL.try_with(|call| call.state().at_work = at_work);
     };

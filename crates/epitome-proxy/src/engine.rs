@@ -17,6 +17,7 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::call::hear;
 use crate::exchange::Asking;
 use crate::kept::Connector;
+use crate::ledger::Ledger;
 use crate::meters::Meters;
 use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
 use crate::upstream::{Upstream, api};
@@ -49,7 +50,11 @@ pub(crate) struct Engines {
 }
 
 impl Engines {
-    pub(crate) fn new(options: &ProxyOptions, meters: &Arc<Meters>) -> Result<Self, ProxyError> {
+    pub(crate) fn new(
+        options: &ProxyOptions,
+        meters: &Arc<Meters>,
+        ledger: Option<&Arc<Ledger>>,
+    ) -> Result<Self, ProxyError> {
         let bare = asking(options)?;
         let mut key = [0; 32];
         let drawn = random_key().0.into_iter().flat_map(u64::to_le_bytes);
@@ -73,10 +78,13 @@ impl Engines {
                 Some(window) => layer.to(Recipient::from(Some(window))),
                 None => layer,
             };
-            let meters = Arc::clone(meters);
+            let (meters, ledger) = (Arc::clone(meters), ledger.cloned());
             let layer = layer.observed_by(move |event| {
                 meters.told(api(format), event);
                 hear(event);
+                if let Some(ledger) = &ledger {
+                    ledger.told(api(format), event);
+                }
             });
             let client = bare.clone().with_compaction(layer.clone());
             each.push(Engine { format, layer, client });

@@ -17,6 +17,7 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::{self, Client};
+use serde::Deserialize;
 use tokio::time::timeout;
 use tower_service::Service;
 
@@ -26,7 +27,7 @@ use crate::flow::{Collected, Flow, FlowError};
 use crate::guard::strip;
 use crate::kept::{Connector, Gone};
 use crate::opening::Opening;
-use crate::usage::Usage;
+use crate::usage::{Account, Usage};
 
 /// A request on its way to an upstream, whose address it has.
 pub(crate) struct Outbound {
@@ -69,6 +70,16 @@ pub(crate) struct Prompted {
 }
 
 impl Prompted {
+    /// The model that it is for.
+    pub(crate) fn named_model(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Named {
+            model: String,
+        }
+        let in_body = || Some(serde_json::from_str::<Named>(self.text()?).ok()?.model);
+        self.model.clone().or_else(in_body)
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.decoded {
             Some(text) => Some(text),
@@ -182,6 +193,11 @@ impl Reply for Inbound {
 }
 
 impl Inbound {
+    /// The same, with somebody who is told what it says that it is billed.
+    pub(crate) fn accounted(self, account: Account) -> Self {
+        Inbound { reply: self.reply.map(|flow| flow.accounted(account)), ..self }
+    }
+
     /// A reply of which nobody asks how it opens.
     pub(crate) fn new(reply: Response<Flow>) -> Self {
         Inbound { reply, opening: Duration::ZERO }
@@ -277,8 +293,11 @@ const ATTEMPTS: usize = 4;
 
 /// Whether a request that failed so may be sent again (RFC 9110, 9.2.2): nobody can have read it, or it changes nothing.
 fn may_be_asked_again(method: &Method, error: &legacy::Error) -> bool {
-    let is_broken =
-        || found::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message);
+    let is_broken = || {
+        let cut = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
+        found::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message)
+            || found::<io::Error>(error).is_some_and(|error| cut.contains(&error.kind()))
+    };
     !error.is_connect() && (found::<Gone>(error).is_some() || method.is_safe() && is_broken())
 }
 
@@ -311,13 +330,13 @@ impl Service<Outbound> for Asking {
     fn call(&mut self, Outbound { mut head, load }: Outbound) -> Self::Future {
         head.version = Version::HTTP_11;
         let patience = self.patience;
-        let opening = match load {
-            Load::Unseen(_) => Duration::ZERO,
-            Load::Seen(_) => self.opening,
+        let (opening, body) = match &load {
+            Load::Unseen(_) => (Duration::ZERO, None),
+            Load::Seen(prompted) => (self.opening, Some(prompted.bytes.clone())),
         };
         let asking = self.clone().ask(head, load);
         Box::pin(async move {
-            let asked = upstream(timeout(patience, asking)).await;
+            let asked = upstream(body, timeout(patience, asking)).await;
             let reply = asked.map_err(|_| NoReply::Late(patience))??;
             let (mut head, incoming) = reply.into_parts();
             if head.status == StatusCode::SWITCHING_PROTOCOLS {

@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::activity::Activity;
-use crate::usage::Usage;
+use crate::usage::{Account, Usage};
 
 /// A body, forwarded frame by frame: the other side is read only as fast as this one takes it, and dropping it drops the
 /// connection that it comes from.
@@ -26,9 +26,9 @@ pub(crate) struct Flow {
     /// Until what came before the break is on its way: an error takes with it what isn't.
     breaking: Option<Pin<Box<Sleep>>>,
     patience: Option<Patience>,
-    usage: Option<Usage>,
+    usage: Option<Box<Usage>>,
     /// What it goes on with, once that is known.
-    awaited: Option<Awaited>,
+    awaited: Option<Box<Awaited>>,
     /// The connection that it is written to isn't idle.
     busy: Option<Arc<Activity>>,
 }
@@ -102,7 +102,7 @@ impl Flow {
         let awaited =
             Awaited { flow: Mutex::new(Box::pin(flow)), every, timer: Box::pin(sleep(every)) };
         let ahead = VecDeque::from([Frame::data(Bytes::from_static(COMMENT))]);
-        Flow { ahead, awaited: Some(awaited), ..Flow::default() }
+        Flow { ahead, awaited: Some(Box::new(awaited)), ..Flow::default() }
     }
 
     /// A comment, while what it goes on with isn't there.
@@ -126,7 +126,15 @@ impl Flow {
 
     /// The same, with somebody who reads what passes.
     pub(crate) fn read_by(self, usage: Usage) -> Self {
-        Flow { usage: Some(usage), ..self }
+        Flow { usage: Some(Box::new(usage)), ..self }
+    }
+
+    /// The same, with somebody who is told what it says that it is billed, if it is read at all.
+    pub(crate) fn accounted(mut self, account: Account) -> Self {
+        if let Some(usage) = &mut self.usage {
+            usage.tell_billed(account);
+        }
+        self
     }
 
     /// Reads it to its end, but no more bytes than `room` grants; it is asked for each frame.

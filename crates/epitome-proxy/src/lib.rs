@@ -18,6 +18,7 @@
 //! at `/metrics`. Requests go to [`Upstreams`] and nowhere else.
 
 mod activity;
+mod billed;
 mod call;
 mod encoding;
 mod engine;
@@ -26,6 +27,8 @@ mod flow;
 mod guard;
 mod heard;
 mod kept;
+mod ledger;
+mod management;
 mod meters;
 mod opening;
 mod options;
@@ -34,9 +37,11 @@ mod refusal;
 mod room;
 mod serve;
 mod stall;
+mod ui;
 mod upstream;
 mod usage;
 
+pub use management::ManagementToken;
 pub use options::{ProxyError, ProxyLimits, ProxyOptions};
 pub use proxy::Proxy;
 pub use upstream::{Provider, Upstream, UpstreamError, Upstreams};

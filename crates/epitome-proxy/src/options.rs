@@ -5,6 +5,7 @@ use std::time::Duration;
 use epitome::session::{Landing, SessionOptionsError};
 use epitome::trigger::{TriggerError, When};
 
+use crate::management::ManagementToken;
 use crate::upstream::Upstreams;
 
 /// What a proxy is asked to do.
@@ -18,6 +19,8 @@ pub struct ProxyOptions {
     pub trigger: When,
     /// Where a compaction lands.
     pub landing: Landing,
+    /// What opens the dashboard at `/ui`; without it there is none, and nothing is kept for it.
+    pub management: Option<ManagementToken>,
     /// What it puts up with.
     pub limits: ProxyLimits,
 }
@@ -30,6 +33,7 @@ impl Default for ProxyOptions {
             window: None,
             trigger: When::default(),
             landing: Landing::Window(0.3),
+            management: None,
             limits: ProxyLimits::default(),
         }
     }

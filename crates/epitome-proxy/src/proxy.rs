@@ -23,6 +23,7 @@ use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
 use crate::refusal::Refusal;
 use crate::room::{Room, Share};
 use crate::stall::{begun, events, is_streamed};
+use crate::ui::Dashboard;
 use crate::upstream::{Upstreams, Wanted, api, provider};
 
 /// Stands between agents and the providers of their models.
@@ -31,6 +32,7 @@ pub struct Proxy {
     upstreams: Upstreams,
     pub(crate) limits: ProxyLimits,
     meters: Arc<Meters>,
+    dashboard: Option<Dashboard>,
     room: Room,
     /// What is unpacked at the same time: how large it becomes isn't known before.
     unpacking: Semaphore,
@@ -43,8 +45,11 @@ impl Proxy {
     /// Asks nobody anything yet.
     pub fn new(options: &ProxyOptions) -> Result<Self, ProxyError> {
         let meters = Arc::new(Meters::new());
+        let dashboard = options.management.clone().map(Dashboard::new);
+        let ledger = dashboard.as_ref().map(|dashboard| &dashboard.ledger);
         Ok(Proxy {
-            engines: Engines::new(options, &meters)?,
+            engines: Engines::new(options, &meters, ledger)?,
+            dashboard,
             upstreams: options.upstreams.clone(),
             limits: options.limits,
             room: Room::of(options.limits.held),
@@ -125,14 +130,26 @@ impl Proxy {
         let (prompted, address, every) =
             (prompted.clone(), head.uri.clone(), self.limits.keep_alive);
         let (call, mut client) = (Call::begun(), engine.client.clone());
-        let (own, meters) = (Arc::clone(&call), Arc::clone(&self.meters));
+        let (own, meters, asked) = (Arc::clone(&call), Arc::clone(&self.meters), prompted.clone());
+        let ledger = self.dashboard.as_ref().map(|dashboard| Arc::clone(&dashboard.ledger));
         let mut answer = Box::pin(call.answered_by(async move {
             let answer = send(&mut client, head, load).await;
-            if let Some((_, stats)) = own.sent() {
-                meters.prompted(api(format), &stats);
-            }
+            let Some(sent) = own.sent() else { return answer };
+            meters.prompted(api(format), &sent.1);
             drop(share);
-            answer
+            let Some(ledger) = ledger else { return answer };
+            let model = || asked.named_model().unwrap_or_default();
+            let entered = Arc::new(ledger.sent(api(format), &asked.tenant, model, &sent));
+            if entered.shows.is_some()
+                && let Some(body) = own.body()
+            {
+                let entered = Arc::clone(&entered);
+                tokio::task::spawn_blocking(move || {
+                    let after = std::str::from_utf8(&body).unwrap_or_default();
+                    entered.looked_at(format, asked.text().unwrap_or_default(), after);
+                });
+            }
+            answer.map(|it| it.accounted(Box::new(move |billed| entered.billed(billed))))
         }));
         tokio::select! {
             biased;
@@ -247,6 +264,9 @@ impl Proxy {
 
     /// The proxy's own pages.
     fn page(&self, head: &Parts) -> Option<Response<Flow>> {
+        if let Some(page) = self.dashboard.as_ref().and_then(|dashboard| dashboard.page(head)) {
+            return Some(page);
+        }
         if head.method != Method::GET {
             return None;
         }

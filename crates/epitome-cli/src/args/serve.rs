@@ -18,7 +18,7 @@ Examples:
 
 The client's own credential goes to the upstream of its provider and nowhere else; it is neither stored nor logged. An upstream at \
 http:// that isn't this machine must be named by EPITOME_PLAIN_HTTP. Requests must name this machine as their Host, and come from no \
-web page (Origin). /livez, /readyz and /metrics are served besides. SIGTERM or Ctrl-C lets what is under way finish; a second one \
+web page (Origin). /livez, /readyz, /metrics and /ui are served besides. SIGTERM or Ctrl-C lets what is under way finish; a second one \
 ends it at once. See docs/proxy.md.";
 
 #[derive(Debug, Args)]
@@ -30,6 +30,11 @@ pub(crate) struct ServeArgs {
     /// Let others reach it without TLS: credentials and conversations can be read on the way, unless something else encrypts.
     #[arg(long)]
     pub(crate) plain: bool,
+
+    /// The password of the dashboard at /ui [default: EPITOME_TOKEN, else one that is told at the start]. Other programs of this
+    /// machine can read it here, and not in the environment.
+    #[arg(long, value_name = "WORD")]
+    pub(crate) token: Option<String>,
 
     #[command(flatten)]
     pub(crate) proxy: ProxyArgs,

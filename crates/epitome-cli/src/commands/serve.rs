@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use epitome::session::Landing;
-use epitome_proxy::{Proxy, ProxyError, ProxyOptions, Upstreams};
+use epitome_proxy::{ManagementToken, Proxy, ProxyError, ProxyOptions, Upstreams};
+use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -18,6 +19,9 @@ use crate::signals::{Asked, Heed};
 
 /// A host that credentials may be sent to without TLS.
 const PLAIN: &str = "EPITOME_PLAIN_HTTP";
+
+/// The dashboard's token.
+const TOKEN: &str = "EPITOME_TOKEN";
 
 /// Between two looks at whether somebody asks it to end.
 const TICK: Duration = Duration::from_millis(100);
@@ -30,7 +34,9 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
             "listen on an address of this machine, or --plain where something else encrypts"
         ));
     }
-    let options = options(&args.proxy)?;
+    let token = token(args.token.as_deref())?;
+    let management = Some(ManagementToken::new(token.word()));
+    let options = ProxyOptions { management, ..options(&args.proxy)? };
     let (proxy, listener, at) = listening(&options, args.listen)?;
     // Before there are threads, which then leave it to this one.
     let asked = Asked::listen(Heed::All);
@@ -40,16 +46,49 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
         match report {
             Report::Words => {
                 output::tell(&format!("serving http://{at}, before {}", upstreams.join(", ")));
+                if let Token::Drawn(word) = &token {
+                    output::unmasked_note(&format!("dashboard http://{at}/ui, password {word}"));
+                }
             }
             Report::Json => {
-                let told = serde_json::json!({ "version": 1, "serving": format!("http://{at}") });
-                output::note(&told.to_string());
+                let mut told = json!({ "version": 1, "serving": format!("http://{at}") });
+                if let Token::Drawn(word) = &token {
+                    told["token"] = json!(word);
+                }
+                output::unmasked_note(&told.to_string());
             }
         }
         until_asked(proxy, listener, &asked).await
     });
     runtime.shutdown_background();
     ended
+}
+
+/// The word that opens the dashboard.
+enum Token {
+    /// As the caller wants it.
+    Given(String),
+    /// Another one each time.
+    Drawn(String),
+}
+
+impl Token {
+    fn word(&self) -> &str {
+        match self {
+            Token::Given(word) | Token::Drawn(word) => word,
+        }
+    }
+}
+
+/// As it was given, else drawn.
+fn token(said: Option<&str>) -> Result<Token> {
+    let said = said.map(str::to_owned).or_else(|| std::env::var(TOKEN).ok());
+    let Some(word) = said else { return Ok(Token::Drawn(ManagementToken::drawn())) };
+    if word.len() < 8 || word.contains(char::is_control) {
+        let what = "the dashboard's token has fewer than 8 characters, or odd ones";
+        bail!(Failure::usage(what).hint(format!("export {TOKEN}=$(openssl rand -hex 16)")));
+    }
+    Ok(Token::Given(word))
 }
 
 pub(super) fn runtime() -> Result<Runtime> {
@@ -80,7 +119,7 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
         window: args.window,
         trigger: args.trigger.clone().unwrap_or(usual.trigger),
         landing: args.target.map_or(usual.landing, Landing::Target),
-        limits: usual.limits,
+        ..usual
     })
 }
 

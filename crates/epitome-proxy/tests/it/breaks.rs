@@ -1,6 +1,7 @@
 //! Connections and streams that break, and heads that nobody can read.
 
 use std::io::{Read as _, Write as _};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,23 +13,26 @@ use tokio::net::TcpStream;
 use crate::noting::{upstream, whole};
 use crate::stage::{Stage, before};
 
-/// An upstream that answers each connection once, as it is told, and closes it.
-fn closing(answer: &'static str) -> String {
+/// An upstream that answers each connection once, as it is told, and closes it; then it tells so.
+fn closing(answer: &'static str) -> (String, mpsc::Receiver<()>) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let (tell, closed) = mpsc::channel();
     std::thread::spawn(move || {
         while let Ok((mut socket, _)) = listener.accept() {
             let mut seen = [0; 1 << 12];
             let _some = socket.read(&mut seen);
             let _gone = socket.write_all(answer.as_bytes());
+            drop(socket);
+            let _nobody = tell.send(());
         }
     });
-    url
+    (url, closed)
 }
 
 #[tokio::test]
 async fn a_kept_connection_that_was_closed_is_replaced() {
-    let url = closing("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
+    let (url, closed) = closing("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
     let stage = Stage::new(&before(&url, None)).await;
     for path in ["/v1/messages", "/v1/models"].repeat(40) {
         let request = match path {
@@ -36,12 +40,14 @@ async fn a_kept_connection_that_was_closed_is_replaced() {
             _ => stage.post(path).body(Bytes::from_static(b"{}")),
         };
         assert_eq!(stage.call(request.expect("a request")).await.status(), 200, "{path}");
+        // A call that was sent before might have been read.
+        closed.recv().expect("it is closed");
     }
 }
 
 #[tokio::test]
 async fn an_upstream_that_switches_protocols_unasked_is_not_followed() {
-    let url =
+    let (url, _) =
         closing("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n");
     let stage = Stage::new(&before(&url, None)).await;
     for path in ["/v1/messages", "/v1/files"] {

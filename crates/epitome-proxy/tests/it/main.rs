@@ -3,6 +3,7 @@
 mod agents;
 mod bounds;
 mod breaks;
+mod dashboard;
 mod guards;
 mod noting;
 mod passes;
