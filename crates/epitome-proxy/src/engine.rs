@@ -123,7 +123,7 @@ impl Engines {
     }
 }
 
-/// The client of all upstreams. It follows no redirects, heeds no proxy of the environment, and goes where it is told.
+/// The client of all upstreams. It follows no redirects, and goes where it is told.
 fn asking(options: &ProxyOptions) -> Result<Asking, ProxyError> {
     let mut roots = RootCertStore::empty();
     if options.upstreams.iter().any(Upstream::is_encrypted) {
@@ -142,7 +142,10 @@ fn asking(options: &ProxyOptions) -> Result<Asking, ProxyError> {
     http.set_connect_timeout(Some(options.limits.connect));
     http.set_keepalive(Some(options.limits.head));
     let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
-    let connector = connector.enable_http1().enable_http2().wrap_connector(Connector(http));
+    let connector = connector
+        .enable_http1()
+        .enable_http2()
+        .wrap_connector(Connector::new(http, options.outward));
     let client = Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .timer(TokioTimer::new())

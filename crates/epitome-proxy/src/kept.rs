@@ -1,21 +1,47 @@
 //! Connections to upstreams, which are kept for the requests that follow.
 
+use std::error::Error;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::Uri;
+use http::uri::Scheme;
 use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioIo;
 use socket2::SockRef;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
+use crate::options::Outward;
+
 /// Connects, and notices where a connection that was kept is gone.
 #[derive(Clone, Debug)]
-pub(crate) struct Connector(pub(crate) HttpConnector);
+pub(crate) struct Connector {
+    http: HttpConnector,
+    /// Which upstreams are reached through a proxy.
+    proxies: Option<Arc<Matcher>>,
+}
+
+impl Connector {
+    pub(crate) fn new(http: HttpConnector, outward: Outward) -> Self {
+        let proxies = match outward {
+            Outward::Direct => None,
+            Outward::Environment => Some(Arc::new(Matcher::from_env())),
+        };
+        Connector { http, proxies }
+    }
+}
+
+/// Connects to an upstream.
+type Connecting = Pin<Box<dyn Future<Output = Result<Kept, ConnectError>> + Send>>;
+
+type ConnectError = Box<dyn Error + Send + Sync>;
 
 /// A connection that knows whether it was kept.
 #[derive(Debug)]
@@ -60,18 +86,39 @@ impl Kept {
     }
 }
 
+impl From<TokioIo<TcpStream>> for Kept {
+    fn from(stream: TokioIo<TcpStream>) -> Self {
+        Kept { stream, turn: Turn::Fresh }
+    }
+}
+
 impl Service<Uri> for Connector {
     type Response = Kept;
-    type Error = <HttpConnector as Service<Uri>>::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Kept, Self::Error>> + Send>>;
+    type Error = ConnectError;
+    type Future = Connecting;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.0.poll_ready(context)
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ConnectError>> {
+        self.http.poll_ready(context).map_err(ConnectError::from)
     }
 
-    fn call(&mut self, uri: Uri) -> Self::Future {
-        let connecting = self.0.call(uri);
-        Box::pin(async move { Ok(Kept { stream: connecting.await?, turn: Turn::Fresh }) })
+    fn call(&mut self, uri: Uri) -> Connecting {
+        let is_encrypted = uri.scheme() == Some(&Scheme::HTTPS);
+        let proxy =
+            self.proxies.as_ref().filter(|_| is_encrypted).and_then(|it| it.intercept(&uri));
+        let Some(proxy) = proxy else {
+            let connecting = self.http.call(uri);
+            return Box::pin(async move { Ok(Kept::from(connecting.await?)) });
+        };
+        // What is said through it is encrypted, but not what is said to it.
+        if proxy.uri().scheme() != Some(&Scheme::HTTP) {
+            let what = "of the proxies that the environment names only those at http:// are heeded";
+            return Box::pin(std::future::ready(Err(what.into())));
+        }
+        let mut tunnel = Tunnel::new(proxy.uri().clone(), self.http.clone());
+        if let Some(auth) = proxy.basic_auth() {
+            tunnel = tunnel.with_auth(auth.clone());
+        }
+        Box::pin(async move { Ok(Kept::from(tunnel.call(uri).await?)) })
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use epitome::session::{Landing, SessionOptionsError};
 use epitome::trigger::{TriggerError, When};
 
+use crate::log::RequestObserver;
 use crate::management::ManagementToken;
 use crate::upstream::Upstreams;
 
@@ -21,8 +22,23 @@ pub struct ProxyOptions {
     pub landing: Landing,
     /// What opens the dashboard at `/ui`; without it there is none, and nothing is kept for it.
     pub management: Option<ManagementToken>,
+    /// How upstreams are reached.
+    pub outward: Outward,
+    /// Who is told of each request.
+    pub observer: Option<RequestObserver>,
     /// What it puts up with.
     pub limits: ProxyLimits,
+}
+
+/// How upstreams are reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outward {
+    /// Directly.
+    #[default]
+    Direct,
+    /// Those at `https://` through the HTTP proxy that the environment names (`HTTPS_PROXY`, `ALL_PROXY`; not those of `NO_PROXY`),
+    /// which sees their names and nothing else.
+    Environment,
 }
 
 impl Default for ProxyOptions {
@@ -34,6 +50,8 @@ impl Default for ProxyOptions {
             trigger: When::default(),
             landing: Landing::Window(0.3),
             management: None,
+            outward: Outward::Direct,
+            observer: None,
             limits: ProxyLimits::default(),
         }
     }
@@ -97,6 +115,9 @@ pub enum ProxyError {
         "no certificates of authorities are found on this machine, so that no https:// upstream can prove who it is"
     )]
     NoRoots,
+    /// A file of PEM that holds not what it should.
+    #[error("no {0} in PEM: {1}")]
+    Pem(&'static str, String),
     /// Encryption can't be set up.
     #[error("no encryption: {0}")]
     Tls(#[from] rustls::Error),

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use epitome_tower::{Carrier as _, Route};
@@ -18,6 +19,7 @@ use crate::engine::{Engine, Engines};
 use crate::exchange::{Inbound, Load, NoReply, Outbound, Prompted};
 use crate::flow::{Collected, Flow, FlowError};
 use crate::guard::{admit, strip};
+use crate::log::{Answered, RequestObserver};
 use crate::meters::Meters;
 use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
 use crate::refusal::Refusal;
@@ -33,6 +35,7 @@ pub struct Proxy {
     pub(crate) limits: ProxyLimits,
     meters: Arc<Meters>,
     dashboard: Option<Dashboard>,
+    observer: Option<RequestObserver>,
     room: Room,
     /// What is unpacked at the same time: how large it becomes isn't known before.
     unpacking: Semaphore,
@@ -50,12 +53,33 @@ impl Proxy {
         Ok(Proxy {
             engines: Engines::new(options, &meters, ledger)?,
             dashboard,
+            observer: options.observer.clone(),
             upstreams: options.upstreams.clone(),
             limits: options.limits,
             room: Room::of(options.limits.held),
             unpacking: Semaphore::new(UNPACKING),
             meters,
         })
+    }
+
+    /// Answers a request, and tells whoever observes.
+    pub(crate) async fn told(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        listening: IpAddr,
+    ) -> Response<Flow> {
+        let Some(observer) = self.observer.clone() else {
+            return self.answer(request, listening).await;
+        };
+        let api = match request.method() {
+            &Method::POST => Wanted::of(request.uri().path()).name(),
+            _ => Wanted::Other.name(),
+        };
+        let begun = Instant::now();
+        let answer = self.answer(request, listening).await;
+        let status = answer.status().as_u16();
+        observer.tell(&Answered { api, status, took: begun.elapsed() });
+        answer
     }
 
     /// Answers a request that came in where it listens.
@@ -78,7 +102,7 @@ impl Proxy {
         if let Some(page) = self.page(&head) {
             return page;
         }
-        let Some(upstream) = self.upstreams.get(who) else {
+        let Some(upstream) = self.upstreams.get(who, path) else {
             self.meters.ended(name, "denied");
             let what = format!("no upstream is known for {path}");
             return Refusal::new(StatusCode::NOT_FOUND, "path", what).answer(who);

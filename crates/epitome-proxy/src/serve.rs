@@ -1,20 +1,25 @@
 //! Connections, from the first to the last.
 
 use std::convert::Infallible;
-use std::pin::pin;
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::service::service_fn;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::sync::{Semaphore, watch};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
 
 use crate::activity::Activity;
+use crate::flow::Flow;
 use crate::heard::Heard;
+use crate::listening::{Accepted, Listening};
 use crate::options::ProxyError;
 use crate::proxy::Proxy;
 
@@ -47,15 +52,80 @@ async fn until_idle(
     }
 }
 
+/// A request that is being answered.
+type Answering = Pin<Box<dyn Future<Output = Result<Response<Flow>, Infallible>> + Send>>;
+
+/// What each connection is served with.
+#[derive(Clone)]
+struct Serving {
+    proxy: Arc<Proxy>,
+    server: auto::Builder<TokioExecutor>,
+    listening: IpAddr,
+    acceptor: Option<TlsAcceptor>,
+    ending: watch::Receiver<bool>,
+}
+
+impl Serving {
+    /// Serves a connection to its end, from where it was accepted.
+    async fn accepted(self, accepted: Accepted, watcher: Watcher) {
+        let accepted = match self.acceptor.clone() {
+            Some(acceptor) => {
+                let mut ending = self.ending.clone();
+                let encrypting = timeout(self.proxy.limits.head, accepted.encrypted(acceptor));
+                tokio::select! {
+                    encrypted = encrypting => match encrypted {
+                        Ok(Ok(encrypted)) => encrypted,
+                        _ => return,
+                    },
+                    _ended = ending.changed() => return,
+                }
+            }
+            None => accepted,
+        };
+        self.connection(accepted, watcher).await;
+    }
+
+    async fn connection(self, stream: Accepted, watcher: Watcher) {
+        let Serving { proxy, server, listening, ending, .. } = self;
+        let waits = (proxy.limits.head, proxy.limits.drain);
+        let activity = Arc::<Activity>::default();
+        let answerer = Answerer { proxy, listening, activity: Arc::clone(&activity) };
+        let connection = server.serve_connection(Heard::new(TokioIo::new(stream)), answerer);
+        let connection = watcher.watch(connection.into_owned());
+        until_idle(connection, &activity, waits, ending).await;
+    }
+}
+
+/// Answers the requests of one connection.
+struct Answerer {
+    proxy: Arc<Proxy>,
+    listening: IpAddr,
+    activity: Arc<Activity>,
+}
+
+impl Service<Request<Incoming>> for Answerer {
+    type Response = Response<Flow>;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn call(&self, request: Request<Incoming>) -> Answering {
+        let (proxy, busy, listening) =
+            (Arc::clone(&self.proxy), self.activity.begin(), self.listening);
+        Box::pin(async move {
+            let answer = proxy.told(request, listening).await;
+            Ok(answer.map(|flow| flow.busy(busy)))
+        })
+    }
+}
+
 impl Proxy {
     /// Serves HTTP/1.1 and HTTP/2 until `ended` says so; then what is under way is finished, and nothing new is begun.
     pub async fn serve(
         self,
-        listener: TcpListener,
+        listener: impl Into<Listening>,
         ended: impl Future<Output = ()>,
     ) -> Result<(), ProxyError> {
-        let proxy = Arc::new(self);
-        let listening = listener.local_addr()?.ip();
+        let (proxy, listener) = (Arc::new(self), listener.into());
         let room = Arc::new(Semaphore::new(proxy.limits.connections));
         let graceful = GracefulShutdown::new();
         let (end, ending) = watch::channel(false);
@@ -65,6 +135,8 @@ impl Proxy {
         server.http1().auto_date_header(false);
         server.http2().timer(TokioTimer::new()).auto_date_header(false);
         server.http2().keep_alive_interval(Some(proxy.limits.head));
+        let (listening, acceptor) = (listener.address()?, listener.acceptor());
+        let serving = Serving { proxy, server, listening, acceptor, ending };
         let mut ended = pin!(ended);
         loop {
             let accepted = async {
@@ -76,28 +148,14 @@ impl Proxy {
                 () = ended.as_mut() => break,
                 accepted = accepted => accepted,
             };
-            let Ok((stream, _)) = accepted else {
+            let Ok(accepted) = accepted else {
                 // The client is gone already, or files are short for a while.
                 sleep(PAUSE).await;
                 continue;
             };
-            // Events of a stream are small, and none waits for the next.
-            drop(stream.set_nodelay(true));
-            let (proxy, ending) = (Arc::clone(&proxy), ending.clone());
-            let waits = (proxy.limits.head, proxy.limits.drain);
-            let activity = Arc::<Activity>::default();
-            let own = Arc::clone(&activity);
-            let service = service_fn(move |request| {
-                let (proxy, busy) = (Arc::clone(&proxy), own.begin());
-                async move {
-                    let answer = proxy.answer(request, listening).await;
-                    Ok::<_, Infallible>(answer.map(|flow| flow.busy(busy)))
-                }
-            });
-            let connection = server.serve_connection(Heard::new(TokioIo::new(stream)), service);
-            let connection = graceful.watch(connection.into_owned());
+            let connection = serving.clone().accepted(accepted, graceful.watcher());
             tokio::spawn(async move {
-                until_idle(connection, &activity, waits, ending).await;
+                connection.await;
                 drop(place);
             });
         }

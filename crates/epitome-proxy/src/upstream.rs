@@ -128,6 +128,11 @@ impl Upstream {
         let path = asked.path();
         let tail = match path.strip_prefix("/v1/") {
             Some(rest) if self.prefix.ends_with("/v1") => format!("/{rest}"),
+            None if path.starts_with(CODEX)
+                && self.prefix.ends_with(CODEX.trim_end_matches('/')) =>
+            {
+                path[CODEX.len() - 1..].to_owned()
+            }
             None if self.prefix.is_empty() && is_bare(path) => format!("/v1{path}"),
             _ => path.to_owned(),
         };
@@ -153,13 +158,16 @@ pub struct Upstreams {
     each: [Upstream; 3],
     /// Where requests go that speak nobody's interface.
     other: Option<Upstream>,
+    /// Where requests of a login of Codex go.
+    codex: Upstream,
 }
 
 impl Default for Upstreams {
     /// The providers' public addresses.
     fn default() -> Self {
         let public = |provider: Provider| provider.public().parse().expect("a well-formed address");
-        Upstreams { each: Provider::ALL.map(public), other: None }
+        let codex = "https://chatgpt.com".parse().expect("a well-formed address");
+        Upstreams { each: Provider::ALL.map(public), other: None, codex }
     }
 }
 
@@ -183,14 +191,16 @@ impl Upstreams {
                 return Err(UpstreamError::Twice(name.to_owned()));
             }
         }
-        let public = Upstreams::default().each;
+        let Upstreams { each: public, codex, .. } = Upstreams::default();
+        let [_, openai, _] = &each;
+        let codex = openai.clone().or_else(|| other.clone()).unwrap_or(codex);
         let mut at = 0;
         let each = each.map(|named| {
             let public = &public[at];
             at += 1;
             named.or_else(|| other.clone()).unwrap_or_else(|| public.clone())
         });
-        Ok(Upstreams { each, other })
+        Ok(Upstreams { each, other, codex })
     }
 
     /// Each of them once.
@@ -201,7 +211,10 @@ impl Upstreams {
     }
 
     /// Where a request of this provider's interface, or of nobody's, goes.
-    pub(crate) fn get(&self, provider: Option<Provider>) -> Option<&Upstream> {
+    pub(crate) fn get(&self, provider: Option<Provider>, path: &str) -> Option<&Upstream> {
+        if path.starts_with(CODEX) && provider == Some(Provider::OpenAi) {
+            return Some(&self.codex);
+        }
         match provider {
             Some(provider) => {
                 let at = Provider::ALL.iter().position(|known| *known == provider)?;
@@ -271,9 +284,22 @@ pub(crate) fn provider_of(format: Format) -> Option<Provider> {
     }
 }
 
+/// What Codex asks where its user is known by a login.
+const CODEX: &str = "/backend-api/codex/";
+
+/// Whether a path is one of Google's or Amazon's clouds, whose hosts and credentials are their own: no public address of a
+/// provider knows them.
+fn is_of_a_cloud(path: &str) -> bool {
+    let path = path.strip_prefix("/v1beta1").or(path.strip_prefix("/v1")).unwrap_or(path);
+    path.starts_with("/projects/") || path.starts_with("/model/")
+}
+
 /// Whose interface a request speaks: by its path, else by the headers that only this provider's clients send. A credential
 /// goes to nobody by a guess.
 pub(crate) fn provider(wanted: &Wanted, path: &str, headers: &HeaderMap) -> Option<Provider> {
+    if is_of_a_cloud(path) {
+        return None;
+    }
     if let Wanted::Answer(route) | Wanted::Count(route) = wanted {
         return provider_of(route.format);
     }
@@ -288,7 +314,8 @@ pub(crate) fn provider(wanted: &Wanted, path: &str, headers: &HeaderMap) -> Opti
     if has("x-goog-") {
         return Some(Provider::Gemini);
     }
-    let is_openai = path.starts_with("/v1/") || is_bare(path) || has("openai-");
+    let is_openai =
+        path.starts_with("/v1/") || path.starts_with(CODEX) || is_bare(path) || has("openai-");
     is_openai.then_some(Provider::OpenAi)
 }
 
@@ -312,6 +339,17 @@ mod tests {
             ("https://a/v1/", "/responses", "https://a/v1/responses"),
             ("http://a:8/api/v1", "/v1/chat/completions", "http://a:8/api/v1/chat/completions"),
             ("https://a/backend-api/codex", "/responses", "https://a/backend-api/codex/responses"),
+            (
+                "https://a/backend-api/codex",
+                "/backend-api/codex/models",
+                "https://a/backend-api/codex/models",
+            ),
+            ("https://a", "/backend-api/codex/responses", "https://a/backend-api/codex/responses"),
+            (
+                "https://a",
+                "/model/anthropic.c%3A0/invoke",
+                "https://a/model/anthropic.c%3A0/invoke",
+            ),
             (
                 "https://a",
                 "/v1beta/models/m:countTokens?key=k",
@@ -341,6 +379,15 @@ mod tests {
             ("/v1/models", &with("anthropic-version"), Some(Provider::Anthropic)),
             ("/api/event_logging", &with("anthropic-beta"), Some(Provider::Anthropic)),
             ("/model/m/converse", &bearer, None),
+            ("/model/eu.anthropic.claude/invoke", &with("anthropic-version"), None),
+            ("/v1/projects/p/locations/l/publishers/anthropic/models/m:rawPredict", &bearer, None),
+            (
+                "/v1/projects/p/locations/l/publishers/google/models/m:generateContent",
+                &bearer,
+                None,
+            ),
+            ("/backend-api/codex/responses", &bearer, Some(Provider::OpenAi)),
+            ("/backend-api/codex/models", &bearer, Some(Provider::OpenAi)),
             ("/anything", &bearer, None),
         ] {
             assert_eq!(provider(&Wanted::of(path), path, headers), who, "{path}");

@@ -1,8 +1,10 @@
 //! What `serve` takes.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use epitome::Target;
 use epitome::trigger::When;
 
@@ -23,9 +25,21 @@ ends it at once. See docs/proxy.md.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen; port 0 takes a free one. An address that others reach needs --plain.
+    /// Where to listen: an address, of which port 0 takes a free one, or unix:PATH. One that others reach needs TLS or --plain.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7411")]
-    pub(crate) listen: SocketAddr,
+    pub(crate) listen: ListenAt,
+
+    /// A file with the certificates to prove who it is with TLS, its own first, in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+
+    /// A file with the private key of that, in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+
+    /// Write a line to stderr for each request, without content or credentials.
+    #[arg(long, value_name = "FORM")]
+    pub(crate) log: Option<LogForm>,
 
     /// Let others reach it without TLS: credentials and conversations can be read on the way, unless something else encrypts.
     #[arg(long)]
@@ -38,6 +52,33 @@ pub(crate) struct ServeArgs {
 
     #[command(flatten)]
     pub(crate) proxy: ProxyArgs,
+}
+
+/// Where to listen.
+#[derive(Clone, Debug)]
+pub(crate) enum ListenAt {
+    Address(SocketAddr),
+    /// A socket of this machine.
+    Path(PathBuf),
+}
+
+impl FromStr for ListenAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            return Ok(ListenAt::Path(PathBuf::from(path)));
+        }
+        let why = || format!("`{text}` is neither an address with a port nor unix:PATH");
+        text.parse().map(ListenAt::Address).map_err(|_| why())
+    }
+}
+
+/// How requests are told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogForm {
+    /// JSON: `time` (seconds since 1970), `api`, `status`, `ms` until the answer began.
+    Json,
 }
 
 /// What every proxy is told.

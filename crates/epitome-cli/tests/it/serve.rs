@@ -156,6 +156,34 @@ fn an_upstream_must_prove_who_it_is() {
 }
 
 #[test]
+fn upstreams_are_reached_through_the_proxy_of_the_environment() {
+    let bench = Bench::new();
+    let (pem, _) = certified();
+    bench.write("own.pem", pem);
+    let trusted = bench.path("own.pem");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let proxy = format!("http://me:word@{}", listener.local_addr().expect("it is bound"));
+    let variables = [
+        ("SSL_CERT_FILE", trusted.to_str().expect("a plain path")),
+        ("HTTPS_PROXY", &proxy),
+        ("NO_PROXY", "near.example"),
+    ];
+    let served = Served::new(&bench, &["--upstream", "https://models.example"], &variables);
+    let asked = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("it is asked");
+        let mut seen = [0; 1 << 12];
+        let count = stream.read(&mut seen).expect("a head");
+        stream.write_all(b"HTTP/1.1 403 Forbidden\r\n\r\n").expect("it is read");
+        String::from_utf8_lossy(&seen[..count]).into_owned()
+    });
+    let answer = served.ask("GET /v1/models HTTP/1.1\r\nauthorization: Bearer sk-user-secret");
+    assert!(answer.starts_with("HTTP/1.1 502 Bad Gateway"), "{answer}");
+    let asked = asked.join().expect("it was asked");
+    assert!(asked.starts_with("CONNECT models.example:443 HTTP/1.1\r\n"), "{asked}");
+    assert!(asked.contains("Basic bWU6d29yZA==") && !asked.contains("secret"), "{asked}");
+}
+
+#[test]
 fn what_makes_no_sense_is_a_usage_error() {
     let bench = Bench::new();
     for (flags, named) in [
@@ -168,6 +196,10 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("--trigger 300%", "--trigger"),
         ("--target 0", "--target"),
         ("--token short", "8 characters"),
+        ("--listen nowhere", "unix:PATH"),
+        ("--listen unix:/nowhere/at/all", "/nowhere/at/all"),
+        ("--tls-cert a.pem", "--tls-key"),
+        ("--tls-cert a.pem --tls-key b.pem", "a.pem"),
     ] {
         let ran = bench.run(&format!("serve {flags}")).ends(2);
         assert!(ran.err.contains(named), "{flags}: {}", ran.err);

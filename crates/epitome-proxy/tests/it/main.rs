@@ -5,6 +5,7 @@ mod bounds;
 mod breaks;
 mod dashboard;
 mod guards;
+mod listens;
 mod noting;
 mod passes;
 mod stage;
