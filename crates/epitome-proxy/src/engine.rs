@@ -99,7 +99,7 @@ impl Engines {
     /// The name of whoever sends these headers to this upstream: a keyed digest of the credentials, from which nobody can find them.
     pub(crate) fn tenant(
         &self,
-        upstream: &Upstream,
+        upstream: &str,
         headers: &HeaderMap,
         query: Option<&str>,
     ) -> Arc<str> {
@@ -108,7 +108,7 @@ impl Engines {
             digest.update(&(bytes.len() as u64).to_le_bytes());
             digest.update(bytes);
         };
-        part(upstream.to_string().as_bytes());
+        part(upstream.as_bytes());
         for name in ["authorization", "x-api-key", "api-key", "x-goog-api-key"] {
             part(name.as_bytes());
             for value in headers.get_all(name) {

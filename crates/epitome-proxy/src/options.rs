@@ -22,12 +22,24 @@ pub struct ProxyOptions {
     pub landing: Landing,
     /// What opens the dashboard at `/ui`; without it there is none, and nothing is kept for it.
     pub management: Option<ManagementToken>,
+    /// From what agents may recall, at `/mcp`, what was hidden of their conversations.
+    pub recall: RecallSource,
     /// How upstreams are reached.
     pub outward: Outward,
     /// Who is told of each request.
     pub observer: Option<RequestObserver>,
     /// What it puts up with.
     pub limits: ProxyLimits,
+}
+
+/// From what agents may recall what was hidden of their conversations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecallSource {
+    /// From nothing.
+    #[default]
+    None,
+    /// From what the proxy keeps in memory of the newest compactions, each credential from its own.
+    Memory,
 }
 
 /// How upstreams are reached.
@@ -50,6 +62,7 @@ impl Default for ProxyOptions {
             trigger: When::default(),
             landing: Landing::Window(0.3),
             management: None,
+            recall: RecallSource::None,
             outward: Outward::Direct,
             observer: None,
             limits: ProxyLimits::default(),

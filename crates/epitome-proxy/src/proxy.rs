@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
+use epitome_server::PATH;
 use epitome_tower::{Carrier as _, Route};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::request::Parts;
@@ -19,9 +20,11 @@ use crate::engine::{Engine, Engines};
 use crate::exchange::{Inbound, Load, NoReply, Outbound, Prompted};
 use crate::flow::{Collected, Flow, FlowError};
 use crate::guard::{admit, strip};
+use crate::ledger::Ledger;
 use crate::log::{Answered, RequestObserver};
 use crate::meters::Meters;
-use crate::options::{ProxyError, ProxyLimits, ProxyOptions};
+use crate::options::{ProxyError, ProxyLimits, ProxyOptions, RecallSource};
+use crate::recall::Recall;
 use crate::refusal::Refusal;
 use crate::room::{Room, Share};
 use crate::stall::{begun, events, is_streamed};
@@ -35,6 +38,9 @@ pub struct Proxy {
     pub(crate) limits: ProxyLimits,
     meters: Arc<Meters>,
     dashboard: Option<Dashboard>,
+    /// What is known of conversations for the dashboard and for recalls.
+    ledger: Option<Arc<Ledger>>,
+    recall: Option<Arc<Recall>>,
     observer: Option<RequestObserver>,
     room: Room,
     /// What is unpacked at the same time: how large it becomes isn't known before.
@@ -48,11 +54,18 @@ impl Proxy {
     /// Asks nobody anything yet.
     pub fn new(options: &ProxyOptions) -> Result<Self, ProxyError> {
         let meters = Arc::new(Meters::new());
-        let dashboard = options.management.clone().map(Dashboard::new);
-        let ledger = dashboard.as_ref().map(|dashboard| &dashboard.ledger);
+        let recall = match options.recall {
+            RecallSource::None => None,
+            RecallSource::Memory => Some(Arc::<Recall>::default()),
+        };
+        let is_kept = options.management.is_some() || recall.is_some();
+        let ledger = is_kept.then(Ledger::new);
+        let dashboard = options.management.clone().zip(ledger.clone());
         Ok(Proxy {
-            engines: Engines::new(options, &meters, ledger)?,
-            dashboard,
+            engines: Engines::new(options, &meters, ledger.as_ref())?,
+            dashboard: dashboard.map(|(token, ledger)| Dashboard::new(token, ledger)),
+            ledger,
+            recall,
             observer: options.observer.clone(),
             upstreams: options.upstreams.clone(),
             limits: options.limits,
@@ -102,12 +115,17 @@ impl Proxy {
         if let Some(page) = self.page(&head) {
             return page;
         }
+        if let Some(recall) = self.recall.as_ref().filter(|_| path == PATH) {
+            let owner = self.engines.tenant("", &head.headers, head.uri.query());
+            let flow = Flow::new(incoming, self.limits.silence);
+            return recall.answer(&owner, head, flow).await;
+        }
         let Some(upstream) = self.upstreams.get(who, path) else {
             self.meters.ended(name, "denied");
             let what = format!("no upstream is known for {path}");
             return Refusal::new(StatusCode::NOT_FOUND, "path", what).answer(who);
         };
-        let tenant = self.engines.tenant(upstream, &head.headers, head.uri.query());
+        let tenant = self.engines.tenant(&upstream.to_string(), &head.headers, head.uri.query());
         let mut head = head;
         match upstream.address(&head.uri) {
             Ok(address) => head.uri = address,
@@ -155,7 +173,8 @@ impl Proxy {
             (prompted.clone(), head.uri.clone(), self.limits.keep_alive);
         let (call, mut client) = (Call::begun(), engine.client.clone());
         let (own, meters, asked) = (Arc::clone(&call), Arc::clone(&self.meters), prompted.clone());
-        let ledger = self.dashboard.as_ref().map(|dashboard| Arc::clone(&dashboard.ledger));
+        let (ledger, recall) = (self.ledger.clone(), self.recall.clone());
+        let owner = self.engines.tenant("", &head.headers, head.uri.query());
         let mut answer = Box::pin(call.answered_by(async move {
             let answer = send(&mut client, head, load).await;
             let Some(sent) = own.sent() else { return answer };
@@ -170,7 +189,11 @@ impl Proxy {
                 let entered = Arc::clone(&entered);
                 tokio::task::spawn_blocking(move || {
                     let after = std::str::from_utf8(&body).unwrap_or_default();
-                    entered.looked_at(format, asked.text().unwrap_or_default(), after);
+                    let before = asked.text().unwrap_or_default();
+                    entered.looked_at(format, before, after);
+                    if let Some(recall) = recall {
+                        recall.hid(&owner, entered.conversation(), format, [before, after]);
+                    }
                 });
             }
             answer.map(|it| it.accounted(Box::new(move |billed| entered.billed(billed))))

@@ -50,6 +50,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "WORD")]
     pub(crate) token: Option<String>,
 
+    /// Let agents have back over the Model Context Protocol, at /mcp, what was hidden of conversations of their own credential; up
+    /// to 64 MiB of it are kept in memory.
+    #[arg(long)]
+    pub(crate) recall: bool,
+
     #[command(flatten)]
     pub(crate) proxy: ProxyArgs,
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, bail};
 use epitome::session::Landing;
 use epitome_proxy::{
-    Answered, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyOptions,
+    Answered, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyOptions, RecallSource,
     RequestObserver, TlsIdentity, Upstreams,
 };
 use serde_json::json;
@@ -44,7 +44,8 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
     let token = token(args.token.as_deref())?;
     let management = Some(ManagementToken::new(token.word()));
     let observer = args.log.map(|LogForm::Json| RequestObserver::new(log));
-    let options = ProxyOptions { management, observer, ..options(&args.proxy)? };
+    let recall = if args.recall { RecallSource::Memory } else { RecallSource::None };
+    let options = ProxyOptions { management, observer, recall, ..options(&args.proxy)? };
     let (proxy, socket, at) = match &args.listen {
         ListenAt::Address(at) => {
             let (proxy, listener, at) = listening(&options, *at)?;

@@ -166,6 +166,11 @@ impl Book {
 }
 
 impl Entered {
+    /// The name of its conversation.
+    pub(crate) fn conversation(&self) -> String {
+        self.ledger.name(&self.of)
+    }
+
     /// What the provider says that it bills.
     pub(crate) fn billed(&self, billed: Billed) {
         let mut book = self.ledger.book();

@@ -29,12 +29,12 @@ const AGAIN: &str = "15";
 /// The dashboard.
 pub(crate) struct Dashboard {
     token: ManagementToken,
-    pub(crate) ledger: Arc<Ledger>,
+    ledger: Arc<Ledger>,
 }
 
 impl Dashboard {
-    pub(crate) fn new(token: ManagementToken) -> Self {
-        Dashboard { token, ledger: Ledger::new() }
+    pub(crate) fn new(token: ManagementToken, ledger: Arc<Ledger>) -> Self {
+        Dashboard { token, ledger }
     }
 
     /// The page that a request is for, if it is for one.

@@ -8,6 +8,7 @@ mod guards;
 mod listens;
 mod noting;
 mod passes;
+mod recalls;
 mod stage;
 mod waits;
 mod works;

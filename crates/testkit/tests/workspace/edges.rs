@@ -22,7 +22,7 @@ const EDGES: [(&str, &[&str]); 13] = [
         ],
     ),
     ("epitome-llm", &["epitome"]),
-    ("epitome-proxy", &["epitome", "epitome-tower"]),
+    ("epitome-proxy", &["epitome", "epitome-server", "epitome-tower"]),
     ("epitome-recordings", &["epitome"]),
     ("epitome-rpc", &["epitome"]),
     ("epitome-server", &["epitome"]),
