@@ -7,7 +7,6 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::flow::Flow;
-use crate::stall::event;
 use crate::upstream::{Provider, provider_of};
 
 /// Why a request isn't answered by its upstream.
@@ -59,4 +58,24 @@ impl Refusal {
         answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         answer
     }
+}
+
+/// An error, as this API's streams tell it.
+pub(crate) fn event(format: Format, error: &Value) -> Bytes {
+    let (name, data) = match format {
+        Format::Anthropic => ("event: error\n", error.clone()),
+        Format::OpenaiResponses => {
+            let told = &error["error"];
+            let code = if told["code"].is_null() { &told["type"] } else { &told["code"] };
+            let data = json!({"type": "error", "code": code, "message": told["message"], "param": told["param"], "sequence_number": 0});
+            ("event: error\n", data)
+        }
+        Format::GeminiInteractions => {
+            let mut data = error.clone();
+            data["event_type"] = json!("error");
+            ("event: error\n", data)
+        }
+        _ => ("", error.clone()),
+    };
+    format!("{name}data: {data}\n\n").into()
 }

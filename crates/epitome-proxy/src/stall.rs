@@ -4,11 +4,11 @@ use epitome::Format;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Response, StatusCode};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::exchange::Inbound;
 use crate::flow::{Collected, Flow};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, event};
 
 /// The longest refusal that is told.
 const LONGEST: usize = 1 << 16;
@@ -64,26 +64,6 @@ pub(crate) async fn events(format: Format, answer: Result<Inbound, Refusal>) -> 
         return Flow::from(refusal.event(format));
     };
     Flow::from(event(format, &told))
-}
-
-/// An error, as this API's streams tell it.
-pub(crate) fn event(format: Format, error: &Value) -> bytes::Bytes {
-    let (name, data) = match format {
-        Format::Anthropic => ("event: error\n", error.clone()),
-        Format::OpenaiResponses => {
-            let told = &error["error"];
-            let code = if told["code"].is_null() { &told["type"] } else { &told["code"] };
-            let data = json!({"type": "error", "code": code, "message": told["message"], "param": told["param"], "sequence_number": 0});
-            ("event: error\n", data)
-        }
-        Format::GeminiInteractions => {
-            let mut data = error.clone();
-            data["event_type"] = json!("error");
-            ("event: error\n", data)
-        }
-        _ => ("", error.clone()),
-    };
-    format!("{name}data: {data}\n\n").into()
 }
 
 #[cfg(test)]
