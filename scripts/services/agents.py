@@ -5,7 +5,7 @@
 Each works in a project of its own for a turn, with a scripted model; its recording is compacted in place, and its next
 turn, in a new process, is captured: the request that it sends is the compacted view. Then the recording is restored and
 compared with what it was. With `install` an agent's own compaction is archived first, its summary is told what to keep, and it
-is told again afterwards; `uninstall` gives its settings their bytes again. Four of them work past the window behind `epitome wrap`.
+is told again afterwards; `uninstall` gives its settings their bytes again. Five of them work past the window behind `epitome wrap`.
 Nothing is in reach but the scripted server: each runs in a network of its own (`unshare`; without that it is skipped).
 """
 
@@ -403,6 +403,16 @@ def opencode_works_behind_the_proxy(folder, words):
     works_behind_the_proxy(desk, agent, "claude-opus-5-5", "bash", "command", {"description": "look"}, "anthropic")
 
 
+def pi_works_behind_the_proxy(folder, words):
+    desk = Desk(folder, words)
+    near = folder / "near"
+    near.mkdir()
+    desk.env["TMPDIR"] = str(near)
+    agent = ["pi", "--provider", "anthropic", "--model", "claude-opus-5-5", "-p", "TASK"]
+    works_behind_the_proxy(desk, agent, "claude-opus-5-5", "bash", "command", {}, "anthropic")
+    assert not list(near.glob("epitome-*")), "it leaves nothing behind"
+
+
 # The session of docs/agents.md.
 
 PAPER = HERE.parent.parent / "docs" / "agents.md"
@@ -523,6 +533,7 @@ def main():
         codex_works_behind_the_proxy,
         gemini_cli_works_behind_the_proxy,
         opencode_works_behind_the_proxy,
+        pi_works_behind_the_proxy,
         codex_says_what_stands_in_the_paper,
     ]
     if os.environ.get("EPITOME_ALONE") != "yes":

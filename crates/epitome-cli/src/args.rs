@@ -51,7 +51,7 @@ pub(crate) use mcp::McpArgs;
 pub(crate) use program::{ConfigCommand, DoctorArgs, FilesArgs, ModelsArgs, SchemaArgs};
 pub(crate) use reading::{InputArgs, ReadingArgs};
 #[cfg(feature = "proxy")]
-pub(crate) use serve::{ProxyArgs, ServeArgs};
+pub(crate) use serve::{ListenAt, LogForm, ProxyArgs, ServeArgs};
 #[cfg(feature = "grpc")]
 pub(crate) use sidecar::SidecarArgs;
 pub(crate) use summary::SummaryArgs;

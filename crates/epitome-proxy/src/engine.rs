@@ -15,7 +15,10 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
+use crate::call::hear;
 use crate::exchange::Asking;
+use crate::kept::Connector;
+use crate::ledger::Ledger;
 use crate::meters::Meters;
 use crate::options::{ProxyError, ProxyLimits, ProxyOptions, draw_secret};
 use crate::upstream::{Upstream, api};
@@ -49,7 +52,11 @@ pub(crate) struct Engines {
 }
 
 impl Engines {
-    pub(crate) fn new(options: &ProxyOptions, meters: &Arc<Meters>) -> Result<Self, ProxyError> {
+    pub(crate) fn new(
+        options: &ProxyOptions,
+        meters: &Arc<Meters>,
+        ledger: Option<&Arc<Ledger>>,
+    ) -> Result<Self, ProxyError> {
         check(options)?;
         let bare = asking(options)?;
         let secret = options.state.as_ref().map_or_else(draw_secret, |state| state.secret);
@@ -85,8 +92,14 @@ impl Engines {
                 Some(state) => layer.kept_in(Arc::clone(&state.conversations)),
                 None => layer,
             };
-            let meters = Arc::clone(meters);
-            let layer = layer.observed_by(move |event| meters.told(api(format), event));
+            let (meters, ledger) = (Arc::clone(meters), ledger.cloned());
+            let layer = layer.observed_by(move |event| {
+                meters.told(api(format), event);
+                hear(event);
+                if let Some(ledger) = &ledger {
+                    ledger.told(api(format), event);
+                }
+            });
             let client = bare.clone().with_compaction(layer.clone());
             each.push(Engine { format, layer, client });
         }
@@ -100,7 +113,7 @@ impl Engines {
     /// The name of whoever sends these headers to this upstream: a keyed digest of the credentials, from which nobody can find them.
     pub(crate) fn tenant(
         &self,
-        upstream: &Upstream,
+        upstream: &str,
         headers: &HeaderMap,
         query: Option<&str>,
     ) -> Arc<str> {
@@ -109,7 +122,7 @@ impl Engines {
             digest.update(&(bytes.len() as u64).to_le_bytes());
             digest.update(bytes);
         };
-        part(upstream.to_string().as_bytes());
+        part(upstream.as_bytes());
         for name in ["authorization", "x-api-key", "api-key", "x-goog-api-key"] {
             part(name.as_bytes());
             for value in headers.get_all(name) {
@@ -130,7 +143,7 @@ fn chain_key(bytes: &[u8; 32]) -> ChainKey {
     ChainKey([(); 4].map(|()| words.next().and_then(Result::ok).expect("32 bytes are four words")))
 }
 
-/// The client of all upstreams. It follows no redirects, heeds no proxy of the environment, and goes where it is told.
+/// The client of all upstreams. It follows no redirects, and goes where it is told.
 fn asking(options: &ProxyOptions) -> Result<Asking, ProxyError> {
     let mut roots = RootCertStore::empty();
     if options.upstreams.iter().any(Upstream::is_encrypted) {
@@ -149,7 +162,10 @@ fn asking(options: &ProxyOptions) -> Result<Asking, ProxyError> {
     http.set_connect_timeout(Some(options.limits.connect));
     http.set_keepalive(Some(options.limits.head));
     let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
-    let connector = connector.enable_http1().enable_http2().wrap_connector(http);
+    let connector = connector
+        .enable_http1()
+        .enable_http2()
+        .wrap_connector(Connector::new(http, options.outward));
     let client = Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .timer(TokioTimer::new())

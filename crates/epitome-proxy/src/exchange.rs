@@ -1,5 +1,7 @@
 //! One request and its reply, as the layer and the client see them.
 
+use std::error::Error;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,19 +12,23 @@ use epitome::Format;
 use epitome_tower::{Carrier, Read, Reply, Tell};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
-use http::{HeaderValue, Request, Response, Version};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Version};
+use http_body::Body as _;
+use hyper::body::Incoming;
 use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::{self, Client};
+use serde::Deserialize;
 use tokio::time::timeout;
 use tower_service::Service;
 
+use crate::call::upstream;
 use crate::encoding::Encoding;
-use crate::flow::{Collected, Flow};
+use crate::flow::{Collected, Flow, FlowError};
 use crate::guard::strip;
+use crate::kept::{Connector, Gone};
 use crate::native::Insert;
 use crate::opening::Opening;
-use crate::usage::Usage;
+use crate::usage::{Account, Usage};
 
 /// A request on its way to an upstream, whose address it has.
 pub(crate) struct Outbound {
@@ -36,6 +42,19 @@ pub(crate) enum Load {
     Unseen(Flow),
     /// A call of a model, or a count.
     Seen(Prompted),
+}
+
+impl Load {
+    /// The body, and the same once more, where it is at hand.
+    fn with_spare(self) -> (Flow, Option<Bytes>) {
+        match self {
+            Load::Unseen(flow) => {
+                let spare = flow.is_end_stream().then(Bytes::new);
+                (flow, spare)
+            }
+            Load::Seen(prompted) => (Flow::from(prompted.bytes.clone()), Some(prompted.bytes)),
+        }
+    }
 }
 
 /// A body with a prompt.
@@ -52,6 +71,16 @@ pub(crate) struct Prompted {
 }
 
 impl Prompted {
+    /// The model that it is for.
+    pub(crate) fn named_model(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Named {
+            model: String,
+        }
+        let in_body = || Some(serde_json::from_str::<Named>(self.text()?).ok()?.model);
+        self.model.clone().or_else(in_body)
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.decoded {
             Some(text) => Some(text),
@@ -215,6 +244,16 @@ impl Inbound {
         Inbound { reply: Response::from_parts(head, flow), ..self }
     }
 
+    /// The same, with somebody who is told what it says that it is billed.
+    pub(crate) fn accounted(self, account: Account) -> Self {
+        Inbound { reply: self.reply.map(|flow| flow.accounted(account)), ..self }
+    }
+
+    /// A reply of which nobody asks how it opens.
+    pub(crate) fn new(reply: Response<Flow>) -> Self {
+        Inbound { reply, opening: Duration::ZERO, may_be_cut: false }
+    }
+
     /// The same, once its stream has said whether the prompt is too long.
     async fn opened(self) -> (Self, Read) {
         let headers = self.reply.headers();
@@ -249,13 +288,36 @@ pub(crate) enum NoReply {
     /// It doesn't begin to answer.
     #[error("no answer within {} s", .0.as_secs())]
     Late(Duration),
+    /// It speaks another protocol from here on, for which nobody asked.
+    #[error("it switches protocols, and wasn't asked to")]
+    Switched,
+}
+
+/// The error of this kind that another one was made of.
+fn found<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        // Errors of input and output don't give what they hold as their source.
+        let held = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        let found = error.downcast_ref::<E>().or_else(|| held?.downcast_ref::<E>());
+        if found.is_some() {
+            return found;
+        }
+        cause = error.source();
+    }
+    None
 }
 
 impl NoReply {
+    /// Why the client's own request didn't come to its end.
+    pub(crate) fn of_request(&self) -> Option<&FlowError> {
+        found(self)
+    }
+
     /// What went wrong, with its causes.
     pub(crate) fn words(&self) -> String {
         let mut words = self.to_string();
-        let mut cause = std::error::Error::source(self);
+        let mut cause = self.source();
         while let Some(error) = cause {
             let more = error.to_string();
             if !words.ends_with(&more) {
@@ -270,11 +332,41 @@ impl NoReply {
 /// The client of all upstreams.
 #[derive(Clone)]
 pub(crate) struct Asking {
-    pub(crate) client: Client<HttpsConnector<HttpConnector>, Flow>,
+    pub(crate) client: Client<HttpsConnector<Connector>, Flow>,
     /// The most between a request and the beginning of its reply, and between two frames of that.
     pub(crate) patience: Duration,
     /// The most that the opening of a stream is held back.
     pub(crate) opening: Duration,
+}
+
+/// How often a request is sent that no upstream can have read.
+const ATTEMPTS: usize = 4;
+
+/// Whether a request that failed so may be sent again (RFC 9110, 9.2.2): nobody can have read it, or it changes nothing.
+fn may_be_asked_again(method: &Method, error: &legacy::Error) -> bool {
+    let is_broken = || {
+        let cut = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
+        found::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message)
+            || found::<io::Error>(error).is_some_and(|error| cut.contains(&error.kind()))
+    };
+    !error.is_connect() && (found::<Gone>(error).is_some() || method.is_safe() && is_broken())
+}
+
+impl Asking {
+    async fn ask(self, head: Parts, load: Load) -> Result<Response<Incoming>, legacy::Error> {
+        let (mut flow, spare) = load.with_spare();
+        if let Some(spare) = spare {
+            for _ in 1..ATTEMPTS {
+                match self.client.request(Request::from_parts(head.clone(), flow)).await {
+                    Err(error) if may_be_asked_again(&head.method, &error) => {
+                        flow = Flow::from(spare.clone());
+                    }
+                    done => return done,
+                }
+            }
+        }
+        self.client.request(Request::from_parts(head, flow)).await
+    }
 }
 
 impl Service<Outbound> for Asking {
@@ -288,18 +380,22 @@ impl Service<Outbound> for Asking {
 
     fn call(&mut self, Outbound { mut head, load }: Outbound) -> Self::Future {
         head.version = Version::HTTP_11;
-        let (flow, opening, may_be_cut) = match load {
-            Load::Unseen(flow) => (flow, Duration::ZERO, false),
+        let patience = self.patience;
+        let (opening, body, may_be_cut) = match &load {
+            Load::Unseen(_) => (Duration::ZERO, None, false),
             Load::Seen(prompted) => {
                 let may_be_cut = prompted.format == Format::Anthropic;
-                (Flow::from(prompted.bytes), self.opening, may_be_cut)
+                (self.opening, Some(prompted.bytes.clone()), may_be_cut)
             }
         };
-        let asking = self.client.request(Request::from_parts(head, flow));
-        let patience = self.patience;
+        let asking = self.clone().ask(head, load);
         Box::pin(async move {
-            let reply = timeout(patience, asking).await.map_err(|_| NoReply::Late(patience))??;
+            let asked = upstream(body, timeout(patience, asking)).await;
+            let reply = asked.map_err(|_| NoReply::Late(patience))??;
             let (mut head, incoming) = reply.into_parts();
+            if head.status == StatusCode::SWITCHING_PROTOCOLS {
+                return Err(NoReply::Switched);
+            }
             head.version = Version::HTTP_11;
             strip(&mut head.headers);
             let reply = Response::from_parts(head, Flow::new(incoming, patience));

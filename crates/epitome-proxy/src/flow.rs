@@ -1,9 +1,9 @@
 //! Bodies that flow through: what was read ahead, then what still comes.
 
 use std::collections::VecDeque;
-use std::future::{Future as _, poll_fn};
+use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::activity::Activity;
 use crate::native::Insert;
-use crate::usage::Usage;
+use crate::usage::{Account, Usage};
 
 /// A body, forwarded frame by frame: the other side is read only as fast as this one takes it, and dropping it drops the
 /// connection that it comes from.
@@ -27,10 +27,12 @@ pub(crate) struct Flow {
     /// Until what came before the break is on its way: an error takes with it what isn't.
     breaking: Option<Pin<Box<Sleep>>>,
     patience: Option<Patience>,
-    usage: Option<Usage>,
+    usage: Option<Box<Usage>>,
     insert: Option<Box<Insert>>,
+    /// What it goes on with, once that is known.
+    awaited: Option<Box<Awaited>>,
     /// The connection that it is written to isn't idle.
-    _busy: Option<Arc<Activity>>,
+    busy: Option<Arc<Activity>>,
 }
 
 /// Between what came and the break behind it.
@@ -42,6 +44,20 @@ struct Patience {
     timer: Pin<Box<Sleep>>,
     is_waiting: bool,
 }
+
+/// A stream that isn't there yet, for which its client waits.
+struct Awaited {
+    /// Locked by nobody: bodies are shared among threads, which this one isn't made for.
+    flow: Mutex<Pin<Box<dyn Future<Output = Flow> + Send>>>,
+    every: Duration,
+    timer: Pin<Box<Sleep>>,
+}
+
+/// A comment of a stream, which keeps the connection alive; clients pass over it.
+const COMMENT: &[u8] = b": waiting\n\n";
+
+/// The least between two of them.
+const LEAST: Duration = Duration::from_millis(10);
 
 /// Why a body ended early.
 #[derive(Debug, thiserror::Error)]
@@ -79,14 +95,48 @@ impl Flow {
         Flow { rest: Some(incoming), patience, ..Flow::default() }
     }
 
+    /// What `flow` gives, and a comment at the beginning and every so often until then.
+    pub(crate) fn awaiting(
+        flow: impl Future<Output = Flow> + Send + 'static,
+        every: Duration,
+    ) -> Self {
+        let every = every.max(LEAST);
+        let awaited =
+            Awaited { flow: Mutex::new(Box::pin(flow)), every, timer: Box::pin(sleep(every)) };
+        let ahead = VecDeque::from([Frame::data(Bytes::from_static(COMMENT))]);
+        Flow { ahead, awaited: Some(Box::new(awaited)), ..Flow::default() }
+    }
+
+    /// A comment, while what it goes on with isn't there.
+    fn poll_awaited(&mut self, context: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
+        let Some(awaited) = &mut self.awaited else { return Poll::Ready(None) };
+        let waiting = awaited.flow.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Poll::Ready(flow) = waiting.as_mut().poll(context) {
+            let busy = self.busy.take();
+            *self = Flow { busy, ..flow };
+            return Poll::Ready(None);
+        }
+        ready!(awaited.timer.as_mut().poll(context));
+        awaited.timer.as_mut().reset(Instant::now() + awaited.every);
+        Poll::Ready(Some(Frame::data(Bytes::from_static(COMMENT))))
+    }
+
     /// The same, during which a connection isn't idle.
     pub(crate) fn busy(self, activity: Arc<Activity>) -> Self {
-        Flow { _busy: Some(activity), ..self }
+        Flow { busy: Some(activity), ..self }
     }
 
     /// The same, with somebody who reads what passes.
     pub(crate) fn read_by(self, usage: Usage) -> Self {
-        Flow { usage: Some(usage), ..self }
+        Flow { usage: Some(Box::new(usage)), ..self }
+    }
+
+    /// The same, with somebody who is told what it says that it is billed, if it is read at all.
+    pub(crate) fn accounted(mut self, account: Account) -> Self {
+        if let Some(usage) = &mut self.usage {
+            usage.tell_billed(account);
+        }
+        self
     }
 
     /// The same, with something put first.
@@ -175,6 +225,12 @@ impl Flow {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
+        if self.awaited.is_some()
+            && self.ahead.is_empty()
+            && let Some(comment) = ready!(self.poll_awaited(context))
+        {
+            return Poll::Ready(Some(Ok(comment)));
+        }
         if let Some(frame) = self.ahead.pop_front() {
             self.passes(&frame);
             return Poll::Ready(Some(Ok(frame)));
@@ -248,6 +304,7 @@ impl Body for Flow {
     fn is_end_stream(&self) -> bool {
         self.ahead.is_empty()
             && self.insert.is_none()
+            && self.awaited.is_none()
             && self.broken.is_none()
             && self.rest.as_ref().is_none_or(Body::is_end_stream)
     }
@@ -258,12 +315,12 @@ impl Body for Flow {
         }
         let ahead: usize = self.ahead.iter().filter_map(Frame::data_ref).map(Bytes::len).sum();
         let rest = self.rest.as_ref().map(Body::size_hint).unwrap_or_default();
-        if self.rest.is_none() && self.broken.is_none() {
+        if self.rest.is_none() && self.broken.is_none() && self.awaited.is_none() {
             return SizeHint::with_exact(ahead as u64);
         }
         let mut hint = SizeHint::new();
         hint.set_lower(ahead as u64 + rest.lower());
-        if let Some(upper) = rest.upper() {
+        if let Some(upper) = rest.upper().filter(|_| self.awaited.is_none()) {
             hint.set_upper(ahead as u64 + upper);
         }
         hint

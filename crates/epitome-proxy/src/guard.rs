@@ -61,7 +61,9 @@ fn is_here(uri: &Uri, headers: &HeaderMap, listening: IpAddr) -> bool {
     let mut named = headers.get_all(HOST).iter().peekable();
     let has_name = uri.authority().is_some() || named.peek().is_some();
     let in_header = |value: &HeaderValue| {
-        let authority: Option<Authority> = value.to_str().ok().and_then(|it| it.parse().ok());
+        // A name and a password before the host are of no Host (RFC 9110, 7.2).
+        let value = value.to_str().ok().filter(|value| !value.contains('@'));
+        let authority: Option<Authority> = value.and_then(|it| it.parse().ok());
         authority.as_ref().is_some_and(is_local)
     };
     has_name && uri.authority().is_none_or(is_local) && named.all(in_header)
@@ -127,9 +129,14 @@ mod tests {
         for host in ["localhost", "LOCALHOST:7411", "127.0.0.1:1", "[::1]:7411", "127.3.2.1"] {
             assert_eq!(status(&[("host", host)], "/v1/messages", here), None, "{host}");
         }
-        for host in
-            ["evil.example", "localhost.evil.example", "10.0.0.1", "", "localhost@evil.example"]
-        {
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "",
+            "localhost@evil.example",
+            "evil@localhost",
+        ] {
             assert_eq!(status(&[("host", host)], "/v1/messages", here), Some(403), "{host}");
         }
         let both = [("host", "localhost"), ("host", "evil.example")];

@@ -18,25 +18,42 @@
 //! at `/metrics`. Requests go to [`Upstreams`] and nowhere else.
 
 mod activity;
+mod billed;
+mod call;
 mod encoding;
 mod engine;
 mod exchange;
 mod flow;
 mod guard;
+mod heard;
+mod kept;
+mod ledger;
+mod listening;
+mod log;
+mod management;
 mod meters;
 mod native;
 mod opening;
 mod options;
 mod proxy;
+mod recall;
 mod refusal;
 mod room;
 mod serve;
+mod stall;
 mod turned;
+mod ui;
 mod upstream;
 mod usage;
 mod when;
 
 pub use epitome_tower::{Conversations, KeptConversation};
-pub use options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState, draw_secret};
+pub use listening::{Listening, TlsIdentity};
+pub use log::{Answered, RequestObserver};
+pub use management::ManagementToken;
+pub use options::{
+    Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState, RecallSource,
+    draw_secret,
+};
 pub use proxy::Proxy;
 pub use upstream::{Provider, Upstream, UpstreamError, Upstreams};

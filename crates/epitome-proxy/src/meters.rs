@@ -1,5 +1,6 @@
 //! What is counted, for `/metrics`.
 
+use epitome::engine::receipt::Stats;
 use epitome::session::Committed;
 use epitome::wire::Keeper;
 use epitome_tower::{Event, KeepingEvent, PassReason};
@@ -112,18 +113,19 @@ impl Meters {
         self.passed.get_or_create(&[("api", api), ("reason", reason)]).inc();
     }
 
+    /// A prompt went out; one that is made smaller and sent once more counts as that.
+    pub(crate) fn prompted(&self, api: &'static str, stats: &Stats) {
+        for (side, size) in [("before", &stats.before), ("after", &stats.after)] {
+            let counter = self.prompts.get_or_create(&[("api", api), ("side", side)]);
+            counter.inc_by(size.count.tokens);
+        }
+    }
+
     /// What the layer tells of the conversations of one API.
     pub(crate) fn told(&self, api: &'static str, event: &Event) {
         match event {
-            Event::Sent { stats, broke, .. } => {
-                if let Some(cause) = broke {
-                    self.breaks.get_or_create(&[("api", api), ("cause", cause.name())]).inc();
-                }
-                let sizes = [("before", &stats.before), ("after", &stats.after)];
-                for (side, size) in sizes {
-                    let counter = self.prompts.get_or_create(&[("api", api), ("side", side)]);
-                    counter.inc_by(size.count.tokens);
-                }
+            Event::Sent { broke: Some(cause), .. } => {
+                self.breaks.get_or_create(&[("api", api), ("cause", cause.name())]).inc();
             }
             Event::Compacted { cause, committed, .. } => {
                 let result = match committed {

@@ -15,7 +15,8 @@ pub(crate) enum Opening {
 }
 
 /// Events that come before the model says anything.
-const BEFORE: [&str; 5] = [
+const BEFORE: [&str; 6] = [
+    "ping",
     "response.created",
     "response.queued",
     "response.in_progress",
@@ -50,9 +51,75 @@ impl Opening {
             return Opening::Open;
         }
         let data: Option<Value> = serde_json::from_str(&data.collect::<String>()).ok();
-        let named = |name| data.as_ref()?[name].as_str();
-        let kind = named("type").or_else(|| named("event_type")).unwrap_or_default();
-        if BEFORE.contains(&kind) { Opening::Open } else { Opening::Over }
+        if data.as_ref().is_some_and(is_silent) { Opening::Open } else { Opening::Over }
+    }
+}
+
+/// Whether nobody sees anything of an event: no text, no reasoning, no call, no end.
+fn is_silent(event: &Value) -> bool {
+    let kind = event["type"].as_str().or_else(|| event["event_type"].as_str()).unwrap_or_default();
+    match kind {
+        "message_start" => is_blank(&event["message"]["content"]),
+        "content_block_start" => is_begun(&event["content_block"]),
+        "response.output_item.added" => is_begun(&event["item"]),
+        "response.content_part.added" | "response.reasoning_summary_part.added" => {
+            is_begun(&event["part"])
+        }
+        "step.start" => is_begun(&event["step"]),
+        "" => is_silent_chunk(event),
+        kind => BEFORE.contains(&kind),
+    }
+}
+
+/// Of a Chat Completion, or of what Gemini generates.
+fn is_silent_chunk(chunk: &Value) -> bool {
+    let is_silent_choice = |choice: &Value| {
+        let says = |(name, value): (&String, &Value)| name != "role" && !is_blank(value);
+        is_blank(&choice["finish_reason"])
+            && choice["delta"].as_object().is_some_and(|delta| !delta.iter().any(says))
+    };
+    let is_silent_candidate = |candidate: &Value| {
+        let says = |(name, value): (&String, &Value)| name != "text" || !is_blank(value);
+        let is_silent_part =
+            |part: &Value| part.as_object().is_some_and(|part| !part.iter().any(says));
+        let parts = candidate["content"]["parts"].as_array();
+        is_blank(&candidate["finishReason"])
+            && parts.is_none_or(|parts| parts.iter().all(is_silent_part))
+    };
+    match (chunk["choices"].as_array(), chunk["candidates"].as_array()) {
+        (Some(choices), None) => is_blank(&chunk["usage"]) && choices.iter().all(is_silent_choice),
+        (None, Some(candidates)) => {
+            is_blank(&chunk["promptFeedback"]) && candidates.iter().all(is_silent_candidate)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a part of a reply is one of words, and none is there yet.
+fn is_begun(part: &Value) -> bool {
+    let is_of_words = [
+        "text",
+        "thinking",
+        "message",
+        "reasoning",
+        "output_text",
+        "summary_text",
+        "reasoning_text",
+        "model_output",
+        "thought",
+    ];
+    let words = ["text", "thinking", "content", "summary"];
+    part["type"].as_str().is_some_and(|kind| is_of_words.contains(&kind))
+        && words.iter().all(|name| is_blank(&part[name]))
+}
+
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
     }
 }
 
@@ -77,13 +144,52 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_sees_is_no_word() {
+        let silent = [
+            r#"{"type":"ping"}"#,
+            r#"{"type":"message_start","message":{"content":[],"usage":{"input_tokens":9}}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
+            r#"{"type":"response.output_item.added","item":{"type":"reasoning","summary":[]}}"#,
+            r#"{"type":"response.content_part.added","part":{"type":"output_text","text":"","annotations":[]}}"#,
+            r#"{"event_type":"step.start","step":{"type":"thought"}}"#,
+            r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"finish_reason":null}]}"#,
+            r#"{"choices":[],"prompt_filter_results":[{"prompt_index":0}]}"#,
+            r#"{"candidates":[{"content":{"role":"model","parts":[{"text":""}]}}],"usageMetadata":{"promptTokenCount":9}}"#,
+        ];
+        let said = [
+            r#"{"type":"content_block_start","content_block":{"type":"tool_use","name":"a","input":{}}}"#,
+            r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#,
+            r#"{"type":"response.output_item.added","item":{"type":"function_call","arguments":""}}"#,
+            r#"{"event_type":"step.start","step":{"type":"function_call","arguments":{}}}"#,
+            r#"{"choices":[{"delta":{"role":"assistant","content":"a"},"finish_reason":null}]}"#,
+            r#"{"choices":[{"delta":{"reasoning_content":"a"}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}"#,
+            r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+            r#"{"choices":[],"usage":{"prompt_tokens":9}}"#,
+            r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"a"}}]}}]}"#,
+            r#"{"candidates":[{"finishReason":"STOP"}]}"#,
+            r#"{"promptFeedback":{"blockReason":"OTHER"}}"#,
+        ];
+        let failed = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\
+                      \"message\":\"prompt is too long: 9 tokens > 8 maximum\"}}\n\n";
+        for event in silent {
+            let stream = format!("data: {event}\n\n");
+            assert_eq!(Opening::of(stream.as_bytes()), Opening::Open, "{event}");
+            let stream = format!("{stream}{failed}");
+            assert!(matches!(Opening::of(stream.as_bytes()), Opening::TooLong(_)), "{event}");
+        }
+        for event in said {
+            let stream = format!("data: {event}\n\n");
+            assert_eq!(Opening::of(stream.as_bytes()), Opening::Over, "{event}");
+        }
+    }
+
+    #[test]
     fn whatever_else_is_said_ends_it() {
-        let word = "data: {\"type\":\"response.output_item.added\"}\n\n";
+        let word = "data: {\"type\":\"response.output_text.delta\",\"delta\":\"a\"}\n\n";
         let limit = "data: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\",\"message\":\"Rate limit reached\"}\n\n";
-        let start = "event: message_start\ndata: {\"type\":\"message_start\"}\n\n";
-        for said in
-            [word, limit, start, "data: {\"choices\":[]}\n\n", "data: [DONE]\n\n", "data: what\n\n"]
-        {
+        for said in [word, limit, "data: [DONE]\n\n", "data: what\n\n"] {
             assert_eq!(Opening::of(said.as_bytes()), Opening::Over, "{said}");
             assert_eq!(Opening::of(format!("{CREATED}{said}").as_bytes()), Opening::Over, "{said}");
         }

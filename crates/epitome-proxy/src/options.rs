@@ -11,6 +11,8 @@ use epitome::summarize::Summaries;
 use epitome::trigger::{TriggerError, When};
 use epitome_tower::{Conversations, random_key};
 
+use crate::log::RequestObserver;
+use crate::management::ManagementToken;
 use crate::upstream::Upstreams;
 
 /// What a proxy is asked to do.
@@ -38,6 +40,14 @@ pub struct ProxyOptions {
     pub compactors: Compactors,
     /// What outlives the process of what is known of conversations; nothing where there is none.
     pub state: Option<ProxyState>,
+    /// What opens the dashboard at `/ui`; without it there is none, and nothing is kept for it.
+    pub management: Option<ManagementToken>,
+    /// From what agents may recall, at `/mcp`, what was hidden of their conversations.
+    pub recall: RecallSource,
+    /// How upstreams are reached.
+    pub outward: Outward,
+    /// Who is told of each request.
+    pub observer: Option<RequestObserver>,
     /// What it puts up with.
     pub limits: ProxyLimits,
 }
@@ -75,6 +85,27 @@ impl fmt::Debug for ProxyState {
     }
 }
 
+/// From what agents may recall what was hidden of their conversations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecallSource {
+    /// From nothing.
+    #[default]
+    None,
+    /// From what the proxy keeps in memory of the newest compactions, each credential from its own.
+    Memory,
+}
+
+/// How upstreams are reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outward {
+    /// Directly.
+    #[default]
+    Direct,
+    /// Those at `https://` through the HTTP proxy that the environment names (`HTTPS_PROXY`, `ALL_PROXY`; not those of `NO_PROXY`),
+    /// which sees their names and nothing else.
+    Environment,
+}
+
 impl Default for ProxyOptions {
     /// At eight tenths of the window, to where 30 further turns have room, for models at their public addresses.
     fn default() -> Self {
@@ -90,6 +121,10 @@ impl Default for ProxyOptions {
             summaries: Summaries::default(),
             compactors: Compactors::default(),
             state: None,
+            management: None,
+            recall: RecallSource::None,
+            outward: Outward::Direct,
+            observer: None,
             limits: ProxyLimits::default(),
         }
     }
@@ -107,12 +142,16 @@ pub struct ProxyLimits {
     /// From the first byte of a head until all of it is read. A connection on which nothing is under way is closed after as
     /// long, or twice as long.
     pub head: Duration,
+    /// How long a connection on which nothing is under way is kept once the proxy is to end, or twice as long.
+    pub drain: Duration,
     /// Between two pieces of a request.
     pub silence: Duration,
     /// Until an upstream is connected.
     pub connect: Duration,
     /// How long the first events of a stream are held back while they say nothing, to learn whether the prompt is too long.
     pub opening: Duration,
+    /// How long the proxy itself lets the client of a stream wait until it sends the first comment, and between two of them.
+    pub keep_alive: Duration,
     /// Until an upstream begins to answer, and between two pieces of its answer.
     pub patience: Duration,
 }
@@ -124,9 +163,11 @@ impl Default for ProxyLimits {
             held: 512 << 20,
             connections: 1024,
             head: Duration::from_mins(2),
+            drain: Duration::from_secs(5),
             silence: Duration::from_mins(1),
             connect: Duration::from_secs(10),
             opening: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(10),
             patience: Duration::from_mins(15),
         }
     }
@@ -160,6 +201,9 @@ pub enum ProxyError {
         "no certificates of authorities are found on this machine, so that no https:// upstream can prove who it is"
     )]
     NoRoots,
+    /// A file of PEM that holds not what it should.
+    #[error("no {0} in PEM: {1}")]
+    Pem(&'static str, String),
     /// Encryption can't be set up.
     #[error("no encryption: {0}")]
     Tls(#[from] rustls::Error),

@@ -2,9 +2,11 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use epitome::Format;
+use epitome_server::PATH;
 use epitome_tower::{Carrier as _, Route};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::request::Parts;
@@ -13,17 +15,23 @@ use hyper::body::Incoming;
 use tokio::sync::Semaphore;
 use tower_service::Service;
 
+use crate::call::Call;
 use crate::encoding::{Encoding, Undecoded};
 use crate::engine::{Engine, Engines};
 use crate::exchange::{Inbound, Load, NoReply, Outbound, Prompted};
 use crate::flow::{Collected, Flow, FlowError};
 use crate::guard::{admit, strip};
+use crate::ledger::Ledger;
+use crate::log::{Answered, RequestObserver};
 use crate::meters::Meters;
-use crate::native::{Native, Purpose};
-use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions};
+use crate::native::{Insert, Native, Purpose};
+use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions, RecallSource};
+use crate::recall::Recall;
 use crate::refusal::Refusal;
 use crate::room::{Room, Share};
+use crate::stall::{begun, events, is_streamed};
 use crate::turned::Turned;
+use crate::ui::Dashboard;
 use crate::upstream::{Upstreams, Wanted, api, provider};
 
 /// Stands between agents and the providers of their models.
@@ -32,6 +40,11 @@ pub struct Proxy {
     upstreams: Upstreams,
     pub(crate) limits: ProxyLimits,
     meters: Arc<Meters>,
+    dashboard: Option<Dashboard>,
+    /// What is known of conversations for the dashboard and for recalls.
+    ledger: Option<Arc<Ledger>>,
+    recall: Option<Arc<Recall>>,
+    observer: Option<RequestObserver>,
     room: Room,
     /// What is unpacked at the same time: how large it becomes isn't known before.
     unpacking: Semaphore,
@@ -46,8 +59,19 @@ impl Proxy {
     /// Asks nobody anything yet.
     pub fn new(options: &ProxyOptions) -> Result<Self, ProxyError> {
         let meters = Arc::new(Meters::new());
+        let recall = match options.recall {
+            RecallSource::None => None,
+            RecallSource::Memory => Some(Arc::<Recall>::default()),
+        };
+        let is_kept = options.management.is_some() || recall.is_some();
+        let ledger = is_kept.then(Ledger::new);
+        let dashboard = options.management.clone().zip(ledger.clone());
         Ok(Proxy {
-            engines: Engines::new(options, &meters)?,
+            engines: Engines::new(options, &meters, ledger.as_ref())?,
+            dashboard: dashboard.map(|(token, ledger)| Dashboard::new(token, ledger)),
+            ledger,
+            recall,
+            observer: options.observer.clone(),
             upstreams: options.upstreams.clone(),
             limits: options.limits,
             room: Room::of(options.limits.held),
@@ -56,6 +80,26 @@ impl Proxy {
             mode: options.mode,
             meters,
         })
+    }
+
+    /// Answers a request, and tells whoever observes.
+    pub(crate) async fn told(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        listening: IpAddr,
+    ) -> Response<Flow> {
+        let Some(observer) = self.observer.clone() else {
+            return self.answer(request, listening).await;
+        };
+        let api = match request.method() {
+            &Method::POST => Wanted::of(request.uri().path()).name(),
+            _ => Wanted::Other.name(),
+        };
+        let begun = Instant::now();
+        let answer = self.answer(request, listening).await;
+        let status = answer.status().as_u16();
+        observer.tell(&Answered { api, status, took: begun.elapsed() });
+        answer
     }
 
     /// Answers a request that came in where it listens.
@@ -78,12 +122,18 @@ impl Proxy {
         if let Some(page) = self.page(&head) {
             return page;
         }
-        let Some(upstream) = self.upstreams.get(who) else {
+        if let Some(recall) = self.recall.as_ref().filter(|_| path == PATH) {
+            let owner = self.engines.tenant("", &head.headers, head.uri.query());
+            let flow = Flow::new(incoming, self.limits.silence);
+            return recall.answer(&owner, head, flow).await;
+        }
+        let Some(upstream) = self.upstreams.get(who, path) else {
             self.meters.ended(name, "denied");
             let what = format!("no upstream is known for {path}");
             return Refusal::new(StatusCode::NOT_FOUND, "path", what).answer(who);
         };
-        let tenant = self.engines.tenant(upstream, &head.headers, head.uri.query());
+        let has_native = self.upstreams.has_native(who, path);
+        let tenant = self.engines.tenant(&upstream.to_string(), &head.headers, head.uri.query());
         let mut head = head;
         match upstream.address(&head.uri) {
             Ok(address) => head.uri = address,
@@ -96,7 +146,6 @@ impl Proxy {
         head.headers.remove(HOST);
         strip(&mut head.headers);
         let flow = Flow::new(incoming, self.limits.silence);
-        let has_native = self.upstreams.has_native(who);
         let answered = match wanted {
             Wanted::Answer(route) => self.ask(head, flow, (route, tenant), has_native).await,
             Wanted::Count(route) => self.count(head, flow, (route, tenant), has_native).await,
@@ -132,14 +181,52 @@ impl Proxy {
             Turned::Send(outbound, insert) => (outbound, insert),
             Turned::Answer(reply) => return Ok(reply),
         };
-        let reply = match (&load, engine) {
-            (Load::Seen(_), Some(engine)) => send(&mut engine.client.clone(), head, load).await,
-            _ => send(&mut self.engines.bare.clone(), head, load).await,
-        }?;
-        match insert {
-            Some(insert) => Ok(reply.with(insert).await),
-            None => Ok(reply),
+        let (Load::Seen(prompted), Some(engine)) = (&load, engine) else {
+            let reply = send(&mut self.engines.bare.clone(), head, load).await?;
+            return Ok(with(reply, insert).await);
+        };
+        let (prompted, address, every) =
+            (prompted.clone(), head.uri.clone(), self.limits.keep_alive);
+        let (call, mut client) = (Call::begun(), engine.client.clone());
+        let (own, meters, asked) = (Arc::clone(&call), Arc::clone(&self.meters), prompted.clone());
+        let (ledger, recall) = (self.ledger.clone(), self.recall.clone());
+        let owner = self.engines.tenant("", &head.headers, head.uri.query());
+        let mut answer = Box::pin(call.answered_by(async move {
+            let answer = match send(&mut client, head, load).await {
+                Ok(reply) => Ok(with(reply, insert).await),
+                refused => refused,
+            };
+            let Some(sent) = own.sent() else { return answer };
+            meters.prompted(api(format), &sent.1);
+            drop(share);
+            let Some(ledger) = ledger else { return answer };
+            let model = || asked.named_model().unwrap_or_default();
+            let entered = Arc::new(ledger.sent(api(format), &asked.tenant, model, &sent));
+            if entered.shows.is_some()
+                && let Some(body) = own.body()
+            {
+                let entered = Arc::clone(&entered);
+                tokio::task::spawn_blocking(move || {
+                    let after = std::str::from_utf8(&body).unwrap_or_default();
+                    let before = asked.text().unwrap_or_default();
+                    entered.looked_at(format, before, after);
+                    if let Some(recall) = recall {
+                        recall.hid(&owner, entered.conversation(), format, [before, after]);
+                    }
+                });
+            }
+            answer.map(|it| it.accounted(Box::new(move |billed| entered.billed(billed))))
+        }));
+        tokio::select! {
+            biased;
+            answer = &mut answer => return answer,
+            () = call.held_up(every) => {}
         }
+        let text = prompted.text().unwrap_or_default();
+        if !is_streamed(format, address.path(), address.query(), text) {
+            return answer.await;
+        }
+        Ok(begun(Flow::awaiting(async move { events(format, answer.await).await }, every)))
     }
 
     /// Has a conversation compacted, and nothing else.
@@ -287,6 +374,9 @@ impl Proxy {
 
     /// The proxy's own pages.
     fn page(&self, head: &Parts) -> Option<Response<Flow>> {
+        if let Some(page) = self.dashboard.as_ref().and_then(|dashboard| dashboard.page(head)) {
+            return Some(page);
+        }
         if head.method != Method::GET {
             return None;
         }
@@ -314,6 +404,10 @@ where
         NoReply::Late(_) => {
             Refusal::new(StatusCode::GATEWAY_TIMEOUT, "timeout", format!("{host}: {error}"))
         }
+        NoReply::Switched => {
+            Refusal::new(StatusCode::BAD_GATEWAY, "upstream", format!("{host}: {error}"))
+        }
+        NoReply::Broken(_) if error.of_request().is_some() => unfinished(error.of_request()),
         NoReply::Broken(_) => {
             let what = format!("{host} doesn't answer: {}", error.words());
             Refusal::new(StatusCode::BAD_GATEWAY, "upstream", what)
@@ -335,5 +429,13 @@ fn unfinished(error: Option<&FlowError>) -> Refusal {
 impl std::fmt::Debug for Proxy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Proxy").field("upstreams", &self.upstreams).finish_non_exhaustive()
+    }
+}
+
+/// A reply, with what was compacted for it before what the model says.
+async fn with(reply: Inbound, insert: Option<Insert>) -> Inbound {
+    match insert {
+        Some(insert) => reply.with(insert).await,
+        None => reply,
     }
 }

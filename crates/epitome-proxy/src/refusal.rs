@@ -1,12 +1,13 @@
 //! Errors of the proxy itself, as the client's provider would write them.
 
 use bytes::Bytes;
+use epitome::Format;
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::flow::Flow;
-use crate::upstream::Provider;
+use crate::upstream::{Provider, provider_of};
 
 /// Why a request isn't answered by its upstream.
 #[derive(Debug)]
@@ -43,6 +44,11 @@ impl Refusal {
         }
     }
 
+    /// The same in a stream of this API that has begun.
+    pub(crate) fn event(&self, format: Format) -> Bytes {
+        event(format, &self.json(provider_of(format)))
+    }
+
     /// The answer to a client of this provider's.
     pub(crate) fn answer(self, provider: Option<Provider>) -> Response<Flow> {
         let body = self.json(provider).to_string();
@@ -52,4 +58,24 @@ impl Refusal {
         answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         answer
     }
+}
+
+/// An error, as this API's streams tell it.
+pub(crate) fn event(format: Format, error: &Value) -> Bytes {
+    let (name, data) = match format {
+        Format::Anthropic => ("event: error\n", error.clone()),
+        Format::OpenaiResponses => {
+            let told = &error["error"];
+            let code = if told["code"].is_null() { &told["type"] } else { &told["code"] };
+            let data = json!({"type": "error", "code": code, "message": told["message"], "param": told["param"], "sequence_number": 0});
+            ("event: error\n", data)
+        }
+        Format::GeminiInteractions => {
+            let mut data = error.clone();
+            data["event_type"] = json!("error");
+            ("event: error\n", data)
+        }
+        _ => ("", error.clone()),
+    };
+    format!("{name}data: {data}\n\n").into()
 }

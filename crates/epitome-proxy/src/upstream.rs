@@ -128,6 +128,11 @@ impl Upstream {
         let path = asked.path();
         let tail = match path.strip_prefix("/v1/") {
             Some(rest) if self.prefix.ends_with("/v1") => format!("/{rest}"),
+            None if path.starts_with(CODEX)
+                && self.prefix.ends_with(CODEX.trim_end_matches('/')) =>
+            {
+                path[CODEX.len() - 1..].to_owned()
+            }
             None if self.prefix.is_empty() && is_bare(path) => format!("/v1{path}"),
             _ => path.to_owned(),
         };
@@ -155,13 +160,19 @@ pub struct Upstreams {
     other: Option<Upstream>,
     /// Whose upstream is said to compact where a request asks it to.
     compacting: Vec<Provider>,
+    /// Where requests of a login of Codex go.
+    codex: Upstream,
 }
+
+/// Where requests of a login of Codex go, unless something else is said.
+const PUBLIC_CODEX: &str = "https://chatgpt.com";
 
 impl Default for Upstreams {
     /// The providers' public addresses.
     fn default() -> Self {
         let public = |provider: Provider| provider.public().parse().expect("a well-formed address");
-        Upstreams { each: Provider::ALL.map(public), other: None, compacting: Vec::new() }
+        let codex = PUBLIC_CODEX.parse().expect("a well-formed address");
+        Upstreams { each: Provider::ALL.map(public), other: None, compacting: Vec::new(), codex }
     }
 }
 
@@ -185,14 +196,16 @@ impl Upstreams {
                 return Err(UpstreamError::Twice(name.to_owned()));
             }
         }
-        let public = Upstreams::default().each;
+        let Upstreams { each: public, codex, .. } = Upstreams::default();
+        let [_, openai, _] = &each;
+        let codex = openai.clone().or_else(|| other.clone()).unwrap_or(codex);
         let mut at = 0;
         let each = each.map(|named| {
             let public = &public[at];
             at += 1;
             named.or_else(|| other.clone()).unwrap_or_else(|| public.clone())
         });
-        Ok(Upstreams { each, other, compacting: Vec::new() })
+        Ok(Upstreams { each, other, compacting: Vec::new(), codex })
     }
 
     /// The same, these of which do the compactions of their provider that a request asks for.
@@ -202,12 +215,15 @@ impl Upstreams {
     }
 
     /// Whether the upstream does the compactions of its provider: the public one, or one of which that is said.
-    pub(crate) fn has_native(&self, provider: Option<Provider>) -> bool {
-        let Some(provider) = provider else { return false };
-        let public: Upstream = provider.public().parse().expect("a well-formed address");
-        let is_public =
-            |one: &Upstream| one.scheme == public.scheme && one.authority == public.authority;
-        self.get(Some(provider)).is_some_and(is_public) || self.compacting.contains(&provider)
+    pub(crate) fn has_native(&self, provider: Option<Provider>, path: &str) -> bool {
+        let (Some(provider), Some(one)) = (provider, self.get(provider, path)) else {
+            return false;
+        };
+        let is_public = [provider.public(), PUBLIC_CODEX].iter().any(|public| {
+            let public: Upstream = public.parse().expect("a well-formed address");
+            one.scheme == public.scheme && one.authority == public.authority
+        });
+        is_public || self.compacting.contains(&provider)
     }
 
     /// Each of them once.
@@ -218,7 +234,10 @@ impl Upstreams {
     }
 
     /// Where a request of this provider's interface, or of nobody's, goes.
-    pub(crate) fn get(&self, provider: Option<Provider>) -> Option<&Upstream> {
+    pub(crate) fn get(&self, provider: Option<Provider>, path: &str) -> Option<&Upstream> {
+        if path.starts_with(CODEX) && provider == Some(Provider::OpenAi) {
+            return Some(&self.codex);
+        }
         match provider {
             Some(provider) => {
                 let at = Provider::ALL.iter().position(|known| *known == provider)?;
@@ -294,9 +313,22 @@ pub(crate) fn provider_of(format: Format) -> Option<Provider> {
     }
 }
 
+/// What Codex asks where its user is known by a login.
+const CODEX: &str = "/backend-api/codex/";
+
+/// Whether a path is one of Google's or Amazon's clouds, whose hosts and credentials are their own: no public address of a
+/// provider knows them.
+fn is_of_a_cloud(path: &str) -> bool {
+    let path = path.strip_prefix("/v1beta1").or(path.strip_prefix("/v1")).unwrap_or(path);
+    path.starts_with("/projects/") || path.starts_with("/model/")
+}
+
 /// Whose interface a request speaks: by its path, else by the headers that only this provider's clients send. A credential
 /// goes to nobody by a guess.
 pub(crate) fn provider(wanted: &Wanted, path: &str, headers: &HeaderMap) -> Option<Provider> {
+    if is_of_a_cloud(path) {
+        return None;
+    }
     if let Wanted::Answer(route) | Wanted::Count(route) | Wanted::Compact(route) = wanted {
         return provider_of(route.format);
     }
@@ -311,7 +343,8 @@ pub(crate) fn provider(wanted: &Wanted, path: &str, headers: &HeaderMap) -> Opti
     if has("x-goog-") {
         return Some(Provider::Gemini);
     }
-    let is_openai = path.starts_with("/v1/") || is_bare(path) || has("openai-");
+    let is_openai =
+        path.starts_with("/v1/") || path.starts_with(CODEX) || is_bare(path) || has("openai-");
     is_openai.then_some(Provider::OpenAi)
 }
 
@@ -335,6 +368,17 @@ mod tests {
             ("https://a/v1/", "/responses", "https://a/v1/responses"),
             ("http://a:8/api/v1", "/v1/chat/completions", "http://a:8/api/v1/chat/completions"),
             ("https://a/backend-api/codex", "/responses", "https://a/backend-api/codex/responses"),
+            (
+                "https://a/backend-api/codex",
+                "/backend-api/codex/models",
+                "https://a/backend-api/codex/models",
+            ),
+            ("https://a", "/backend-api/codex/responses", "https://a/backend-api/codex/responses"),
+            (
+                "https://a",
+                "/model/anthropic.c%3A0/invoke",
+                "https://a/model/anthropic.c%3A0/invoke",
+            ),
             (
                 "https://a",
                 "/v1beta/models/m:countTokens?key=k",
@@ -365,6 +409,15 @@ mod tests {
             ("/v1/models", &with("anthropic-version"), Some(Provider::Anthropic)),
             ("/api/event_logging", &with("anthropic-beta"), Some(Provider::Anthropic)),
             ("/model/m/converse", &bearer, None),
+            ("/model/eu.anthropic.claude/invoke", &with("anthropic-version"), None),
+            ("/v1/projects/p/locations/l/publishers/anthropic/models/m:rawPredict", &bearer, None),
+            (
+                "/v1/projects/p/locations/l/publishers/google/models/m:generateContent",
+                &bearer,
+                None,
+            ),
+            ("/backend-api/codex/responses", &bearer, Some(Provider::OpenAi)),
+            ("/backend-api/codex/models", &bearer, Some(Provider::OpenAi)),
             ("/anything", &bearer, None),
         ] {
             assert_eq!(provider(&Wanted::of(path), path, headers), who, "{path}");
@@ -408,7 +461,7 @@ mod tests {
     fn the_public_addresses_compact_and_others_of_which_it_is_said() {
         let has = |named: &[&str], said: &[Provider]| {
             let upstreams = Upstreams::of(named).expect("addresses").compacting(said.to_vec());
-            Provider::ALL.map(|provider| upstreams.has_native(Some(provider)))
+            Provider::ALL.map(|provider| upstreams.has_native(Some(provider), "/v1/messages"))
         };
         let v1 = "openai=https://api.openai.com/v1";
         assert_eq!(has(&[], &[]), [true, true, true]);

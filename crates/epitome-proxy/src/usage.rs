@@ -1,14 +1,20 @@
 //! What a reply that passes through tells of the prompt's size.
 
 use bytes::Bytes;
+use epitome::model::Billed;
 use epitome::session::PromptReport;
 use epitome_tower::{Tell, heard};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use serde_json::Value;
 
+use crate::billed::{billed, together};
+
 /// The longest event or whole reply that is read; of longer ones nothing is learnt.
 const LONGEST: usize = 1 << 20;
+
+/// Takes what a reply says that it is billed.
+pub(crate) type Account = Box<dyn FnOnce(Billed) + Send + Sync>;
 
 /// Reads a reply as it passes, and tells the tokens of its prompt when it is dropped: where a reply ends early, what it has
 /// told of its prompt is true all the same.
@@ -18,6 +24,8 @@ pub(crate) struct Usage {
     held: Option<Vec<u8>>,
     told: Option<PromptReport>,
     tell: Option<Tell>,
+    billed: Option<Billed>,
+    account: Option<Account>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +48,19 @@ impl Usage {
             "application/json" => Shape::Whole,
             _ => return None,
         };
-        Some(Usage { shape, held: Some(Vec::new()), told: None, tell: Some(tell) })
+        Some(Usage {
+            shape,
+            held: Some(Vec::new()),
+            told: None,
+            tell: Some(tell),
+            billed: None,
+            account: None,
+        })
+    }
+
+    /// Tells somebody what the reply says that it is billed, once it is over.
+    pub(crate) fn tell_billed(&mut self, account: Account) {
+        self.account = Some(account);
     }
 
     pub(crate) fn passes(&mut self, data: &Bytes) {
@@ -65,13 +85,34 @@ impl Usage {
 
     /// A line is there.
     fn line(&mut self) {
-        let held = self.held.get_or_insert_default();
+        let held = self.held.take().unwrap_or_default();
         // Most events are words of the reply.
-        if held.starts_with(b"data:") && memchr::memmem::find(held, b"\"usage").is_some() {
-            let data = std::str::from_utf8(&held[5..]).unwrap_or_default();
-            self.told = heard(self.told, data.trim());
+        if held.starts_with(b"data:") && memchr::memmem::find(&held, b"\"usage").is_some() {
+            self.says(&held[5..]);
         }
-        held.clear();
+        self.held = Some(Vec::new());
+    }
+}
+
+impl Usage {
+    /// A whole reply, an event of one, or a list of its pieces.
+    fn says(&mut self, json: &[u8]) {
+        let Ok(json) = std::str::from_utf8(json) else { return };
+        self.told = match self.shape {
+            Shape::Events => heard(self.told, json.trim()),
+            Shape::Whole => prompt(json),
+        };
+        if self.account.is_none() {
+            return;
+        }
+        let pieces = match serde_json::from_str(json) {
+            Ok(Value::Array(pieces)) => pieces,
+            Ok(piece) => vec![piece],
+            Err(_) => return,
+        };
+        for more in pieces.iter().filter_map(billed) {
+            self.billed = Some(self.billed.map_or(more, |said| together(said, more)));
+        }
     }
 }
 
@@ -81,11 +122,14 @@ impl Drop for Usage {
             Shape::Events => self.line(),
             Shape::Whole => {
                 let held = self.held.take().unwrap_or_default();
-                self.told = std::str::from_utf8(&held).ok().and_then(prompt);
+                self.says(&held);
             }
         }
         if let (Some(tell), Some(told)) = (self.tell.take(), self.told) {
             tell(told);
+        }
+        if let (Some(account), Some(billed)) = (self.account.take(), self.billed) {
+            account(billed);
         }
     }
 }

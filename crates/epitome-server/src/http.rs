@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::StatusCode;
+use axum::body::Bytes;
+use axum::http::{Request, Response, StatusCode};
 use axum::response::IntoResponse as _;
+use http_body_util::{BodyExt as _, Full};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -97,6 +99,21 @@ pub fn http(
             });
         }
     })
+}
+
+/// Answers one request of the protocol, which holds all that is to be known for it, for a server that knows who asks and has
+/// seen to it that no web page does.
+pub async fn answer(recalls: Recalls, request: Request<Bytes>) -> Response<Bytes> {
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(LONGEST);
+    let sessions = Arc::new(NeverSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(recalls.clone()), sessions, config);
+    let (head, body) = service.handle(request.map(Full::new)).await.into_parts();
+    let body = body.collect().await.unwrap_or_else(|never| match never {});
+    Response::from_parts(head, body.to_bytes())
 }
 
 /// Between two attempts to accept a connection.

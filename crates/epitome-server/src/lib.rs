@@ -12,7 +12,7 @@ mod memory;
 mod serve;
 mod tools;
 
-pub use http::{ConnectionLimits, PATH, http};
+pub use http::{ConnectionLimits, PATH, answer, http};
 pub use memory::{Memory, SearchReach};
 pub use serve::{ServeError, stdio};
 pub use tools::{Recalls, definitions};

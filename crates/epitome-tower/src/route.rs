@@ -32,6 +32,21 @@ pub fn route(path: &str) -> Option<Route> {
     if let Some((model, "generateContent" | "streamGenerateContent")) = last.rsplit_once(':') {
         return Some(Route { format: Format::Gemini, model: Some(model.to_owned()) });
     }
+    // Claude at Google: `…/publishers/anthropic/models/{id}:rawPredict`. One of the ids is a name for counting.
+    if let Some((model, "rawPredict" | "streamRawPredict")) = last.rsplit_once(':')
+        && before.ends_with("/publishers/anthropic/models")
+        && model != "count-tokens"
+    {
+        return Some(Route { format: Format::Anthropic, model: Some(model.to_owned()) });
+    }
+    // Claude at Amazon: `/model/{id}/invoke`, where an id may be one of a region.
+    if let ("invoke" | "invoke-with-response-stream", Some((rest, model))) =
+        (last, before.rsplit_once('/'))
+        && rest.ends_with("/model")
+        && model.contains("anthropic.")
+    {
+        return Some(Route { format: Format::Anthropic, model: Some(model.to_owned()) });
+    }
     // Bedrock: `/model/{id}/converse`; slashes in an id are escaped.
     if let ("converse" | "converse-stream", Some((rest, model))) = (last, before.rsplit_once('/'))
         && rest.ends_with("/model")
@@ -60,6 +75,22 @@ mod tests {
                 Format::Gemini,
                 Some("g"),
             ),
+            (
+                "/v1/projects/p/locations/l/publishers/anthropic/models/claude-opus-5-5@1:streamRawPredict",
+                Format::Anthropic,
+                Some("claude-opus-5-5@1"),
+            ),
+            (
+                "/model/eu.anthropic.claude-opus-5-5/invoke",
+                Format::Anthropic,
+                Some("eu.anthropic.claude-opus-5-5"),
+            ),
+            (
+                "/model/anthropic.c/invoke-with-response-stream",
+                Format::Anthropic,
+                Some("anthropic.c"),
+            ),
+            ("/backend-api/codex/responses", Format::OpenaiResponses, None),
             ("/model/anthropic.claude/converse", Format::Bedrock, Some("anthropic.claude")),
             ("/model/anthropic.claude/converse-stream", Format::Bedrock, Some("anthropic.claude")),
         ] {
@@ -79,6 +110,9 @@ mod tests {
             "/v1beta/models/gemini-3-pro:countTokens",
             "/v1/responses/resp_1",
             "/v1/embeddings",
+            "/v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict",
+            "/v1/projects/p/locations/l/publishers/meta/models/llama:rawPredict",
+            "/model/meta.llama/invoke",
             "/converse",
         ] {
             assert_eq!(route(path), None, "{path}");

@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use epitome::Target;
 use epitome::trigger::When;
 use epitome_proxy::{Provider, ProxyMode};
@@ -24,21 +25,70 @@ Examples:
 
 The client's own credential goes to the upstream of its provider and nowhere else; it is neither stored nor logged. An upstream at \
 http:// that isn't this machine must be named by EPITOME_PLAIN_HTTP. Requests must name this machine as their Host, and come from no \
-web page (Origin). /livez, /readyz and /metrics are served besides. SIGTERM or Ctrl-C lets what is under way finish; a second one \
+web page (Origin). /livez, /readyz, /metrics and /ui are served besides. SIGTERM or Ctrl-C lets what is under way finish; a second one \
 ends it at once. See docs/proxy.md.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen; port 0 takes a free one. An address that others reach needs --plain.
+    /// Where to listen: an address, of which port 0 takes a free one, or unix:PATH. One that others reach needs TLS or --plain.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7411")]
-    pub(crate) listen: SocketAddr,
+    pub(crate) listen: ListenAt,
+
+    /// A file with the certificates to prove who it is with TLS, its own first, in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+
+    /// A file with the private key of that, in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+
+    /// Write a line to stderr for each request, without content or credentials.
+    #[arg(long, value_name = "FORM")]
+    pub(crate) log: Option<LogForm>,
 
     /// Let others reach it without TLS: credentials and conversations can be read on the way, unless something else encrypts.
     #[arg(long)]
     pub(crate) plain: bool,
 
+    /// The password of the dashboard at /ui [default: EPITOME_TOKEN, else one that is told at the start]. Other programs of this
+    /// machine can read it here, and not in the environment.
+    #[arg(long, value_name = "WORD")]
+    pub(crate) token: Option<String>,
+
+    /// Let agents have back over the Model Context Protocol, at /mcp, what was hidden of conversations of their own credential; up
+    /// to 64 MiB of it are kept in memory.
+    #[arg(long)]
+    pub(crate) recall: bool,
+
     #[command(flatten)]
     pub(crate) proxy: ProxyArgs,
+}
+
+/// Where to listen.
+#[derive(Clone, Debug)]
+pub(crate) enum ListenAt {
+    Address(SocketAddr),
+    /// A socket of this machine.
+    Path(PathBuf),
+}
+
+impl FromStr for ListenAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            return Ok(ListenAt::Path(PathBuf::from(path)));
+        }
+        let why = || format!("`{text}` is neither an address with a port nor unix:PATH");
+        text.parse().map(ListenAt::Address).map_err(|_| why())
+    }
+}
+
+/// How requests are told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogForm {
+    /// JSON: `time` (seconds since 1970), `api`, `status`, `ms` until the answer began.
+    Json,
 }
 
 /// What every proxy is told.

@@ -42,4 +42,6 @@ pub(crate) enum WrappedAgent {
     Gemini,
     /// opencode.
     Opencode,
+    /// pi.
+    Pi,
 }

@@ -2,16 +2,21 @@
 
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail};
 use epitome::session::Landing;
-use epitome_proxy::{Proxy, ProxyError, ProxyOptions, Upstreams};
+use epitome_proxy::{
+    Answered, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyOptions, RecallSource,
+    RequestObserver, TlsIdentity, Upstreams,
+};
+use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use crate::args::{AroundArgs, ProxyArgs, ServeArgs};
+use crate::args::{AroundArgs, ListenAt, LogForm, ProxyArgs, ServeArgs};
 use crate::config::Settings;
 use crate::failure::{Exit, Failure};
 use crate::kept;
@@ -22,19 +27,38 @@ use crate::summarizers::helpers;
 /// A host that credentials may be sent to without TLS.
 const PLAIN: &str = "EPITOME_PLAIN_HTTP";
 
+/// The dashboard's token.
+const TOKEN: &str = "EPITOME_TOKEN";
+
 /// Between two looks at whether somebody asks it to end.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Serves until it is ended.
 pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
-    if !args.listen.ip().is_loopback() && !args.plain {
-        let what = format!("{} is open to others, and nothing is encrypted", args.listen);
+    if let ListenAt::Address(at) = &args.listen
+        && !(at.ip().is_loopback() || args.plain || args.tls_cert.is_some())
+    {
+        let what = format!("{at} is open to others, and nothing is encrypted");
         bail!(Failure::usage(what).hint(
-            "listen on an address of this machine, or --plain where something else encrypts"
+            "listen on an address of this machine, name --tls-cert and --tls-key, or --plain where something else encrypts"
         ));
     }
-    let options = options(&args.proxy)?;
-    let (proxy, listener, at) = listening(&options, args.listen)?;
+    let identity = identity(args)?;
+    let token = token(args.token.as_deref())?;
+    let management = Some(ManagementToken::new(token.word()));
+    let observer = args.log.map(|LogForm::Json| RequestObserver::new(log));
+    let recall = if args.recall { RecallSource::Memory } else { RecallSource::None };
+    let options = ProxyOptions { management, observer, recall, ..options(&args.proxy)? };
+    let (proxy, socket, at) = match &args.listen {
+        ListenAt::Address(at) => {
+            let (proxy, listener, at) = listening(&options, *at)?;
+            let scheme = if identity.is_some() { "https" } else { "http" };
+            (proxy, Socket::Tcp(listener), format!("{scheme}://{at}"))
+        }
+        ListenAt::Path(path) => {
+            (made(&options)?, Socket::at(path)?, format!("unix:{}", path.display()))
+        }
+    };
     // Before there are threads, which then leave it to this one.
     let asked = Asked::listen(Heed::All);
     let runtime = runtime()?;
@@ -42,17 +66,124 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
         let upstreams: Vec<String> = options.upstreams.iter().map(ToString::to_string).collect();
         match report {
             Report::Words => {
-                output::tell(&format!("serving http://{at}, before {}", upstreams.join(", ")));
+                output::tell(&format!("serving {at}, before {}", upstreams.join(", ")));
+                if let Token::Drawn(word) = &token {
+                    output::unmasked_note(&format!("dashboard {at}/ui, password {word}"));
+                }
             }
             Report::Json => {
-                let told = serde_json::json!({ "version": 1, "serving": format!("http://{at}") });
-                output::note(&told.to_string());
+                let mut told = json!({ "version": 1, "serving": at });
+                if let Token::Drawn(word) = &token {
+                    told["token"] = json!(word);
+                }
+                output::unmasked_note(&told.to_string());
             }
         }
-        until_asked(proxy, listener, &asked).await
+        let listening = socket.listening().context("nothing can be served")?;
+        let listening = match identity {
+            Some(identity) => listening.with_tls(identity),
+            None => listening,
+        };
+        until_asked(proxy, listening, &asked).await
     });
     runtime.shutdown_background();
+    if let ListenAt::Path(path) = &args.listen {
+        // Whoever connects next is told that nobody is there.
+        drop(std::fs::remove_file(path));
+    }
     ended
+}
+
+/// Where it listens, before there is a runtime.
+enum Socket {
+    Tcp(TcpListener),
+    #[cfg(unix)]
+    Unix(std::os::unix::net::UnixListener),
+}
+
+impl Socket {
+    /// A path of this machine, which only its user may connect to. What an ended proxy left there is replaced.
+    #[cfg(unix)]
+    fn at(path: &Path) -> Result<Self> {
+        use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+        use std::os::unix::net::{UnixListener, UnixStream};
+
+        let is_left = std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket())
+            && UnixStream::connect(path).is_err();
+        if is_left {
+            std::fs::remove_file(path).with_context(|| path.display().to_string())?;
+        }
+        let listener = UnixListener::bind(path).map_err(|error| {
+            Failure::usage(format!("can't listen at {}: {error}", path.display()))
+                .hint("--listen unix:PATH names a path in a folder that exists, where nothing is")
+        })?;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+            .with_context(|| path.display().to_string())?;
+        listener.set_nonblocking(true).context("where it listens")?;
+        Ok(Socket::Unix(listener))
+    }
+
+    #[cfg(not(unix))]
+    fn at(path: &Path) -> Result<Self> {
+        bail!(Failure::usage(format!("{}: there are no such sockets here", path.display())))
+    }
+
+    fn listening(self) -> std::io::Result<Listening> {
+        match self {
+            Socket::Tcp(listener) => Ok(tokio::net::TcpListener::from_std(listener)?.into()),
+            #[cfg(unix)]
+            Socket::Unix(listener) => Ok(tokio::net::UnixListener::from_std(listener)?.into()),
+        }
+    }
+}
+
+/// What it proves with who it is.
+fn identity(args: &ServeArgs) -> Result<Option<TlsIdentity>> {
+    let (Some(chain), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
+    let read = |path: &Path| {
+        std::fs::read(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+    };
+    let identity = TlsIdentity::from_pem(&read(chain)?, &read(key)?);
+    Ok(Some(identity.map_err(|error| {
+        Failure::usage(error.to_string()).hint("--tls-cert and --tls-key name files in PEM")
+    })?))
+}
+
+/// A line for a request.
+fn log(answered: &Answered) {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    let told = json!({
+        "time": (time * 1e3).round() / 1e3, "api": answered.api, "status": answered.status,
+        "ms": (answered.took.as_secs_f64() * 1e6).round() / 1e3,
+    });
+    output::note(&told.to_string());
+}
+
+/// The word that opens the dashboard.
+enum Token {
+    /// As the caller wants it.
+    Given(String),
+    /// Another one each time.
+    Drawn(String),
+}
+
+impl Token {
+    fn word(&self) -> &str {
+        match self {
+            Token::Given(word) | Token::Drawn(word) => word,
+        }
+    }
+}
+
+/// As it was given, else drawn.
+fn token(said: Option<&str>) -> Result<Token> {
+    let said = said.map(str::to_owned).or_else(|| std::env::var(TOKEN).ok());
+    let Some(word) = said else { return Ok(Token::Drawn(ManagementToken::drawn())) };
+    if word.len() < 8 || word.contains(char::is_control) {
+        let what = "the dashboard's token has fewer than 8 characters, or odd ones";
+        bail!(Failure::usage(what).hint(format!("export {TOKEN}=$(openssl rand -hex 16)")));
+    }
+    Ok(Token::Given(word))
 }
 
 pub(super) fn runtime() -> Result<Runtime> {
@@ -96,7 +227,8 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
         summaries: helpers.summaries,
         compactors: helpers.compactors,
         state: args.store.as_deref().map(kept::state).transpose()?,
-        limits: usual.limits,
+        outward: Outward::Environment,
+        ..usual
     })
 }
 
@@ -118,16 +250,21 @@ fn by_model<T: Clone>(flag: &str, given: &[(Option<String>, T)]) -> Result<ByMod
     Ok((all, each))
 }
 
+/// A proxy that asks nobody anything yet.
+fn made(options: &ProxyOptions) -> Result<Proxy> {
+    Ok(Proxy::new(options).map_err(|error| match error {
+        ProxyError::NoRoots => Failure::other(error.to_string())
+            .hint("install them (ca-certificates), or name a file: export SSL_CERT_FILE=…"),
+        error => Failure::usage(error.to_string()),
+    })?)
+}
+
 /// A proxy, and where it listens.
 pub(super) fn listening(
     options: &ProxyOptions,
     at: SocketAddr,
 ) -> Result<(Proxy, TcpListener, SocketAddr)> {
-    let proxy = Proxy::new(options).map_err(|error| match error {
-        ProxyError::NoRoots => Failure::other(error.to_string())
-            .hint("install them (ca-certificates), or name a file: export SSL_CERT_FILE=…"),
-        error => Failure::usage(error.to_string()),
-    })?;
+    let proxy = made(options)?;
     let listener = TcpListener::bind(at).map_err(|error| {
         Failure::other(format!("can't listen on {at}: {error}"))
             .hint("--listen 127.0.0.1:0 takes a free port")
@@ -142,8 +279,7 @@ pub(super) fn listening(
 }
 
 /// Serves until somebody asks it to end, and what is under way is finished; asked again it ends at once.
-async fn until_asked(proxy: Proxy, listener: TcpListener, asked: &Asked) -> Result<Exit> {
-    let listener = tokio::net::TcpListener::from_std(listener).context("nothing can be served")?;
+async fn until_asked(proxy: Proxy, listener: Listening, asked: &Asked) -> Result<Exit> {
     let (end, ended) = oneshot::channel::<()>();
     let mut end = Some(end);
     let mut serving = pin!(served(proxy, listener, async { drop(ended.await) }));
@@ -164,7 +300,7 @@ async fn until_asked(proxy: Proxy, listener: TcpListener, asked: &Asked) -> Resu
 
 pub(super) async fn served(
     proxy: Proxy,
-    listener: tokio::net::TcpListener,
+    listener: impl Into<Listening>,
     ended: impl Future<Output = ()>,
 ) -> Result<()> {
     proxy.serve(listener, ended).await.map_err(|error| Failure::other(error.to_string()).into())

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::future::pending;
+use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::process::ExitStatus;
@@ -9,6 +10,7 @@ use std::process::ExitStatus;
 use anyhow::{Context as _, Result, bail};
 use epitome_proxy::Provider;
 use serde_json::{Map, Value, json};
+use tempfile::NamedTempFile;
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 #[cfg(unix)]
@@ -24,6 +26,21 @@ struct Setup {
     /// Words before those of the caller.
     words: Vec<OsString>,
     variables: Vec<(&'static str, OsString)>,
+    /// What it reads, for as long as it runs.
+    file: Option<NamedTempFile>,
+}
+
+/// An extension of pi's that changes the addresses of its providers, and nothing else of them.
+fn extension(url: &str) -> String {
+    let at = [("anthropic", ""), ("openai", "/v1"), ("google", "/v1beta")];
+    let lines = at.map(|(name, path)| {
+        format!(
+            "  pi.registerProvider({}, {});\n",
+            json!(name),
+            json!({"baseUrl": format!("{url}{path}")})
+        )
+    });
+    format!("export default function (pi) {{\n{}}}\n", lines.concat())
 }
 
 impl WrappedAgent {
@@ -33,6 +50,7 @@ impl WrappedAgent {
             WrappedAgent::Codex => "codex",
             WrappedAgent::Gemini => "gemini",
             WrappedAgent::Opencode => "opencode",
+            WrappedAgent::Pi => "pi",
         }
     }
 
@@ -71,6 +89,15 @@ impl WrappedAgent {
                 let ours = Map::from_iter([("provider".to_owned(), providers)]);
                 merge(&mut config, ours);
                 setup.set("OPENCODE_CONFIG_CONTENT", Value::from(config).to_string());
+            }
+            WrappedAgent::Pi => {
+                // It takes addresses from files alone; what its user has in them stays as it is.
+                let mut file = tempfile::Builder::new().prefix("epitome-").suffix(".js").tempfile();
+                let told = extension(url);
+                file = file.and_then(|mut file| file.write_all(told.as_bytes()).map(|()| file));
+                let file = file.context("what pi is told can't be written")?;
+                setup.words.extend(["--extension".into(), file.path().into()]);
+                setup.file = Some(file);
             }
         }
         let near = near(std::env::var("NO_PROXY").or_else(|_| std::env::var("no_proxy")).ok());
@@ -131,7 +158,8 @@ pub(crate) fn run(args: &WrapArgs) -> Result<Exit> {
     let (proxy, listener, at) = listening(&options, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
     let setup = args.agent.setup(&format!("http://{at}"))?;
     let mut command = Command::new(args.agent.program());
-    command.args(&setup.words).args(&args.words).envs(setup.variables);
+    let Setup { words, variables, file } = setup;
+    command.args(&words).args(&args.words).envs(variables);
     let runtime = runtime()?;
     let status = runtime.block_on(async {
         let listener = TcpListener::from_std(listener).context("nothing can be served")?;
@@ -153,6 +181,7 @@ pub(crate) fn run(args: &WrapArgs) -> Result<Exit> {
         }
     })?;
     runtime.shutdown_background();
+    drop(file);
     std::process::exit(code(status))
 }
 
@@ -229,6 +258,17 @@ mod tests {
         let Value::Object(more) = json!({"a": {"c": {"f": 4}, "b": {"g": 5}}}) else { panic!() };
         merge(&mut into, more);
         assert_eq!(Value::from(into), json!({"a": {"b": {"g": 5}, "c": {"d": 2, "f": 4}}, "e": 3}));
+    }
+
+    #[test]
+    fn pi_is_told_each_address() {
+        let told = extension("http://127.0.0.1:1");
+        for line in [
+            r#"pi.registerProvider("anthropic", {"baseUrl":"http://127.0.0.1:1"});"#,
+            r#"pi.registerProvider("google", {"baseUrl":"http://127.0.0.1:1/v1beta"});"#,
+        ] {
+            assert!(told.contains(line), "{told}");
+        }
     }
 
     #[test]

@@ -55,8 +55,13 @@ pub(crate) fn json(report: &impl serde::Serialize) -> Result<()> {
 
 /// Writes a line to stderr, with colours if it is a terminal.
 pub(crate) fn note(text: &str) {
+    unmasked_note(&masked(text));
+}
+
+/// The same, with secrets as they stand there: what the program itself hands out.
+pub(crate) fn unmasked_note(text: &str) {
     // Nobody is left to be told that stderr is gone.
-    let _gone = writeln!(anstream::stderr().lock(), "{}", masked(text));
+    let _gone = writeln!(anstream::stderr().lock(), "{text}");
 }
 
 /// Writes words to stderr, with colours if it is a terminal.

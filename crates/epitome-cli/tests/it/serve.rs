@@ -88,7 +88,7 @@ fn echo(mut stream: impl std::io::Read + std::io::Write) {
 fn it_says_where_it_listens_and_forwards() {
     let bench = Bench::new();
     let address = upstream(None);
-    let served = Served::new(&bench, &["--upstream", &format!("http://{address}/base")], &[]);
+    let mut served = Served::new(&bench, &["--upstream", &format!("http://{address}/base")], &[]);
     let answer = served.ask("GET /v1/models HTTP/1.1\r\nx-own: 1");
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
     let head = answer.split_once("\r\n\r\n").expect("a body").1;
@@ -98,6 +98,15 @@ fn it_says_where_it_listens_and_forwards() {
         "{head}"
     );
     assert!(served.ask("GET /metrics HTTP/1.1").contains("epitome_requests_total"));
+
+    let mut line = String::new();
+    served.stderr.read_line(&mut line).expect("it says what opens the dashboard");
+    assert!(line.starts_with(&format!("dashboard http://{}/ui, password ", served.address)));
+    let token = line.trim_end().rsplit(' ').next().expect("a word");
+    for (token, status) in [(token, "200 OK"), ("another", "401 Unauthorized")] {
+        let answer = served.ask(&format!("GET /ui HTTP/1.1\r\nauthorization: Bearer {token}"));
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+    }
 
     let mut command = bench.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
     command.args(["--upstream", "http://localhost:1"]).stderr(Stdio::piped());
@@ -147,6 +156,34 @@ fn an_upstream_must_prove_who_it_is() {
 }
 
 #[test]
+fn upstreams_are_reached_through_the_proxy_of_the_environment() {
+    let bench = Bench::new();
+    let (pem, _) = certified();
+    bench.write("own.pem", pem);
+    let trusted = bench.path("own.pem");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let proxy = format!("http://me:word@{}", listener.local_addr().expect("it is bound"));
+    let variables = [
+        ("SSL_CERT_FILE", trusted.to_str().expect("a plain path")),
+        ("HTTPS_PROXY", &proxy),
+        ("NO_PROXY", "near.example"),
+    ];
+    let served = Served::new(&bench, &["--upstream", "https://models.example"], &variables);
+    let asked = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("it is asked");
+        let mut seen = [0; 1 << 12];
+        let count = stream.read(&mut seen).expect("a head");
+        stream.write_all(b"HTTP/1.1 403 Forbidden\r\n\r\n").expect("it is read");
+        String::from_utf8_lossy(&seen[..count]).into_owned()
+    });
+    let answer = served.ask("GET /v1/models HTTP/1.1\r\nauthorization: Bearer sk-user-secret");
+    assert!(answer.starts_with("HTTP/1.1 502 Bad Gateway"), "{answer}");
+    let asked = asked.join().expect("it was asked");
+    assert!(asked.starts_with("CONNECT models.example:443 HTTP/1.1\r\n"), "{asked}");
+    assert!(asked.contains("Basic bWU6d29yZA==") && !asked.contains("secret"), "{asked}");
+}
+
+#[test]
 fn what_makes_no_sense_is_a_usage_error() {
     let bench = Bench::new();
     for (flags, named) in [
@@ -158,6 +195,11 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("--window 30%", "--window"),
         ("--trigger 300%", "--trigger"),
         ("--target 0", "--target"),
+        ("--token short", "8 characters"),
+        ("--listen nowhere", "unix:PATH"),
+        ("--listen unix:/nowhere/at/all", "/nowhere/at/all"),
+        ("--tls-cert a.pem", "--tls-key"),
+        ("--tls-cert a.pem --tls-key b.pem", "a.pem"),
     ] {
         let ran = bench.run(&format!("serve {flags}")).ends(2);
         assert!(ran.err.contains(named), "{flags}: {}", ran.err);
@@ -181,7 +223,8 @@ fn asked_to_end_it_finishes_what_is_under_way() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("it is bound"));
     for asked_twice in [false, true] {
-        let mut served = Served::new(&bench, &["--upstream", &url], &[]);
+        let token = [("EPITOME_TOKEN", "of-this-test")];
+        let mut served = Served::new(&bench, &["--upstream", &url], &token);
         let mut client = TcpStream::connect(&served.address).expect("it listens");
         let head = "GET /v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
         client.write_all(head.as_bytes()).expect("it reads");

@@ -73,6 +73,12 @@ fn each_agent_is_told_in_its_own_way() {
     let gemini = told("gemini", &format!("url=$GOOGLE_GEMINI_BASE_URL\n{ASK}"), &[]);
     assert!(gemini.starts_with("HTTP/1.1 200 OK"), "{gemini}");
 
+    let pi = told("pi", r#"echo "$1 $3"; cat "$2"; echo "$2" > "$HOME/told""#, &[]);
+    assert!(pi.starts_with("--extension go\n"), "{pi}");
+    assert!(pi.contains(r#"pi.registerProvider("openai", {"baseUrl":"http://127.0.0.1:"#), "{pi}");
+    let told_by = std::fs::read_to_string(bench.path("told")).expect("it wrote it");
+    assert!(!std::path::Path::new(told_by.trim()).exists(), "it is gone with the agent");
+
     let codex = told("codex", r#"printf '%s\n' "$@""#, &[("OPENAI_API_KEY", "k")]);
     let words: Vec<&str> = codex.lines().collect();
     assert_eq!((words[0], words[2], words[4]), ("-c", "-c", "go"), "{codex}");

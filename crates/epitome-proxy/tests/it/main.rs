@@ -2,12 +2,17 @@
 
 mod agents;
 mod bounds;
+mod breaks;
+mod dashboard;
 mod guards;
+mod listens;
 mod native;
 mod noting;
 mod passes;
+mod recalls;
 mod restarts;
 mod settings;
 mod stage;
 mod summaries;
+mod waits;
 mod works;

@@ -1,0 +1,98 @@
+//! A call of a model while it is answered: what the engine says of it, and whom it waits for.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use epitome::engine::receipt::Stats;
+use epitome::session::SessionId;
+use epitome_tower::Event;
+use tokio::task::futures::TaskLocalFuture;
+use tokio::time::{Instant, sleep_until};
+
+tokio::task_local! {
+    static CALL: Arc<Call>;
+}
+
+/// The least between two looks at whether the upstream has answered.
+const LEAST: Duration = Duration::from_millis(10);
+
+/// A call of a model while it is answered.
+#[derive(Debug)]
+pub(crate) struct Call {
+    state: Mutex<CallState>,
+}
+
+#[derive(Debug)]
+struct CallState {
+    /// The conversation, and the request as it goes out; of a retry the second.
+    sent: Option<(SessionId, Stats)>,
+    /// What went to the upstream last.
+    body: Option<Bytes>,
+    /// Since when the proxy itself has been at work; `None` while the upstream is.
+    at_work: Option<Instant>,
+}
+
+impl Call {
+    pub(crate) fn begun() -> Arc<Self> {
+        let state = CallState { sent: None, body: None, at_work: Some(Instant::now()) };
+        Arc::new(Call { state: Mutex::new(state) })
+    }
+
+    /// Answers it.
+    pub(crate) fn answered_by<F: Future>(
+        self: &Arc<Self>,
+        answer: F,
+    ) -> TaskLocalFuture<Arc<Self>, F> {
+        CALL.scope(Arc::clone(self), answer)
+    }
+
+    fn state(&self) -> MutexGuard<'_, CallState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The conversation, and the request as it went out last.
+    pub(crate) fn sent(&self) -> Option<(SessionId, Stats)> {
+        self.state().sent.clone()
+    }
+
+    /// What went to the upstream last.
+    pub(crate) fn body(&self) -> Option<Bytes> {
+        self.state().body.clone()
+    }
+
+    /// Comes once the proxy itself has been at work for so long.
+    pub(crate) async fn held_up(&self, most: Duration) {
+        loop {
+            let now = Instant::now();
+            let until = match self.state().at_work {
+                Some(since) if since + most <= now => return,
+                Some(since) => since + most,
+                // The upstream's answer is looked for again.
+                None => now + (most / 4).max(LEAST),
+            };
+            sleep_until(until).await;
+        }
+    }
+}
+
+/// Takes what the engine tells of the call that this task answers.
+pub(crate) fn hear(event: &Event) {
+    if let Event::Sent { session, stats, .. } = event {
+        let sent = (*session, stats.clone());
+        // Calls that nobody answers here have no place for it.
+        let _elsewhere = CALL.try_with(|call| call.state().sent = Some(sent));
+    }
+}
+
+/// What the upstream does with `body`, for the call that this task answers.
+pub(crate) async fn upstream<F: Future>(body: Option<Bytes>, asking: F) -> F::Output {
+    let _elsewhere = CALL.try_with(|call| call.state().body = body);
+    let turn = |at_work| {
+        let _elsewhere = CALL.try_with(|call| call.state().at_work = at_work);
+    };
+    turn(None);
+    let answered = asking.await;
+    turn(Some(Instant::now()));
+    answered
+}

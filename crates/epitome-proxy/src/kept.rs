@@ -1,0 +1,227 @@
+//! Connections to upstreams, which are kept for the requests that follow.
+
+use std::error::Error;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::Uri;
+use http::uri::Scheme;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::rt::TokioIo;
+use socket2::SockRef;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+use crate::options::Outward;
+
+/// Connects, and notices where a connection that was kept is gone.
+#[derive(Clone, Debug)]
+pub(crate) struct Connector {
+    http: HttpConnector,
+    /// Which upstreams are reached through a proxy.
+    proxies: Option<Arc<Matcher>>,
+}
+
+impl Connector {
+    pub(crate) fn new(http: HttpConnector, outward: Outward) -> Self {
+        let proxies = match outward {
+            Outward::Direct => None,
+            Outward::Environment => Some(Arc::new(Matcher::from_env())),
+        };
+        Connector { http, proxies }
+    }
+}
+
+/// Connects to an upstream.
+type Connecting = Pin<Box<dyn Future<Output = Result<Kept, ConnectError>> + Send>>;
+
+type ConnectError = Box<dyn Error + Send + Sync>;
+
+/// A connection that knows whether it was kept.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    stream: TokioIo<TcpStream>,
+    turn: Turn,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// Nothing came yet.
+    Fresh,
+    /// The other side spoke last: what is written now may be the next request.
+    Theirs,
+    /// This one did.
+    Ours,
+}
+
+/// The upstream has closed a connection that was kept, and nothing of the request was written.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the connection was closed before the request")]
+pub(crate) struct Gone;
+
+impl Kept {
+    /// Refuses to write what nobody will read: whoever closed its side before a request began never saw it. The runtime tells
+    /// that only when it looks at its sockets again, which may be too late.
+    fn turn(&mut self) -> io::Result<()> {
+        if self.turn == Turn::Theirs {
+            let mut byte = [MaybeUninit::uninit()];
+            let is_gone = match SockRef::from(self.stream.inner()).peek(&mut byte) {
+                Ok(count) => count == 0,
+                Err(error) => {
+                    ![io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted].contains(&error.kind())
+                }
+            };
+            if is_gone {
+                return Err(io::Error::new(io::ErrorKind::ConnectionAborted, Gone));
+            }
+            self.turn = Turn::Ours;
+        }
+        Ok(())
+    }
+}
+
+impl From<TokioIo<TcpStream>> for Kept {
+    fn from(stream: TokioIo<TcpStream>) -> Self {
+        Kept { stream, turn: Turn::Fresh }
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = Kept;
+    type Error = ConnectError;
+    type Future = Connecting;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ConnectError>> {
+        self.http.poll_ready(context).map_err(ConnectError::from)
+    }
+
+    fn call(&mut self, uri: Uri) -> Connecting {
+        let is_encrypted = uri.scheme() == Some(&Scheme::HTTPS);
+        let proxy =
+            self.proxies.as_ref().filter(|_| is_encrypted).and_then(|it| it.intercept(&uri));
+        let Some(proxy) = proxy else {
+            let connecting = self.http.call(uri);
+            return Box::pin(async move { Ok(Kept::from(connecting.await?)) });
+        };
+        // What is said through it is encrypted, but not what is said to it.
+        if proxy.uri().scheme() != Some(&Scheme::HTTP) {
+            let what = "of the proxies that the environment names only those at http:// are heeded";
+            return Box::pin(std::future::ready(Err(what.into())));
+        }
+        let mut tunnel = Tunnel::new(proxy.uri().clone(), self.http.clone());
+        if let Some(auth) = proxy.basic_auth() {
+            tunnel = tunnel.with_auth(auth.clone());
+        }
+        Box::pin(async move { Ok(Kept::from(tunnel.call(uri).await?)) })
+    }
+}
+
+impl Connection for Kept {
+    fn connected(&self) -> Connected {
+        self.stream.connected()
+    }
+}
+
+impl Read for Kept {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if matches!(polled, Poll::Ready(Ok(()))) {
+            self.turn = Turn::Theirs;
+        }
+        polled
+    }
+}
+
+impl Write for Kept {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.turn()?;
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.turn()?;
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use hyper::rt::ReadBuf;
+
+    use super::*;
+
+    /// A connection after one exchange, and its other side.
+    async fn exchanged() -> (Kept, std::net::TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let at = listener.local_addr().expect("it is bound");
+        let stream = TcpStream::connect(at).await.expect("it listens");
+        let (mut theirs, _) = listener.accept().expect("it is connected");
+        let mut kept = Kept { stream: TokioIo::new(stream), turn: Turn::Fresh };
+        written(&mut kept).await.expect("a fresh one is written to");
+        theirs.write_all(b"a").expect("it is read");
+        let mut room = [0; 9];
+        let mut buffer = ReadBuf::new(&mut room);
+        poll_fn(|context| Pin::new(&mut kept).poll_read(context, buffer.unfilled()))
+            .await
+            .expect("it came");
+        (kept, theirs)
+    }
+
+    async fn written(kept: &mut Kept) -> io::Result<usize> {
+        poll_fn(|context| Pin::new(&mut *kept).poll_write(context, b"b")).await
+    }
+
+    #[tokio::test]
+    async fn nothing_is_written_to_who_has_closed() {
+        let (mut kept, mut theirs) = exchanged().await;
+        written(&mut kept).await.expect("it is open");
+        for is_reset in [false, true] {
+            let (mut kept, mut theirs) = exchanged().await;
+            if !is_reset {
+                theirs.read_exact(&mut [0]).expect("it was written");
+            }
+            // The runtime hasn't looked at its sockets since.
+            drop(theirs);
+            let error = written(&mut kept).await.expect_err("it is closed");
+            assert!(
+                error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Gone>),
+                "{error}"
+            );
+        }
+        theirs.read_exact(&mut [0, 0]).expect("both were written");
+    }
+}

@@ -1,0 +1,197 @@
+//! What a compaction did to a request: by kinds, and message by message.
+
+use std::collections::HashMap;
+
+use epitome::Format;
+use epitome::checkpoint;
+use epitome::count::{Tally, TokenCounter};
+use epitome::text::secrets::masked;
+use epitome::transcript::{Entry, Marks, Origin, Part, PartKind};
+use epitome::wire::parse;
+
+/// What tokens of a request are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    System,
+    Tools,
+    Human,
+    Injected,
+    Checkpoint,
+    Model,
+    Reasoning,
+    Calls,
+    Results,
+    Media,
+    Other,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 11] = [
+        Kind::System,
+        Kind::Tools,
+        Kind::Human,
+        Kind::Injected,
+        Kind::Checkpoint,
+        Kind::Model,
+        Kind::Reasoning,
+        Kind::Calls,
+        Kind::Results,
+        Kind::Media,
+        Kind::Other,
+    ];
+
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Kind::System => "system",
+            Kind::Tools => "tool definitions",
+            Kind::Human => "human",
+            Kind::Injected => "injected",
+            Kind::Checkpoint => "checkpoint",
+            Kind::Model => "model text",
+            Kind::Reasoning => "reasoning",
+            Kind::Calls => "tool calls",
+            Kind::Results => "tool results",
+            Kind::Media => "media",
+            Kind::Other => "other",
+        }
+    }
+
+    fn of(entry: &Entry<'_>, part: &Part<'_>) -> Self {
+        match part.kind() {
+            PartKind::Media => Kind::Media,
+            PartKind::Reasoning => Kind::Reasoning,
+            PartKind::Call => Kind::Calls,
+            PartKind::Result => Kind::Results,
+            _ if part.is(Marks::NESTED) => Kind::Results,
+            PartKind::Text if entry.role().instructs() => Kind::System,
+            PartKind::Text if part.origin() == Origin::Model => Kind::Model,
+            PartKind::Text if checkpoint::read(&part.text()).is_some() => Kind::Checkpoint,
+            PartKind::Text if part.origin() == Origin::Human => Kind::Human,
+            PartKind::Text => Kind::Injected,
+            _ => Kind::Other,
+        }
+    }
+}
+
+/// Tokens of each kind, before and after.
+pub(crate) type Kinds = [(u64, u64); Kind::ALL.len()];
+
+/// Counts both; `None` where one of them can't be read.
+pub(crate) fn kinds(format: Format, texts: [&str; 2], counter: &dyn TokenCounter) -> Option<Kinds> {
+    let mut kinds = Kinds::default();
+    for (is_after, text) in [false, true].into_iter().zip(texts) {
+        let request = parse(format, text.to_owned()).ok()?;
+        let tally = Tally::of(&request, counter);
+        let mut add = |kind: Kind, tokens: u64| {
+            let (before, after) = &mut kinds[kind as usize];
+            *(if is_after { after } else { before }) += tokens;
+        };
+        add(Kind::System, tally.frame.system.tokens);
+        add(Kind::Tools, tally.frame.tools.tokens);
+        for entry in request.transcript.entries() {
+            for part in entry.parts() {
+                add(Kind::of(&entry, &part), tally.part(part.slot));
+            }
+        }
+    }
+    Some(kinds)
+}
+
+/// A stretch of messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stretch {
+    /// So many are the same.
+    Same(usize),
+    /// One isn't shown any more as it was.
+    Gone(String),
+    /// One is shown instead.
+    New(String),
+}
+
+/// The most of one message that is shown.
+const MOST: usize = 4_000;
+
+/// The most messages that are shown.
+const STRETCHES: usize = 600;
+
+/// What became of which message; secrets are masked.
+pub(crate) fn stretches(format: Format, texts: [&str; 2]) -> Option<Vec<Stretch>> {
+    let [before, after] = texts.map(|text| parse(format, text.to_owned()).ok());
+    let (before, after) = (before?.transcript, after?.transcript);
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, entry) in before.entries().enumerate() {
+        places.entry(entry.raw()).or_default().push(at);
+    }
+    let (mut stretches, mut at) = (Vec::new(), 0);
+    let gone = |stretches: &mut Vec<Stretch>, from: usize, to: usize| {
+        let gone = (from..to).map(|at| Stretch::Gone(said(&before.entry(at))));
+        stretches.extend(gone);
+    };
+    for entry in after.entries() {
+        let same =
+            places.get(entry.raw()).and_then(|places| places.iter().find(|place| **place >= at));
+        match same {
+            Some(place) => {
+                gone(&mut stretches, at, *place);
+                at = place + 1;
+                match stretches.last_mut() {
+                    Some(Stretch::Same(count)) => *count += 1,
+                    _ => stretches.push(Stretch::Same(1)),
+                }
+            }
+            None => stretches.push(Stretch::New(said(&entry))),
+        }
+        if stretches.len() > STRETCHES {
+            return Some(stretches);
+        }
+    }
+    gone(&mut stretches, at, before.len());
+    Some(stretches)
+}
+
+/// What a message says, with what it does.
+fn said(entry: &Entry<'_>) -> String {
+    let mut words = format!("{:?}", entry.role()).to_lowercase();
+    for part in entry.parts().filter(|part| part.kind() != PartKind::Link) {
+        let name = part.name();
+        let text = match part.kind() {
+            PartKind::Media => "(media)".into(),
+            PartKind::Call => format!("{name} {}", part.raw_body()).into(),
+            _ => part.text(),
+        };
+        words.push('\n');
+        words.push_str(&text);
+        if words.len() > 2 * MOST {
+            break;
+        }
+    }
+    let words = masked(&words);
+    match words.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_the_same_gone_or_new() {
+        let body = |messages: &[&str]| {
+            let messages: Vec<String> = messages
+                .iter()
+                .map(|said| format!(r#"{{"role":"user","content":"{said}"}}"#))
+                .collect();
+            format!(r#"{{"model":"m","messages":[{}]}}"#, messages.join(","))
+        };
+        let (before, after) = (body(&["a", "b", "c", "d", "a"]), body(&["a", "x", "d", "a"]));
+        let told = stretches(Format::OpenaiChat, [&before, &after]).expect("both are read");
+        let (gone, new) = (
+            |it: &str| Stretch::Gone(format!("user\n{it}")),
+            |it: &str| Stretch::New(format!("user\n{it}")),
+        );
+        assert_eq!(told, [Stretch::Same(1), new("x"), gone("b"), gone("c"), Stretch::Same(2)]);
+        assert_eq!(stretches(Format::OpenaiChat, ["[", &after]), None);
+    }
+}

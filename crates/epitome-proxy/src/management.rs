@@ -1,0 +1,105 @@
+//! Who may look at what the proxy keeps of conversations.
+
+use std::fmt;
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+
+/// The word that opens the proxy's pages of management. Only a digest of it is kept.
+#[derive(Clone)]
+pub struct ManagementToken(blake3::Hash);
+
+impl ManagementToken {
+    /// Opened by this word.
+    pub fn new(word: &str) -> Self {
+        ManagementToken(blake3::hash(word.as_bytes()))
+    }
+
+    /// A word that nobody can guess.
+    pub fn drawn() -> String {
+        let mut bytes = [0; 16];
+        let rng = rustls::crypto::ring::default_provider().secure_random;
+        rng.fill(&mut bytes).expect("the system gives random bytes");
+        bytes.iter().fold(String::new(), |word, byte| format!("{word}{byte:02x}"))
+    }
+
+    /// Whether a request has it: as a password, whoever the user is, or as a bearer's token.
+    pub(crate) fn is_in(&self, headers: &HeaderMap) -> bool {
+        let said = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let Some((scheme, rest)) = said.and_then(|said| said.split_once(' ')) else { return false };
+        let word = if scheme.eq_ignore_ascii_case("bearer") {
+            Some(rest.trim().as_bytes().to_vec())
+        } else if scheme.eq_ignore_ascii_case("basic") {
+            let decoded = decoded(rest.trim());
+            decoded
+                .and_then(|it| Some(it[it.iter().position(|byte| *byte == b':')? + 1..].to_vec()))
+        } else {
+            None
+        };
+        // Digests are compared in constant time.
+        word.is_some_and(|word| blake3::hash(&word) == self.0)
+    }
+}
+
+impl fmt::Debug for ManagementToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ManagementToken")
+    }
+}
+
+/// What a text in Base64 says (RFC 4648).
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim_end_matches('=');
+    let (mut bytes, mut held, mut bits) = (Vec::new(), 0_u32, 0);
+    for byte in text.bytes() {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        held = held << 6 | u32::from(six);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits) as u8);
+            held &= (1 << bits) - 1;
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn only_the_word_itself_opens() {
+        let token = ManagementToken::new("sesame");
+        let opens = |value: &'static str| {
+            token.is_in(&HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_static(value))]))
+        };
+        // `:sesame`, and `me:sesame`.
+        for value in ["Bearer sesame", "bearer sesame", "Basic OnNlc2FtZQ==", "basic bWU6c2VzYW1l"]
+        {
+            assert!(opens(value), "{value}");
+        }
+        // Of the last ones one says `sesame` alone, and one has another word.
+        for value in [
+            "sesame",
+            "Bearer",
+            "Bearer ",
+            "Bearer sesam",
+            "Basic !",
+            "Basic c2VzYW1l",
+            "Basic bWU6c2VzYW0=",
+        ] {
+            assert!(!opens(value), "{value}");
+        }
+        assert!(!token.is_in(&HeaderMap::new()));
+    }
+}
