@@ -16,6 +16,7 @@ use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::call::hear;
+use crate::credential::credentials;
 use crate::exchange::Asking;
 use crate::kept::Connector;
 use crate::ledger::Ledger;
@@ -123,15 +124,9 @@ impl Engines {
             digest.update(bytes);
         };
         part(upstream.as_bytes());
-        for name in ["authorization", "x-api-key", "api-key", "x-goog-api-key"] {
+        for (name, value) in credentials(headers, query) {
             part(name.as_bytes());
-            for value in headers.get_all(name) {
-                part(value.as_bytes());
-            }
-        }
-        let keys = query.into_iter().flat_map(|query| query.split('&'));
-        for pair in keys.filter(|pair| pair.starts_with("key=")) {
-            part(pair.as_bytes());
+            part(value);
         }
         digest.finalize().to_hex().as_str().into()
     }

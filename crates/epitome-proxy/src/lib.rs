@@ -20,6 +20,7 @@
 mod activity;
 mod billed;
 mod call;
+mod credential;
 mod encoding;
 mod engine;
 mod exchange;

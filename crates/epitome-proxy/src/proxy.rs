@@ -16,6 +16,7 @@ use tokio::sync::Semaphore;
 use tower_service::Service;
 
 use crate::call::Call;
+use crate::credential::credentials;
 use crate::encoding::{Encoding, Undecoded};
 use crate::engine::{Engine, Engines};
 use crate::exchange::{Inbound, Load, NoReply, Outbound, Prompted};
@@ -122,7 +123,18 @@ impl Proxy {
         if let Some(page) = self.page(&head) {
             return page;
         }
+        // A browser says it for every path.
+        if self.dashboard.as_ref().is_some_and(|dashboard| dashboard.opens_for(&head.headers)) {
+            self.meters.ended(name, "denied");
+            let what = "the management token opens /ui, and goes to no upstream";
+            return Refusal::new(StatusCode::NOT_FOUND, "path", what).answer(who);
+        }
         if let Some(recall) = self.recall.as_ref().filter(|_| path == PATH) {
+            if credentials(&head.headers, head.uri.query()).is_empty() {
+                self.meters.ended(name, "denied");
+                let what = "recall is of a credential's own conversations, and there is none";
+                return Refusal::new(StatusCode::UNAUTHORIZED, "credential", what).answer(None);
+            }
             let owner = self.engines.tenant("", &head.headers, head.uri.query());
             let flow = Flow::new(incoming, self.limits.silence);
             return recall.answer(&owner, head, flow).await;
@@ -190,6 +202,7 @@ impl Proxy {
         let (call, mut client) = (Call::begun(), engine.client.clone());
         let (own, meters, asked) = (Arc::clone(&call), Arc::clone(&self.meters), prompted.clone());
         let (ledger, recall) = (self.ledger.clone(), self.recall.clone());
+        let recall = recall.filter(|_| !credentials(&head.headers, head.uri.query()).is_empty());
         let owner = self.engines.tenant("", &head.headers, head.uri.query());
         let mut answer = Box::pin(call.answered_by(async move {
             let answer = match send(&mut client, head, load).await {

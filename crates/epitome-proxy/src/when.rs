@@ -68,7 +68,11 @@ impl Trigger for Early {
 pub(crate) fn check(options: &ProxyOptions) -> Result<(), ProxyError> {
     let whens = std::iter::once(("", &options.trigger))
         .chain(options.soft.iter().map(|when| ("", when)))
-        .chain(options.triggers.iter().map(|(name, when)| (name.as_str(), when)));
+        .chain(options.triggers.iter().map(|(name, when)| (name.as_str(), when)))
+        .chain(options.windows.iter().map(|(name, _)| {
+            let when = set_for(&options.triggers, name).unwrap_or(&options.trigger);
+            (name.as_str(), when)
+        }));
     for (name, when) in whens {
         let registered = || Registry::built_in().get(name).and_then(Model::most_input);
         let window = set_for(&options.windows, name).copied().or(options.window);

@@ -4,7 +4,7 @@ use epitome::transcript::ContentId;
 use serde_json::{Value, json};
 
 use super::members::{Members, Raws, list_of, raw};
-use super::{Ask, Packed, item};
+use super::{Ask, IN_PART, Packed, WHOLE, item};
 
 /// Tokens at which a threshold lies that isn't told.
 const USUAL_THRESHOLD: u64 = 150_000;
@@ -50,7 +50,8 @@ pub(super) fn expanded(messages: &Raws, has_native: bool, most: usize) -> Option
             .enumerate()
             .rev()
             .find_map(|(nth, block)| Some((nth, stands_for(block.get(), has_native, most)?)));
-        let Some((nth, mut all)) = found else { continue };
+        let Some((nth, all)) = found else { continue };
+        let Standing::For(mut all) = all else { return None };
         let rest: Raws = blocks[nth + 1..].to_vec();
         if !rest.is_empty() {
             message.set("content", list_of(&rest));
@@ -62,19 +63,32 @@ pub(super) fn expanded(messages: &Raws, has_native: bool, most: usize) -> Option
     None
 }
 
+/// What a block stands for.
+enum Standing {
+    /// These messages.
+    For(Raws),
+    /// What can't be read: all is forwarded as it came.
+    Sealed,
+}
+
 /// The messages that a block stands for.
-fn stands_for(block: &str, has_native: bool, most: usize) -> Option<Raws> {
+fn stands_for(block: &str, has_native: bool, most: usize) -> Option<Standing> {
     let block: Value = serde_json::from_str(block).ok()?;
     if block["type"] != "compaction" {
         return None;
     }
     let sealed = ["encrypted_content", "signature"].map(|name| block[name].as_str());
-    let own = sealed.into_iter().flatten().find_map(|sealed| item::opened(sealed, most));
-    let words = block["content"].as_str().filter(|words| !words.is_empty() && !has_native);
-    own.or_else(|| {
-        let text = format!("Summary of the conversation so far:\n\n{}", words?);
-        Some(vec![raw(json!({"role": "user", "content": text}).to_string())])
-    })
+    // One of ours that can't be opened stands for what nobody knows: its words are no summary.
+    if let Some(own) = sealed.into_iter().flatten().find(|sealed| sealed.starts_with(item::OURS)) {
+        return Some(item::opened(own, most).map_or(Standing::Sealed, Standing::For));
+    }
+    let words = block["content"].as_str().filter(|words| !words.is_empty() && !has_native)?;
+    // Words of ours, of which somebody took away what they came with.
+    if [WHOLE, IN_PART].contains(&words) {
+        return Some(Standing::Sealed);
+    }
+    let text = format!("Summary of the conversation so far:\n\n{words}");
+    Some(Standing::For(vec![raw(json!({"role": "user", "content": text}).to_string())]))
 }
 
 /// A list of messages without marks of the cache, of which a prompt may have few; all else keeps its bytes.
@@ -139,4 +153,34 @@ pub(super) fn alone(model: &str, block: &Value) -> (Value, Vec<Value>) {
     message["content"] = json!([block]);
     message["stop_reason"] = json!("compaction");
     (message, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever takes a broken block for a summary loses all that was said before it.
+    #[test]
+    fn a_block_of_ours_that_is_broken_stands_for_nothing() {
+        let item = item::sealed(r#"[{"role":"user","content":"All of it."}]"#);
+        let shown = |block: Value| {
+            let messages = json!([
+                {"role": "user", "content": "First."},
+                {"role": "assistant", "content": [block]},
+                {"role": "user", "content": "Second."},
+            ]);
+            let messages: Raws = serde_json::from_value(messages).expect("a list");
+            expanded(&messages, false, 1_000).map(|all| list_of(&all))
+        };
+        let block = |sealed: &str, words: &str| {
+            shown(json!({"type": "compaction", "content": words, "signature": sealed}))
+        };
+        let whole = block(&item, WHOLE).expect("it is whole");
+        assert!(whole.contains("All of it.") && !whole.contains("First."), "{whole}");
+        let theirs = block("AAAA", "The port is 8042.").expect("a summary of theirs");
+        assert!(theirs.contains("8042") && !theirs.contains("First."), "{theirs}");
+        for sealed in [&item[..item.len() - 6], "epitome.v2.AAAA", ""] {
+            assert_eq!(block(sealed, WHOLE), None, "{sealed}");
+        }
+    }
 }

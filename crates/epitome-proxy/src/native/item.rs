@@ -9,6 +9,9 @@ use crate::encoding::Encoding;
 /// How every item begins; a number tells how it is packed.
 pub(crate) const MARK: &str = "epitome.v1.";
 
+/// How every item of ours begins, also one that is packed in a way that isn't known here.
+pub(crate) const OURS: &str = "epitome.v";
+
 /// How thoroughly it is packed.
 const LEVEL: i32 = 3;
 

@@ -79,6 +79,11 @@ const USUAL_SHARE: f64 = 0.3;
 const EVENTS: &str = "text/event-stream; charset=utf-8";
 const JSON: &str = "application/json";
 
+/// What a block says in words where nothing is left out of the conversation that it holds.
+const WHOLE: &str = "Nothing of the conversation so far is left out.";
+/// The same, where something is and no checkpoint tells what.
+const IN_PART: &str = "Parts of the conversation so far are left out.";
+
 impl Native {
     pub(crate) fn new(options: &ProxyOptions) -> Self {
         let compactor = |name| {
@@ -148,7 +153,7 @@ impl Native {
             Some(compacted) => compacted,
             None if ask.over.is_some() => return Some(Instead::Send(members.to_string())),
             // It is asked for, and nothing can be left out.
-            None => (all.clone(), "Nothing of the conversation so far is left out.".to_owned()),
+            None => (all.clone(), WHOLE.to_owned()),
         };
         let kept =
             if format == Format::Anthropic { anthropic::unmarked(&list) } else { list.clone() };
@@ -194,10 +199,10 @@ impl Native {
         if outcome.view.is_whole() || after > before / 10 * 9 {
             return None;
         }
-        let words = outcome.view.checkpoint().map_or_else(
-            || "Parts of the conversation so far are left out.".to_owned(),
-            |placed| placed.text.to_string(),
-        );
+        let words = outcome
+            .view
+            .checkpoint()
+            .map_or_else(|| IN_PART.to_owned(), |placed| placed.text.to_string());
         let shown = Members::read(outcome.rendered())?;
         let name = if format == Format::Anthropic { "messages" } else { "input" };
         Some((shown.get(name)?, words))

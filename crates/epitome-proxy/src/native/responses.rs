@@ -39,16 +39,18 @@ fn is_trigger(item: &str) -> bool {
 
 /// The items with what the last one of ours stands for in the place of all before it; `None` where there is none.
 pub(super) fn expanded(items: &Raws, most: usize) -> Option<Raws> {
-    let stands_for = |item: &str| {
+    let sealed = |item: &str| {
         memchr::memmem::find(item.as_bytes(), item::MARK.as_bytes())?;
         let item: Value = serde_json::from_str(item).ok()?;
-        let sealed = item["encrypted_content"].as_str().filter(|_| item["type"] == "compaction");
-        item::opened(sealed?, most)
+        let sealed = item["encrypted_content"].as_str().filter(|_| item["type"] == "compaction")?;
+        sealed.starts_with(item::OURS).then(|| sealed.to_owned())
     };
     let found = items.iter().enumerate().rev();
-    let (at, mut all) = found
-        .map(|(at, item)| (at, stands_for(item.get())))
-        .find_map(|(at, all)| all.map(|all| (at, all)))?;
+    let (at, sealed) = found
+        .map(|(at, item)| (at, sealed(item.get())))
+        .find_map(|(at, sealed)| Some((at, sealed?)))?;
+    // The newest one counts; one that can't be opened is forwarded with all that stands before it.
+    let mut all = item::opened(&sealed, most)?;
     all.extend(items[at + 1..].iter().cloned());
     Some(all)
 }

@@ -12,7 +12,7 @@ use http::header::{
     WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
 
 use crate::flow::Flow;
 use crate::ledger::Ledger;
@@ -33,6 +33,11 @@ pub(crate) struct Dashboard {
 }
 
 impl Dashboard {
+    /// Whether a request has what opens it: that goes to no upstream.
+    pub(crate) fn opens_for(&self, headers: &HeaderMap) -> bool {
+        self.token.is_in(headers)
+    }
+
     pub(crate) fn new(token: ManagementToken, ledger: Arc<Ledger>) -> Self {
         Dashboard { token, ledger }
     }
@@ -68,6 +73,7 @@ impl Dashboard {
         let Some(page) = page else {
             return Some(answer(StatusCode::NOT_FOUND, TEXT, "nothing is known of it any more\n"));
         };
+        let page = page.replace(is_unseen, "\u{fffd}");
         let mut page = answer(StatusCode::OK, "text/html; charset=utf-8", page);
         if is_live {
             page.headers_mut().insert(REFRESH, HeaderValue::from_static(AGAIN));
@@ -80,6 +86,12 @@ impl Dashboard {
         let number = number.parse().ok()?;
         Some(pages::content(name, number, &self.ledger.stretches(name, number)?))
     }
+}
+
+/// Whether a character moves or hides what stands beside it: controls, marks of direction, and what has no width.
+fn is_unseen(c: char) -> bool {
+    let is_mark = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    c.is_control() && !matches!(c, '\n' | '\t') || is_mark
 }
 
 const TEXT: &str = "text/plain; charset=utf-8";

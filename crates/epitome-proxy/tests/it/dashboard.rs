@@ -61,6 +61,8 @@ async fn only_the_token_opens_it() {
         let request = request.header("authorization", "Bearer sesame").body(Bytes::new());
         assert_eq!(stage.call(request.expect("a request")).await.status(), 403);
     }
+    // A browser says the token for other paths, too.
+    assert_eq!(page(&stage, "/favicon.ico", "sesame").await.0, 404);
     assert!(book.lock().expect("nobody panicked").is_empty(), "nothing of it is forwarded");
     // Where no token was given there is none.
     let plain = Stage::new(&before(&url, None)).await;
@@ -116,11 +118,12 @@ async fn hostile_names_and_words_are_only_words() {
     .await;
     let stage = managed(&url, 4_000).await;
     let bad = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>";
-    let message = |role: &str| json!({"role": role, "content": format!("{bad} {}", "It is long. ".repeat(200))});
+    let unseen = "\u{202e}\u{7}";
+    let message = |role: &str| json!({"role": role, "content": format!("{bad}{unseen} {}", "It is long. ".repeat(200))});
     let mut messages: Vec<_> =
         (0..12).flat_map(|_| [message("user"), message("assistant")]).collect();
     messages.push(json!({"role": "user", "content": bad}));
-    let body = json!({"model": bad, "messages": messages, "tools": [{"type": "function", "function": {"name": bad, "parameters": {}}}]});
+    let body = json!({"model": format!("{bad}{unseen}"), "messages": messages, "tools": [{"type": "function", "function": {"name": bad, "parameters": {}}}]});
     for _ in 0..2 {
         let request = stage.post("/v1/chat/completions").header("authorization", bad);
         let request = request.body(Bytes::from(body.to_string())).expect("a request");
@@ -132,6 +135,7 @@ async fn hostile_names_and_words_are_only_words() {
     let (_, content) = page(&stage, &format!("/ui/{id}/1"), "sesame").await;
     for page in [&all, &one, &content] {
         assert!(page.contains("&lt;script&gt;"), "{page}");
+        assert!(!page.contains(['\u{202e}', '\u{7}']) && page.contains('\u{fffd}'), "{page}");
         assert!(
             !page.contains("<script") && !page.contains("<img") && !page.contains("style="),
             "{page}"

@@ -45,6 +45,9 @@ async fn each_credential_recalls_what_was_hidden_of_its_own_conversations() {
     assert!(!found.starts_with("Nothing"), "{found}");
     let others = called(&stage, "Bearer two", "recall_search", query).await;
     assert!(others.starts_with("Nothing"), "{others}");
+    // Nobody is no tenant.
+    let bare = Request::post(format!("{}/mcp", stage.url)).body(Bytes::new()).expect("a request");
+    assert_eq!(stage.call(bare).await.status(), 401);
     // Where it isn't asked for it is the upstream's.
     let plain = Stage::new(&before(&running.url, None)).await;
     assert_eq!(
