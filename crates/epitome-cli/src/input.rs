@@ -6,10 +6,9 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use epitome::Request;
-use epitome::checkpoint::{look_alikes, looks_like_one};
+use epitome::checkpoint::disown;
 use epitome::count::impossible_images;
 use epitome::text::figure::counted;
-use epitome::transcript::Origin;
 use epitome::trigger::ReportedPrompt;
 use epitome::wire::{Keeper, WireError};
 use epitome_recordings::{
@@ -87,13 +86,7 @@ pub(crate) fn open(args: &InputArgs, report: Report) -> Result<Opened> {
 
 /// A checkpoint is no person's message, nor is one that was changed since it was written.
 pub(crate) fn unclaimed(mut request: Request) -> Request {
-    let fenced: Vec<_> = look_alikes(&request.transcript)
-        .map(|part| (part.slot, looks_like_one(&part.text())))
-        .collect();
-    for (slot, is_intact) in fenced {
-        let origin = if is_intact { Origin::Checkpoint } else { Origin::Injected };
-        request.transcript.set_part_origin(slot, origin);
-    }
+    disown(&mut request.transcript);
     request
 }
 

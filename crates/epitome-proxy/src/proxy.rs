@@ -129,13 +129,12 @@ impl Proxy {
             let what = "the management token opens /ui, and goes to no upstream";
             return Refusal::new(StatusCode::NOT_FOUND, "path", what).answer(who);
         }
-        if let Some(recall) = self.recall.as_ref().filter(|_| path == PATH) {
-            if credentials(&head.headers, head.uri.query()).is_empty() {
+        if self.recall.is_some() && path == PATH {
+            let Some((recall, owner)) = self.recalled_by(&head) else {
                 self.meters.ended(name, "denied");
                 let what = "recall is of a credential's own conversations, and there is none";
                 return Refusal::new(StatusCode::UNAUTHORIZED, "credential", what).answer(None);
-            }
-            let owner = self.engines.tenant("", &head.headers, head.uri.query());
+            };
             let flow = Flow::new(incoming, self.limits.silence);
             return recall.answer(&owner, head, flow).await;
         }
@@ -177,6 +176,14 @@ impl Proxy {
         }
     }
 
+    /// Where what was hidden is kept for whoever sends a request; nowhere without a credential.
+    fn recalled_by(&self, head: &Parts) -> Option<(Arc<Recall>, Arc<str>)> {
+        let recall = self.recall.as_ref()?;
+        let query = head.uri.query();
+        let is_known = !credentials(&head.headers, query).is_empty();
+        is_known.then(|| (Arc::clone(recall), self.engines.tenant("", &head.headers, query)))
+    }
+
     /// Sends a call of a model, with its conversation inside the window.
     async fn ask(
         &self,
@@ -201,9 +208,7 @@ impl Proxy {
             (prompted.clone(), head.uri.clone(), self.limits.keep_alive);
         let (call, mut client) = (Call::begun(), engine.client.clone());
         let (own, meters, asked) = (Arc::clone(&call), Arc::clone(&self.meters), prompted.clone());
-        let (ledger, recall) = (self.ledger.clone(), self.recall.clone());
-        let recall = recall.filter(|_| !credentials(&head.headers, head.uri.query()).is_empty());
-        let owner = self.engines.tenant("", &head.headers, head.uri.query());
+        let (ledger, recall) = (self.ledger.clone(), self.recalled_by(&head));
         let mut answer = Box::pin(call.answered_by(async move {
             let answer = match send(&mut client, head, load).await {
                 Ok(reply) => Ok(with(reply, insert).await),
@@ -223,7 +228,7 @@ impl Proxy {
                     let after = std::str::from_utf8(&body).unwrap_or_default();
                     let before = asked.text().unwrap_or_default();
                     entered.looked_at(format, before, after);
-                    if let Some(recall) = recall {
+                    if let Some((recall, owner)) = recall {
                         recall.hid(&owner, entered.conversation(), format, [before, after]);
                     }
                 });

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome::checkpoint::{look_alikes, looks_like_one};
-use epitome::transcript::Origin;
+use epitome::checkpoint::disown;
 use epitome::wire::json::{self, Span, unquote};
 use epitome_recordings::{Input, Options, open};
 use pyo3::prelude::*;
@@ -96,13 +95,7 @@ fn request(input: Input) -> epitome::Request {
         Input::Recording(recording) => return recording.request,
         Input::Request(request) => request,
     };
-    let fenced: Vec<_> = look_alikes(&request.transcript)
-        .map(|part| (part.slot, looks_like_one(&part.text())))
-        .collect();
-    for (slot, is_intact) in fenced {
-        let origin = if is_intact { Origin::Checkpoint } else { Origin::Injected };
-        request.transcript.set_part_origin(slot, origin);
-    }
+    disown(&mut request.transcript);
     request
 }
 

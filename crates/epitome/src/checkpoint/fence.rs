@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::text::framing::{CLOSE, OPEN, RECALL_MARK};
-use crate::transcript::{ContentId, Marks, Part, PartKind, Role, Transcript};
+use crate::transcript::{ContentId, Marks, Origin, Part, PartKind, Role, Transcript};
 
 pub(super) fn fenced(body: &str) -> String {
     let nonce = ContentId::of_text(body).short();
@@ -62,6 +62,17 @@ pub fn look_alikes(transcript: &Transcript) -> impl Iterator<Item = Part<'_>> {
         let is_text = part.kind() == PartKind::Text && !part.is(Marks::NESTED);
         is_text && may_be(part.raw_body()) && is_enclosed(&part.text())
     })
+}
+
+/// Takes what stands between a checkpoint's fences from the person in whose role it is: an intact one is a checkpoint, one that
+/// was changed since it was written was put in.
+pub fn disown(transcript: &mut Transcript) {
+    let fenced: Vec<_> =
+        look_alikes(transcript).map(|part| (part.slot, looks_like_one(&part.text()))).collect();
+    for (slot, is_intact) in fenced {
+        let origin = if is_intact { Origin::Checkpoint } else { Origin::Injected };
+        transcript.set_part_origin(slot, origin);
+    }
 }
 
 #[cfg(test)]

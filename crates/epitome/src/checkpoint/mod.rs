@@ -32,7 +32,7 @@ pub use crate::tool::only_reads;
 pub use cues::commands;
 pub use extract::Gathered;
 use fence::fenced;
-pub use fence::{look_alikes, looks_like_one};
+pub use fence::{disown, look_alikes, looks_like_one};
 use lanes::{Lanes, Shares, Written};
 pub use numbers::numbering;
 pub use quotes::{GAP, Quote, QuotedMessage};
