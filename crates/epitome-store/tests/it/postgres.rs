@@ -87,7 +87,8 @@ fn an_older_store_on_a_server_is_brought_up_to_date() {
         let name = take_in(&place.open(), &talk("one", 3)).name().to_owned();
         run(
             &url,
-            "ALTER TABLE epitome.session DROP COLUMN part_of, DROP COLUMN project; UPDATE epitome.version SET n = 1;",
+            "ALTER TABLE epitome.session DROP COLUMN part_of, DROP COLUMN project;
+             DROP TABLE epitome.state, epitome.secret; UPDATE epitome.version SET n = 1;",
         );
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -177,7 +178,10 @@ fn what_cant_be_is_said() {
     run(&url, "UPDATE epitome.version SET n = 99");
     for access in [Access::Read, Access::Existing, Access::Write] {
         let refused = place.opened(access).expect_err("it is newer");
-        assert!(matches!(refused, StoreError::Newer { found: 99, known: 3, .. }), "{refused:?}");
+        assert!(
+            matches!(refused, StoreError::Newer { found: 99, known: 1..99, .. }),
+            "{refused:?}"
+        );
     }
     let refused = Store::connect("postgres://nobody@127.0.0.1:1/none", None, Access::Write);
     let refused = refused.expect_err("nobody is there");
