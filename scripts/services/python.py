@@ -1,8 +1,8 @@
-"""The Python package, as it is installed: built, put into a fresh environment, tested with every library, and timed.
+"""The Python package, as it is released: put into a fresh environment, tested with every library, and timed.
 
-    python.py --epitome FILE --folder FOLDER --wanted FILE
+    python.py --epitome FILE --folder FOLDER --wanted FILE --packages FOLDER
 
-FOLDER keeps the environment from one run to the next; the wheel in it is always the newest. `--wanted` are the libraries.
+`--folder` keeps the environment from one run to the next. `--wanted` are the libraries, and `--packages` has the wheel.
 """
 
 import json
@@ -37,16 +37,8 @@ def environment(folder, wanted):
     return python
 
 
-def wheel(python, folder):
-    """The wheel, built and installed."""
-    out = folder / "wheels"
-    shutil.rmtree(out, ignore_errors=True)
-    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
-    maturin = [python, "-m", "maturin", "build", "--release", "--locked", "-m", CRATE / "Cargo.toml", "--out", out]
-    run(*maturin, cwd=CRATE, env={**os.environ, "PATH": path}, stdout=subprocess.DEVNULL)
-    [built] = out.glob("*.whl")
-    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--force-reinstall", built)
-    return built
+def install(python, wheel):
+    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel)
 
 
 def apart(folder):
@@ -104,10 +96,11 @@ def lazy(python):
 
 
 def main():
-    words = trials.arguments(__doc__, epitome=trials.program, folder=Path, wanted=trials.program)
+    words = trials.arguments(__doc__, epitome=trials.program, folder=Path, wanted=trials.program, packages=Path)
     folder = words.folder.resolve()
     python = environment(folder, words.wanted)
-    built = wheel(python, folder)
+    [built] = words.packages.resolve().glob("epitome-*.whl")
+    install(python, built)
     return trials.run(
         [
             ("python: wheel", lambda _: small(built)),

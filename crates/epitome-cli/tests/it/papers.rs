@@ -16,7 +16,8 @@ fn papers() -> Vec<(String, String)> {
     let folders = [root(), root().join("docs"), root().join("examples")];
     let files = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a folder"));
     let paths = files.map(|file| file.expect("a file").path());
-    let is_paper = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md");
+    let is_paper =
+        |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md" || ending == "txt");
     let paper = |path: PathBuf| {
         (path.display().to_string(), fs::read_to_string(path).expect("a paper is text"))
     };

@@ -130,6 +130,7 @@ fn every_bad_input_ends_well() {
 
 /// What is sound, and larger than anybody's window.
 #[test]
+#[ignore = "it takes a minute: ./test full"]
 fn the_largest_inputs_end_well() {
     const HUGE: (&str, Duration) = ("6000000", Duration::from_mins(5));
     let message = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);

@@ -1,9 +1,10 @@
 //! What a summarizer is asked: what it is told, and in how many parts.
 
 use std::fmt::Write as _;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
-use epitome::count::counter;
+use epitome::count::{CharsPer, counter};
 use epitome::engine::Drive;
 use epitome::model::Money;
 use epitome::summarize::{
@@ -163,11 +164,11 @@ fn a_long_prompt_of_ones_own_is_part_of_what_fits() {
 /// Its window is small beside the session, beside the room that there is for a summary, and beside what is carried.
 #[test]
 fn a_small_window_serves_a_session_of_any_size() {
-    let options = Options { target: Target::Tokens(120_000), ..Options::default() };
+    let options = Options { target: Target::Tokens(60_000), ..Options::default() };
     let compactor =
         Compactor::new(options, counter("chars4").expect("a known name")).expect("in range");
     let mut notation = "user Fix the build of the parser.\n".to_owned();
-    for step in 0..3_000 {
+    for step in 0..1_500 {
         let _ = writeln!(
             notation,
             "asst Step {step} looks at the module. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{code 90}}"
@@ -201,11 +202,12 @@ fn a_small_window_serves_a_session_of_any_size() {
 /// By default a summary has 16,000 tokens at most, or a quarter of the window of whoever writes it.
 #[test]
 fn a_summary_is_as_long_as_its_room_its_window_and_its_setting_allow() {
-    let options = Options { target: Target::Tokens(620_000), ..Options::default() };
-    let compactor =
-        Compactor::new(options, counter("chars4").expect("a known name")).expect("in range");
+    let options = Options { target: Target::Tokens(400_000), ..Options::default() };
+    // A token a character: many of them are few bytes.
+    let counter = Arc::new(CharsPer::new(NonZeroU32::MIN));
+    let compactor = Compactor::new(options, counter).expect("in range");
     let mut notation = "user Fix the build of the parser.\n".to_owned();
-    for step in 0..6_000 {
+    for step in 0..600 {
         let _ =
             writeln!(notation, "asst Step {step} looks at it. {{code 400}}\nuser Go on {step}.");
     }

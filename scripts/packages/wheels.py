@@ -1,0 +1,44 @@
+"""Wheels: `epitome-cli` has the program, `epitome` is the library for Python."""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from product import LICENSE, ROOT, SUMMARY, run, surroundings
+
+
+def program(product, platform, binary, out):
+    stem = f"epitome_cli-{product.version}"
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / stem
+        scripts, about = root / f"{stem}.data" / "scripts", root / f"{stem}.dist-info"
+        (about / "licenses").mkdir(parents=True)
+        scripts.mkdir(parents=True)
+        (scripts / "epitome").write_bytes(binary.read_bytes())
+        (scripts / "epitome").chmod(0o755)
+        for name in ("LICENSE-MIT", "LICENSE-APACHE"):
+            (about / "licenses" / name).write_bytes((ROOT / name).read_bytes())
+        tags = "".join(f"Tag: py3-none-{tag}\n" for tag in platform.wheel)
+        (about / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: epitome\nRoot-Is-Purelib: false\n{tags}")
+        head = f"Metadata-Version: 2.4\nName: epitome-cli\nVersion: {product.version}\nSummary: {SUMMARY}\n"
+        files = "License-File: LICENSE-MIT\nLicense-File: LICENSE-APACHE\n"
+        kind = "Description-Content-Type: text/markdown\n"
+        readme = (ROOT / "README.md").read_text()
+        (about / "METADATA").write_text(f"{head}License-Expression: {LICENSE}\n{files}{kind}\n{readme}")
+        asked = [sys.executable, "-m", "wheel", "pack", root, "--dest-dir", out]
+        told = run(*asked, env={**os.environ, "SOURCE_DATE_EPOCH": str(product.moment)}, capture_output=True, text=True).stdout
+    # `Repacking wheel as FILE...OK`
+    return Path(told.strip().removesuffix("...OK").split(" as ", 1)[1])
+
+
+def library(product, platform, out):
+    """For every CPython from 3.10."""
+    with tempfile.TemporaryDirectory() as folder:
+        crate = ROOT / "crates/epitome-py"
+        asked = ["maturin", "build", "--release", "--locked", "--zig", "--compatibility", "manylinux2014", "--target", platform.shared]
+        more = {"SOURCE_DATE_EPOCH": str(product.moment)}
+        run(*asked, "-m", crate / "Cargo.toml", "--out", folder, cwd=crate, env=surroundings(platform.shared) | more, capture_output=True)
+        [wheel] = Path(folder).iterdir()
+        return Path(shutil.copy(wheel, out))
