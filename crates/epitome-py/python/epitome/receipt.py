@@ -110,17 +110,13 @@ class Receipt:
         return f"{counts} (target {self.target:,}: {self.outcome})"
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from .picture import table
 
-        rows = [("before", self.before), ("after", self.after)]
-        sizes = "".join(
-            f"<tr><th>{name}</th><td>{size.tokens:,} tokens</td><td>{size.entries} messages</td>"
-            f"<td>{size.bytes:,} bytes</td></tr>"
-            for name, size in rows
-        )
-        steps = "".join(
-            f"<tr><td>{escape(step.strategy)}</td><td>{step.edits} edits</td><td colspan=2>−{step.saved:,} tokens</td></tr>"
-            for step in self.steps
-        )
-        why = f"<tr><td colspan=4>{escape(self.reason)}: {escape(self.outcome)}, target {self.target:,}</td></tr>"
-        return f"<table>{sizes}{steps}{why}</table>"
+        left, rows = self.before.tokens, [("before", self.before.tokens, f"{self.before.entries} messages")]
+        for step in self.steps:
+            left -= step.saved
+            rows.append((step.strategy, left, f"{step.edits} edits"))
+        if self.checkpoint:
+            rows.append(("checkpoint", left + self.checkpoint.tokens, "added"))
+        rows.append(("after", self.after.tokens, f"{self.after.entries} messages"))
+        return table(f"{self}; {self.reason}", rows)

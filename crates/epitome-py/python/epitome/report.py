@@ -42,15 +42,11 @@ class Stats:
     tools: Mapping[str, Mapping[str, int]]
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from .picture import table
 
-        total = max(self.count.tokens, 1)
-        rows = "".join(
-            f"<tr><td>{escape(kind)}</td><td>{tokens:,}</td><td><div style='background:#2563eb;height:1em;"
-            f"width:{200 * tokens // total}px'></div></td></tr>"
-            for kind, tokens in sorted(self.kinds.items(), key=lambda kind: -kind[1])
-        )
-        return f"<table><caption>{self.count.tokens:,} tokens in {self.entries} messages</caption>{rows}</table>"
+        kinds = sorted(self.kinds.items(), key=lambda kind: -kind[1])
+        title = f"{self.count.tokens:,} tokens in {self.entries} messages"
+        return table(title, [(kind.replace("_", " "), tokens, "") for kind, tokens in kinds])
 
 
 @dataclass(frozen=True)
