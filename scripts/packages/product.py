@@ -39,7 +39,8 @@ def product(program):
     pages, wanted = {}, [()]
     while wanted:
         command = wanted.pop()
-        page = printed(program, "man", *command)
+        # A command of a command is named in one word.
+        page = printed(program, "man", *filter(None, [" ".join(command)]))
         name = "-".join(("epitome", *command))
         pages[f"{name}.1"] = page
         # A page names those of its commands; `help` has none of its own.
