@@ -9,10 +9,11 @@ from product import COMPLETIONS, ROOT
 PAPERS = ("README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE")
 
 
-def archive(product, platform, program, out):
+def archive(product, platform, program, notices, out):
     folder = f"epitome-{product.version}-{platform.triple}"
     files = {"epitome": program.read_bytes()}
     files |= {name: (ROOT / name).read_bytes() for name in PAPERS}
+    files["NOTICES.txt"] = notices.encode()
     files |= {f"completions/{COMPLETIONS[shell]}": text.encode() for shell, text in product.completions.items()}
     files |= {f"man/{name}": text.encode() for name, text in product.pages.items()}
     path = out / f"{folder}.tar.gz"

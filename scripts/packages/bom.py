@@ -20,27 +20,32 @@ from product import ROOT, printed
 SPACE = UUID("6f6b2b0e-5d2f-4c0a-9c57-1b6b9a1f0e11")
 
 
-def bill(product, platform, out):
+def packages(platform):
+    """The packages that are in the program, each with those that it needs; the program's own is the first."""
     asked = ("cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", platform.triple)
     told = json.loads(printed(*asked, cwd=ROOT))
-    packages = {it["id"]: it for it in told["packages"]}
+    every = {it["id"]: it for it in told["packages"]}
     nodes = {it["id"]: it for it in told["resolve"]["nodes"]}
-    sums = checksums()
-    root = next(id for id, it in packages.items() if it["name"] == "epitome-cli")
-    needs, wanted = {}, [root]
+    needs, wanted = {}, [next(id for id, it in every.items() if it["name"] == "epitome-cli")]
     while wanted:
         one = wanted.pop()
         if one not in needs:
             # What only tests and building need is not in the program.
             needs[one] = [it["pkg"] for it in nodes[one]["deps"] if any(kind["kind"] is None for kind in it["dep_kinds"])]
             wanted += needs[one]
-    components = {id: component(packages[id], sums) for id in needs}
-    bom = Bom(components=[it for id, it in components.items() if id != root])
-    bom.metadata.component = components[root]
+    return [(every[id], [every[it] for it in deps]) for id, deps in needs.items()]
+
+
+def bill(product, platform, packages, out):
+    sums = checksums()
+    components = {package["id"]: component(package, sums) for package, _ in packages}
+    program, *others = components.values()
+    bom = Bom(components=others)
+    bom.metadata.component = program
     bom.metadata.timestamp = datetime.fromtimestamp(product.moment, timezone.utc)
     bom.serial_number = uuid5(SPACE, "\n".join(sorted(str(it.purl) for it in components.values())) + platform.triple)
-    for id, deps in needs.items():
-        bom.register_dependency(components[id], [components[it] for it in deps])
+    for package, deps in packages:
+        bom.register_dependency(components[package["id"]], [components[it["id"]] for it in deps])
     text = JsonV1Dot6(bom).output_as_string(indent=1)
     wrong = JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)
     if wrong:

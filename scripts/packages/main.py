@@ -1,7 +1,7 @@
 """Builds what a release has, for Linux on x86-64 and arm64.
 
 A static program in an archive with manual pages and completions, a Debian package, packages for npm and PyPI that carry it, the
-library for Python, a bill of materials, checksums, and with --key a signature of them:
+library for Python, the licences of what is in the program, a bill of materials, checksums, and with --key a signature of them:
 
     ssh-keygen -Y verify -f ALLOWED_SIGNERS -I NAME -n epitome-release -s SHA256SUMS.sig < SHA256SUMS
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 import archive
 import bom
 import debian
+import licences
 import npm
 import platforms
 import product
@@ -36,6 +37,7 @@ def main():
     if words.key and not words.key.is_file():
         raise SystemExit(f"--key: there is no file {words.key}")
     words.out.mkdir(parents=True, exist_ok=True)
+    (words.out / f"{signature.SUMS}.sig").unlink(missing_ok=True)
     # Those who read what is made read it whoever made it.
     os.umask(0o022)
     programs = {it: product.built(it) for it in wanted}
@@ -44,13 +46,16 @@ def main():
         raise SystemExit(f"none of the platforms is this machine's ({platform.machine()}), and its program prints the manual pages")
     told = product.product(programs[own])
     files = [npm.starter(told, platforms.ALL, words.out)]
+    files.append(wheels.sources(words.out))
     for it, program in programs.items():
-        files.append(archive.archive(told, it, program, words.out))
-        files.append(debian.debian(told, it, program, words.out))
-        files.append(npm.carrier(told, it, program, words.out))
-        files.append(wheels.program(told, it, program, words.out))
+        inside = bom.packages(it)
+        notices = licences.notices(inside)
+        files.append(archive.archive(told, it, program, notices, words.out))
+        files.append(debian.debian(told, it, program, notices, words.out))
+        files.append(npm.carrier(told, it, program, notices, words.out))
+        files.append(wheels.program(told, it, program, notices, words.out))
         files.append(wheels.library(told, it, words.out))
-        files.append(bom.bill(told, it, words.out))
+        files.append(bom.bill(told, it, inside, words.out))
     done = signature.sums(files, words.out)
     files.append(done)
     if words.key:

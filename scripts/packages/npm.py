@@ -3,7 +3,7 @@
 import json
 
 from archive import packed
-from product import LICENSE, ROOT, SUMMARY
+from product import LICENSE, README, ROOT, SUMMARY
 
 NAME = "epitome-cli"
 # It ends as the program does, by an exit code or by a signal, and hands signals on.
@@ -22,7 +22,9 @@ try {
 }
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
-for (const signal of signals) process.on(signal, () => child.kill(signal));
+// A terminal interrupts both.
+const isAtTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+for (const signal of signals) process.on(signal, () => (signal === "SIGINT" && isAtTerminal) || child.kill(signal));
 child.on("error", (error) => {
   console.error(`epitome: ${error.message}`);
   process.exit(1);
@@ -48,16 +50,16 @@ def written(name, product, files, programs, out):
     return path
 
 
-def carrier(product, platform, program, out):
+def carrier(product, platform, program, notices, out):
     """The package that has the program of a platform."""
     name = f"{NAME}-linux-{platform.npm}"
-    told = package(name, product, {"os": ["linux"], "cpu": [platform.npm], "files": ["epitome"]})
-    return written(name, product, {"package.json": told, "epitome": program.read_bytes()}, {"epitome"}, out)
+    told = package(name, product, {"os": ["linux"], "cpu": [platform.npm], "files": ["epitome", "NOTICES.txt"]})
+    return written(name, product, {"package.json": told, "epitome": program.read_bytes(), "NOTICES.txt": notices.encode()}, {"epitome"}, out)
 
 
 def starter(product, platforms, out):
     """The package that users install."""
     carriers = {f"{NAME}-linux-{one.npm}": product.version for one in platforms}
     more = {"bin": {"epitome": "epitome.js"}, "files": ["epitome.js"], "engines": {"node": ">=18"}, "optionalDependencies": carriers}
-    files = {"package.json": package(NAME, product, more), "epitome.js": START.encode(), "README.md": (ROOT / "README.md").read_bytes()}
+    files = {"package.json": package(NAME, product, more), "epitome.js": START.encode(), "README.md": README.read_bytes()}
     return written(NAME, product, files, {"epitome.js"}, out)

@@ -7,31 +7,46 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.version import Version
+
 ROOT = Path(__file__).resolve().parents[2]
 SUMMARY = "Keeps long-running LLM agents inside their context window: exact, undoable, cache-aware compaction"
+# Of packages: the repository's own has links into it.
+README = ROOT / "scripts/packages/README.md"
 LICENSE = "MIT OR Apache-2.0"
 # What the program has to stay under, in bytes.
 MOST = 25_000_000
 COMPLETIONS = {"bash": "epitome.bash", "zsh": "_epitome", "fish": "epitome.fish"}
 
 
-def run(*words, **more):
-    return subprocess.run([str(word) for word in words], check=True, **more)
-
-
 def printed(*words, **more):
-    return run(*words, stdout=subprocess.PIPE, text=True, **more).stdout
+    """What a program prints. What it says on stderr is shown only if it fails."""
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
 @dataclass(frozen=True)
 class Product:
     version: str
+    """As Rust and npm write it: `1.2.0-rc.1`."""
     moment: int
     """When the newest commit was made, in seconds: the date of every file, so that a second run gives the same bytes."""
     completions: dict[str, str]
     """A script for each shell."""
     pages: dict[str, str]
     """Manual pages, by the names of their files."""
+
+    @property
+    def python(self):
+        """The version as Python writes it: `1.2.0rc1`."""
+        return str(Version(self.version))
+
+    @property
+    def debian(self):
+        """The version as Debian orders it: `1.2.0~rc.1` is older than `1.2.0`."""
+        return self.version.replace("-", "~")
 
 
 def product(program):
@@ -57,7 +72,7 @@ def moment():
 
 def surroundings(triple):
     """What a build for a platform is told: no path of the machine that builds stands in what comes out."""
-    run("rustup", "target", "add", triple, stderr=subprocess.DEVNULL)
+    printed("rustup", "target", "add", triple)
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     return {**os.environ, "RUSTFLAGS": f"--remap-path-prefix={ROOT}=epitome --remap-path-prefix={cargo}/registry/src=registry"}
 
@@ -65,7 +80,7 @@ def surroundings(triple):
 def built(platform):
     """The optimised program."""
     asked = ["cargo", "zigbuild", "--release", "--locked", "-q", "-p", "epitome-cli", "--target", platform.triple]
-    run(*asked, cwd=ROOT, env=surroundings(platform.triple))
+    printed(*asked, cwd=ROOT, env=surroundings(platform.triple))
     metadata = json.loads(printed("cargo", "metadata", "--no-deps", "--format-version", "1", "--locked", cwd=ROOT))
     program = Path(metadata["target_directory"]) / platform.triple / "release" / "epitome"
     size = program.stat().st_size

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from product import run
+from product import printed
 
 SUMS = "SHA256SUMS"
 # What the signature is for: a signature of something else by the same key is none of a release.
@@ -19,5 +19,5 @@ def sums(files, out):
 def signature(path, key):
     beside = path.with_name(path.name + ".sig")
     beside.unlink(missing_ok=True)
-    run("ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", SPACE, path)
+    printed("ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", SPACE, path)
     return beside
