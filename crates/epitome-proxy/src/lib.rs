@@ -41,6 +41,7 @@ mod recall;
 mod refusal;
 mod room;
 mod serve;
+mod sse;
 mod stall;
 mod turned;
 mod ui;

@@ -294,8 +294,8 @@ impl Proxy {
         let (load, mut share, engine) = self.look(&head, flow, whose).await?;
         let outbound = Outbound { head, load };
         let turned = self.turned(outbound, Purpose::Count, (format, has_native), &mut share);
-        let mut outbound = match turned.await? {
-            Turned::Send(outbound, _) => outbound,
+        let (mut outbound, insert) = match turned.await? {
+            Turned::Send(outbound, insert) => (outbound, insert),
             Turned::Answer(reply) => return Ok(reply),
         };
         if let (Load::Seen(_), Some(engine)) = (&outbound.load, engine)
@@ -309,7 +309,8 @@ impl Proxy {
             }
         }
         let Outbound { head, load } = outbound;
-        send(&mut self.engines.bare.clone(), head, load).await
+        let reply = send(&mut self.engines.bare.clone(), head, load).await?;
+        Ok(with(reply, insert).await)
     }
 
     /// Reads a body that holds a prompt, within bounds; what can't be read is forwarded as it is.

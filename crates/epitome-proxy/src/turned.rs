@@ -21,6 +21,15 @@ pub(crate) enum Turned {
     Answer(Inbound),
 }
 
+impl Outbound {
+    /// The same without betas that its upstream needn't know.
+    fn without_betas(&mut self) {
+        if let Load::Seen(prompted) = &self.load {
+            without_betas(&mut self.head.headers, prompted.text().unwrap_or_default());
+        }
+    }
+}
+
 impl Native {
     /// Turns a request, which holds what it needs for that of `share`. With it a word for meters, where anything was done.
     pub(crate) async fn turned(
@@ -30,8 +39,15 @@ impl Native {
         has_native: bool,
         share: &mut Share,
     ) -> Result<(Turned, Option<&'static str>), Refusal> {
-        let as_it_came = |outbound| Ok((Turned::Send(outbound, None), None));
-        let Load::Seen(prompted) = &outbound.load else { return as_it_came(outbound) };
+        let as_it_came = |mut outbound: Outbound| {
+            if !has_native {
+                outbound.without_betas();
+            }
+            Ok((Turned::Send(outbound, None), None))
+        };
+        let Load::Seen(prompted) = &outbound.load else {
+            return Ok((Turned::Send(outbound, None), None));
+        };
         let format = prompted.format;
         let concerns = |text| Native::concerns(format, text, purpose);
         if !prompted.text().is_some_and(concerns) {
@@ -56,7 +72,7 @@ impl Native {
         }
         let mut outbound = outbound.with_body(body);
         if !has_native {
-            without_betas(&mut outbound.head.headers);
+            outbound.without_betas();
         }
         if insert.is_some() {
             let plain = HeaderValue::from_static("identity");

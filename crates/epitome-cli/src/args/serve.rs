@@ -77,6 +77,9 @@ impl FromStr for ListenAt {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(path) = text.strip_prefix("unix:") {
+            if path.is_empty() {
+                return Err("`unix:` names no path: unix:/run/user/1000/epitome.sock".to_owned());
+            }
             return Ok(ListenAt::Path(PathBuf::from(path)));
         }
         let why = || format!("`{text}` is neither an address with a port nor unix:PATH");
