@@ -33,9 +33,10 @@ fn applied(reply: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_prompt_cleared_stays_cleared_on_every_proxy() {
-    for over in
-        [json!({"type": "input_tokens", "value": 14_000}), json!({"type": "tool_uses", "value": 14})]
-    {
+    for over in [
+        json!({"type": "input_tokens", "value": 14_000}),
+        json!({"type": "tool_uses", "value": 14}),
+    ] {
         for is_streaming in [false, true] {
             let running = provider(WINDOW).await;
             let mut stage = Stage::new(&before(&running.url, Some(WINDOW))).await;
