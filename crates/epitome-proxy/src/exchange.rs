@@ -27,6 +27,7 @@ use crate::flow::{Collected, Flow, FlowError};
 use crate::guard::strip;
 use crate::kept::{Connector, Gone};
 use crate::native::Insert;
+use crate::offer::Woven;
 use crate::opening::Opening;
 use crate::usage::{Account, Usage};
 
@@ -242,6 +243,13 @@ impl Inbound {
         };
         head.headers.remove(CONTENT_LENGTH);
         Inbound { reply: Response::from_parts(head, flow), ..self }
+    }
+
+    /// The same, in which calls for what was hidden are answered.
+    pub(crate) fn woven(self, woven: Woven) -> Self {
+        let mut reply = self.reply.map(|flow| flow.woven(woven));
+        reply.headers_mut().remove(CONTENT_LENGTH);
+        Inbound { reply, ..self }
     }
 
     /// The same, with somebody who is told what it says that it is billed.

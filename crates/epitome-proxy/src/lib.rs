@@ -34,6 +34,7 @@ mod log;
 mod management;
 mod meters;
 mod native;
+mod offer;
 mod opening;
 mod options;
 mod proxy;

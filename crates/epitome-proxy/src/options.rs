@@ -93,6 +93,8 @@ pub enum RecallSource {
     None,
     /// From what the proxy keeps in memory of the newest compactions, each credential from its own.
     Memory,
+    /// The same, and the tools are offered to the model itself, whose calls the proxy answers.
+    Offered,
 }
 
 /// How upstreams are reached.

@@ -60,6 +60,10 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) recall: bool,
 
+    /// Offer that to the model itself, in requests that have tools, and answer its calls here: the client sees nothing of them.
+    #[arg(long)]
+    pub(crate) inject_recall: bool,
+
     #[command(flatten)]
     pub(crate) proxy: ProxyArgs,
 }

@@ -209,7 +209,7 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("--trigger *a*=32k", "`*a*`"),
         ("--trigger 0", "at least"),
         ("--trigger 10", "at least"),
-        ("--trigger 0%", "--trigger"),
+        ("--trigger 0%", "at least"),
         ("--trigger gpt-6=10", "of gpt-6"),
         ("--soft-trigger 20", "at least"),
         ("--tls-cert a.pem", "--tls-key"),

@@ -5,7 +5,7 @@ mod anthropic;
 mod clearing;
 mod insert;
 mod item;
-mod members;
+pub(crate) mod members;
 mod responses;
 
 use epitome::count::{Tally, counter};

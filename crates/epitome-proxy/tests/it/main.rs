@@ -9,6 +9,7 @@ mod guards;
 mod listens;
 mod native;
 mod noting;
+mod offers;
 mod passes;
 mod recalls;
 mod restarts;
