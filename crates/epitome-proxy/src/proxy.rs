@@ -504,9 +504,9 @@ async fn recalling(reply: Inbound, followed: Followed) -> Result<Inbound, Refusa
 }
 
 /// A reply, with what was compacted for it before what the model says.
-async fn with(reply: Inbound, insert: Option<Insert>) -> Inbound {
+async fn with(reply: Inbound, insert: Option<Box<Insert>>) -> Inbound {
     match insert {
-        Some(insert) => reply.with(insert).await,
+        Some(insert) => reply.with(*insert).await,
         None => reply,
     }
 }

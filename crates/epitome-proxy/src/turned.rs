@@ -16,7 +16,7 @@ use crate::room::Share;
 /// What becomes of a request.
 pub(crate) enum Turned {
     /// It is sent on; what is put into its reply then.
-    Send(Outbound, Option<Insert>),
+    Send(Outbound, Option<Box<Insert>>),
     /// It is answered.
     Answer(Inbound),
 }
@@ -64,7 +64,9 @@ impl Native {
                 return Ok((Turned::Answer(Inbound::from(reply)), Some("answered")));
             }
             Some(Instead::Send(body)) => (body, None, "read"),
-            Some(Instead::SendThenInsert(body, insert)) => (body, Some(insert), "inserted"),
+            Some(Instead::SendThenInsert(body, insert)) => {
+                (body, Some(Box::new(insert)), "inserted")
+            }
         };
         if !share.takes(body.len()) {
             let what = "too much is being looked at already";

@@ -250,13 +250,16 @@ fn event(data: &Value) -> String {
 
 /// Takes the betas from a request that name what is done here, and that nothing in its body needs any more.
 pub(crate) fn without_betas(headers: &mut HeaderMap, body: &str) {
+    const NAME: &str = "anthropic-beta";
+    if !headers.contains_key(NAME) {
+        return;
+    }
     let is_left = Native::concerns(Format::Anthropic, body, Purpose::Answer);
     let has = |name: &str| memchr::memmem::find(body.as_bytes(), name.as_bytes()).is_some();
     let (compacts, edits) = (is_left, is_left || has("\"context_management\""));
     let is_done = |beta: &str| {
         anthropic::BETAS.contains(&beta) && !compacts || beta == clearing::BETA && !edits
     };
-    const NAME: &str = "anthropic-beta";
     let named: Vec<String> = headers
         .get_all(NAME)
         .iter()

@@ -157,7 +157,7 @@ impl Voice for Messages {
         let recalls = self.recalls();
         let nth = self.nth;
         let is_told = |block: &&Value| {
-            !(nth > 0 && is_thinking(block)) && !(recalls && block["type"] == "tool_use")
+            !(nth > 0 && is_thinking(block) || recalls && block["type"] == "tool_use")
         };
         self.visible.extend(self.blocks.iter().filter(is_told).cloned());
         if recalls {

@@ -88,7 +88,9 @@ impl Voice for Chat {
         self.words.push_str(delta["content"].as_str().unwrap_or_default());
         self.reasoning.push_str(delta["reasoning_content"].as_str().unwrap_or_default());
         let pieces = delta["tool_calls"].as_array().cloned().unwrap_or_default();
-        pieces.iter().for_each(|piece| self.call(piece));
+        for piece in &pieces {
+            self.call(piece);
+        }
         self.is_over |= !chunk["choices"][0]["finish_reason"].is_null();
         let is_over = !chunk["choices"][0]["finish_reason"].is_null();
         if !pieces.is_empty() && !is_over {

@@ -3,6 +3,7 @@
 mod agents;
 mod bounds;
 mod breaks;
+mod chaos;
 mod clears;
 mod dashboard;
 mod guards;

@@ -149,12 +149,13 @@ async fn it_is_offered_to_requests_with_tools_of_other_names() {
         let call =
             stage.call(request.body(bytes::Bytes::from(body.to_string())).expect("a request"));
         let running = &running;
+        let body = body.to_string();
         async move {
             call.await;
             let sent = running.recorded().pop().expect("it was sent");
             let text = String::from_utf8_lossy(&sent.body).into_owned();
-            assert!(text == body.to_string() || text.contains("recall_get"), "{text}");
-            text != body.to_string()
+            assert!(text == body || text.contains("recall_get"), "{text}");
+            text != body
         }
     };
     let tool = |name: &str| json!({"name": name, "input_schema": {"type": "object"}});

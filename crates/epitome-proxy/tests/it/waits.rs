@@ -33,8 +33,8 @@ async fn a_stream_that_waits_begins_with_comments_and_is_whole() {
             waited += usize::from(text.starts_with(": "));
             assert_eq!(agent.take(&text, 25), 2, "{text}");
         }
-        // Short ones are looked at where they come, which takes no time.
-        assert!(waited > 5, "{api}: {waited}");
+        // Short ones are looked at where they come, and of long ones some before anybody waits.
+        assert!(waited > 0, "{api}: {waited}");
         assert!(stage.meter("compactions", &["adopted"]).await > 0, "{api}");
     }
 }
