@@ -23,11 +23,10 @@ use tower_service::Service;
 
 use crate::call::upstream;
 use crate::encoding::Encoding;
-use crate::flow::{Collected, Flow, FlowError};
+use crate::flow::{Collected, Flow, FlowError, Weave};
 use crate::guard::strip;
 use crate::kept::{Connector, Gone};
 use crate::native::Insert;
-use crate::offer::Woven;
 use crate::opening::Opening;
 use crate::usage::{Account, Usage};
 
@@ -246,7 +245,7 @@ impl Inbound {
     }
 
     /// The same, in which calls for what was hidden are answered.
-    pub(crate) fn woven(self, woven: Woven) -> Self {
+    pub(crate) fn woven(self, woven: Box<dyn Weave>) -> Self {
         let mut reply = self.reply.map(|flow| flow.woven(woven));
         reply.headers_mut().remove(CONTENT_LENGTH);
         Inbound { reply, ..self }

@@ -14,7 +14,6 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::activity::Activity;
 use crate::native::Insert;
-use crate::offer::{Onward, Woven};
 use crate::usage::{Account, Usage};
 
 /// A body, forwarded frame by frame: the other side is read only as fast as this one takes it, and dropping it drops the
@@ -29,7 +28,7 @@ pub(crate) struct Flow {
     breaking: Option<Pin<Box<Sleep>>>,
     patience: Option<Patience>,
     usage: Option<Box<Usage>>,
-    woven: Option<Box<Woven>>,
+    woven: Option<Box<dyn Weave>>,
     insert: Option<Box<Insert>>,
     /// What it goes on with, once that is known.
     awaited: Option<Box<Awaited>>,
@@ -39,6 +38,23 @@ pub(crate) struct Flow {
 
 /// Between what came and the break behind it.
 const LINGER: Duration = Duration::from_millis(50);
+
+/// Makes one stream of several.
+pub(crate) trait Weave: Send + Sync {
+    /// What is told of a piece.
+    fn passes(&mut self, piece: &Bytes) -> Bytes;
+
+    /// How it goes on where a stream ends.
+    fn over(self: Box<Self>) -> Onward;
+}
+
+/// How a stream goes on where one of several ends.
+pub(crate) enum Onward {
+    /// With this, and then it is over.
+    Over(Bytes),
+    /// With what comes of this.
+    Next(Pin<Box<dyn Future<Output = Flow> + Send>>),
+}
 
 /// How long the next frame may take.
 struct Patience {
@@ -145,8 +161,8 @@ impl Flow {
     }
 
     /// The same, in which calls for what was hidden are answered.
-    pub(crate) fn woven(self, woven: Woven) -> Self {
-        Flow { woven: Some(Box::new(woven)), ..self }
+    pub(crate) fn woven(self, woven: Box<dyn Weave>) -> Self {
+        Flow { woven: Some(woven), ..self }
     }
 
     /// What it goes on with where a round of it is over.
@@ -314,7 +330,7 @@ impl Body for Flow {
                     },
                     Some(Err(error)) => Some(Err(error)),
                     None => {
-                        let onward = flow.woven.take().map(|woven| woven.over());
+                        let onward = flow.woven.take().map(Weave::over);
                         let rest = onward.and_then(|onward| flow.go_on(onward));
                         rest.map(|rest| Ok(Frame::data(rest)))
                     }

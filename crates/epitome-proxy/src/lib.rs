@@ -41,6 +41,7 @@ mod proxy;
 mod recall;
 mod refusal;
 mod room;
+mod sending;
 mod serve;
 mod sse;
 mod stall;

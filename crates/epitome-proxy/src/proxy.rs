@@ -13,14 +13,13 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::sync::Semaphore;
-use tower_service::Service;
 
 use crate::call::Call;
 use crate::credential::credentials;
 use crate::encoding::{Encoding, Undecoded};
 use crate::engine::{Engine, Engines};
-use crate::exchange::{Inbound, Load, NoReply, Outbound, Prompted};
-use crate::flow::{Collected, Flow, FlowError};
+use crate::exchange::{Inbound, Load, Outbound, Prompted};
+use crate::flow::{Collected, Flow};
 use crate::guard::{admit, strip};
 use crate::ledger::Ledger;
 use crate::log::{Answered, RequestObserver};
@@ -31,6 +30,7 @@ use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions, RecallSou
 use crate::recall::Recall;
 use crate::refusal::Refusal;
 use crate::room::{Room, Share};
+use crate::sending::{send, unfinished};
 use crate::stall::{begun, events, is_streamed};
 use crate::turned::Turned;
 use crate::ui::Dashboard;
@@ -452,38 +452,6 @@ impl Proxy {
     }
 }
 
-/// Sends a request, and says in the client's words why there is no reply.
-pub(crate) async fn send<S>(client: &mut S, head: Parts, load: Load) -> Result<Inbound, Refusal>
-where
-    S: Service<Outbound, Response = Inbound, Error = NoReply>,
-{
-    let host = head.uri.authority().map(ToString::to_string).unwrap_or_default();
-    client.call(Outbound { head, load }).await.map_err(|error| match &error {
-        NoReply::Late(_) => {
-            Refusal::new(StatusCode::GATEWAY_TIMEOUT, "timeout", format!("{host}: {error}"))
-        }
-        NoReply::Switched => {
-            Refusal::new(StatusCode::BAD_GATEWAY, "upstream", format!("{host}: {error}"))
-        }
-        NoReply::Broken(_) if error.of_request().is_some() => unfinished(error.of_request()),
-        NoReply::Broken(_) => {
-            let what = format!("{host} doesn't answer: {}", error.words());
-            Refusal::new(StatusCode::BAD_GATEWAY, "upstream", what)
-        }
-    })
-}
-
-/// A request that its client doesn't finish.
-fn unfinished(error: Option<&FlowError>) -> Refusal {
-    match error {
-        Some(error @ FlowError::Silent(_)) => {
-            let what = format!("the request isn't finished: {error}");
-            Refusal::new(StatusCode::REQUEST_TIMEOUT, "timeout", what)
-        }
-        _ => Refusal::new(StatusCode::BAD_REQUEST, "body", "the request breaks off"),
-    }
-}
-
 impl std::fmt::Debug for Proxy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Proxy").field("upstreams", &self.upstreams).finish_non_exhaustive()
@@ -498,7 +466,7 @@ async fn recalling(reply: Inbound, followed: Followed) -> Result<Inbound, Refusa
         return Ok(reply);
     }
     if kind.starts_with(b"text/event-stream") {
-        return Ok(reply.woven(Woven::new(followed)));
+        return Ok(reply.woven(Box::new(Woven::new(followed))));
     }
     if kind.starts_with(b"application/json") { whole(reply, followed).await } else { Ok(reply) }
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::native::members::{Members, Raws, list_of, raw};
 use crate::recall::Recall;
 use voice::{RecallCall, Voice};
-pub(crate) use woven::{Followed, Onward, Woven, whole};
+pub(crate) use woven::{Followed, Woven, whole};
 
 /// How often a model may recall until it says anything else.
 const MOST_ROUNDS: usize = 8;

@@ -1,6 +1,5 @@
 //! Replies to one request, woven into one.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,11 +12,11 @@ use serde_json::Value;
 use super::voice::Voice;
 use super::{MOST_ROUNDS, answered, list_name, voice};
 use crate::exchange::{Asking, Inbound, Load, Prompted};
-use crate::flow::{Collected, Flow};
+use crate::flow::{Collected, Flow, Onward, Weave};
 use crate::native::members::{Members, Raws, list_of, raw};
-use crate::proxy::send;
 use crate::recall::Recall;
 use crate::refusal::Refusal;
+use crate::sending::send;
 use crate::sse::Events;
 use crate::stall::events;
 
@@ -39,14 +38,6 @@ pub(crate) struct Woven {
     voice: Box<dyn Voice>,
     events: Events,
     rounds: usize,
-}
-
-/// How a stream goes on where it ends.
-pub(crate) enum Onward {
-    /// With this, and then it is over.
-    Over(Bytes),
-    /// With what comes of this.
-    Next(Pin<Box<dyn Future<Output = Flow> + Send>>),
 }
 
 impl Followed {
@@ -103,9 +94,10 @@ impl Woven {
         let voice = voice(followed.format());
         Woven { followed: Box::new(followed), voice, events: Events::default(), rounds: 0 }
     }
+}
 
-    /// What the client is told of a piece.
-    pub(crate) fn passes(&mut self, piece: &Bytes) -> Bytes {
+impl Weave for Woven {
+    fn passes(&mut self, piece: &Bytes) -> Bytes {
         self.events.push(piece);
         let mut out = Vec::new();
         while let Some(one) = self.events.cut() {
@@ -120,8 +112,7 @@ impl Woven {
         out.into()
     }
 
-    /// The stream of a round is over.
-    pub(crate) fn over(mut self) -> Onward {
+    fn over(mut self: Box<Self>) -> Onward {
         let format = self.followed.format();
         if self.events.held() > 0 {
             // It breaks off in an event.
