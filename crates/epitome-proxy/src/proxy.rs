@@ -243,10 +243,10 @@ impl Proxy {
                 tokio::task::spawn_blocking(move || {
                     let after = std::str::from_utf8(&body).unwrap_or_default();
                     let before = asked.text().unwrap_or_default();
-                    entered.looked_at(format, before, after);
                     if let Some((recall, owner)) = recall {
                         recall.hid(&owner, entered.conversation(), format, [before, after]);
                     }
+                    entered.looked_at(format, before, after);
                 });
             }
             answer.map(|it| it.accounted(Box::new(move |billed| entered.billed(billed))))
