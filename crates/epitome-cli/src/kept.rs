@@ -1,15 +1,17 @@
 //! What a proxy knows of conversations, in a store.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use epitome::session::KeptPlace;
+use epitome::text::secrets::masked;
 use epitome_proxy::{Conversations, KeptConversation, ProxyState, draw_secret};
 use epitome_store::{Access, State, Store, StoreError};
 
-use crate::archive;
+use crate::{archive, output};
 
 /// What nobody used for so long is forgotten.
 const MOST_AGE: Duration = Duration::from_hours(30 * 24);
@@ -21,6 +23,8 @@ const ROUND: Duration = Duration::from_hours(1);
 struct KeptInStore {
     store: Store,
     looked: Mutex<Option<Instant>>,
+    /// It failed when it was asked last.
+    fails: AtomicBool,
 }
 
 /// What proxies share that are told the same store.
@@ -29,7 +33,11 @@ pub(crate) fn state(named: &Path) -> Result<ProxyState> {
     let secret = store.secret("proxy", draw_secret());
     let secret = secret.map_err(|error| archive::failure(&error, named))?;
     Ok(ProxyState {
-        conversations: Arc::new(KeptInStore { store, looked: Mutex::default() }),
+        conversations: Arc::new(KeptInStore {
+            store,
+            looked: Mutex::default(),
+            fails: AtomicBool::new(false),
+        }),
         secret,
     })
 }
@@ -46,10 +54,26 @@ impl KeptInStore {
     }
 }
 
+impl KeptInStore {
+    /// Says once that it fails, and once that it doesn't any more: requests go on without it.
+    fn told<T>(&self, answer: Result<T, StoreError>) -> Result<T, String> {
+        let had_failed = self.fails.swap(answer.is_err(), Ordering::Relaxed);
+        match &answer {
+            Err(error) if !had_failed => {
+                let error = masked(&error.to_string()).into_owned();
+                output::warn(&format!("conversations are in memory alone, not kept: {error}"));
+            }
+            Ok(_) if had_failed => output::tell("conversations are kept again"),
+            _ => {}
+        }
+        answer.map_err(|error| error.to_string())
+    }
+}
+
 impl Conversations for KeptInStore {
     fn find(&self, places: &[KeptPlace]) -> Result<Option<KeptConversation>, String> {
         let places: Vec<_> = places.iter().map(|at| (at.id.to_bytes(), at.known)).collect();
-        let found = self.store.newest_state(&places).map_err(|error| error.to_string())?;
+        let found = self.told(self.store.newest_state(&places))?;
         Ok(found.map(conversation))
     }
 
@@ -57,7 +81,7 @@ impl Conversations for KeptInStore {
         let KeptConversation { place, number, text } = kept.clone();
         let other = self.store.keep_state(&State { place, number, text });
         let other = other.and_then(|other| self.forget_old().map(|()| other));
-        Ok(other.map_err(|error| error.to_string())?.map(conversation))
+        Ok(self.told(other)?.map(conversation))
     }
 }
 

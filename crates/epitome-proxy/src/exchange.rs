@@ -23,7 +23,7 @@ use tower_service::Service;
 
 use crate::call::upstream;
 use crate::encoding::Encoding;
-use crate::flow::{Collected, Flow, FlowError};
+use crate::flow::{Collected, Flow, FlowError, Weave};
 use crate::guard::strip;
 use crate::kept::{Connector, Gone};
 use crate::native::Insert;
@@ -242,6 +242,13 @@ impl Inbound {
         };
         head.headers.remove(CONTENT_LENGTH);
         Inbound { reply: Response::from_parts(head, flow), ..self }
+    }
+
+    /// The same, in which calls for what was hidden are answered.
+    pub(crate) fn woven(self, woven: Box<dyn Weave>) -> Self {
+        let mut reply = self.reply.map(|flow| flow.woven(woven));
+        reply.headers_mut().remove(CONTENT_LENGTH);
+        Inbound { reply, ..self }
     }
 
     /// The same, with somebody who is told what it says that it is billed.

@@ -28,6 +28,7 @@ pub(crate) struct Flow {
     breaking: Option<Pin<Box<Sleep>>>,
     patience: Option<Patience>,
     usage: Option<Box<Usage>>,
+    woven: Option<Box<dyn Weave>>,
     insert: Option<Box<Insert>>,
     /// What it goes on with, once that is known.
     awaited: Option<Box<Awaited>>,
@@ -37,6 +38,23 @@ pub(crate) struct Flow {
 
 /// Between what came and the break behind it.
 const LINGER: Duration = Duration::from_millis(50);
+
+/// Makes one stream of several.
+pub(crate) trait Weave: Send + Sync {
+    /// What is told of a piece.
+    fn passes(&mut self, piece: &Bytes) -> Bytes;
+
+    /// How it goes on where a stream ends.
+    fn over(self: Box<Self>) -> Onward;
+}
+
+/// How a stream goes on where one of several ends.
+pub(crate) enum Onward {
+    /// With this, and then it is over.
+    Over(Bytes),
+    /// With what comes of this.
+    Next(Pin<Box<dyn Future<Output = Flow> + Send>>),
+}
 
 /// How long the next frame may take.
 struct Patience {
@@ -55,6 +73,9 @@ struct Awaited {
 
 /// A comment of a stream, which keeps the connection alive; clients pass over it.
 const COMMENT: &[u8] = b": waiting\n\n";
+
+/// Between two comments while a round is asked for.
+const WAIT: Duration = Duration::from_secs(10);
 
 /// The least between two of them.
 const LEAST: Duration = Duration::from_millis(10);
@@ -112,8 +133,8 @@ impl Flow {
         let Some(awaited) = &mut self.awaited else { return Poll::Ready(None) };
         let waiting = awaited.flow.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Poll::Ready(flow) = waiting.as_mut().poll(context) {
-            let busy = self.busy.take();
-            *self = Flow { busy, ..flow };
+            let (busy, insert) = (self.busy.take(), self.insert.take());
+            *self = Flow { busy, insert: insert.or(flow.insert), ..flow };
             return Poll::Ready(None);
         }
         ready!(awaited.timer.as_mut().poll(context));
@@ -137,6 +158,24 @@ impl Flow {
             usage.tell_billed(account);
         }
         self
+    }
+
+    /// The same, in which calls for what was hidden are answered.
+    pub(crate) fn woven(self, woven: Box<dyn Weave>) -> Self {
+        Flow { woven: Some(woven), ..self }
+    }
+
+    /// What it goes on with where a round of it is over.
+    fn go_on(&mut self, onward: Onward) -> Option<Bytes> {
+        match onward {
+            Onward::Over(rest) => Some(rest).filter(|rest| !rest.is_empty()),
+            Onward::Next(next) => {
+                let timer = Box::pin(sleep(WAIT));
+                let flow = Mutex::new(next);
+                self.awaited = Some(Box::new(Awaited { flow, every: WAIT, timer }));
+                Some(Bytes::new())
+            }
+        }
     }
 
     /// The same, with something put first.
@@ -281,8 +320,29 @@ impl Body for Flow {
     ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
         let flow = self.get_mut();
         loop {
-            let came = ready!(flow.poll_came(context));
-            let Some(insert) = &mut flow.insert else { return Poll::Ready(came) };
+            let mut came = ready!(flow.poll_came(context));
+            if let Some(woven) = &mut flow.woven {
+                came = match came {
+                    Some(Ok(frame)) => match frame.into_data() {
+                        Ok(data) => Some(Ok(Frame::data(woven.passes(&data)))),
+                        // Nothing comes behind trailers, and they are of this round alone.
+                        Err(_) => continue,
+                    },
+                    Some(Err(error)) => Some(Err(error)),
+                    None => {
+                        let onward = flow.woven.take().map(Weave::over);
+                        let rest = onward.and_then(|onward| flow.go_on(onward));
+                        rest.map(|rest| Ok(Frame::data(rest)))
+                    }
+                };
+            }
+            let is_empty = |frame: &Frame<Bytes>| frame.data_ref().is_some_and(Bytes::is_empty);
+            let Some(insert) = &mut flow.insert else {
+                if matches!(&came, Some(Ok(frame)) if is_empty(frame)) {
+                    continue;
+                }
+                return Poll::Ready(came);
+            };
             let data = match came {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => insert.passes(&data),
@@ -304,13 +364,14 @@ impl Body for Flow {
     fn is_end_stream(&self) -> bool {
         self.ahead.is_empty()
             && self.insert.is_none()
+            && self.woven.is_none()
             && self.awaited.is_none()
             && self.broken.is_none()
             && self.rest.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        if self.insert.is_some() {
+        if self.insert.is_some() || self.woven.is_some() {
             return SizeHint::new();
         }
         let ahead: usize = self.ahead.iter().filter_map(Frame::data_ref).map(Bytes::len).sum();

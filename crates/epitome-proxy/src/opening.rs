@@ -33,7 +33,7 @@ impl Opening {
         if seen.len() > LONGEST {
             return Opening::Over;
         }
-        let seen = String::from_utf8_lossy(seen).replace("\r\n", "\n");
+        let seen = String::from_utf8_lossy(seen).replace("\r\n", "\n").replace('\r', "\n");
         let Some((whole, _)) = seen.rsplit_once("\n\n") else { return Opening::Open };
         let said = whole.split("\n\n").map(Opening::of_event);
         said.into_iter().find(|opening| *opening != Opening::Open).unwrap_or(Opening::Open)
@@ -135,7 +135,9 @@ mod tests {
                       \"message\":\"Your input exceeds the context window of this model.\"}}}\n\n";
         let llama = "error: {\"code\":400,\"message\":\"the request exceeds the available context size\",\
                      \"type\":\"exceed_context_size_error\",\"n_prompt_tokens\":9,\"n_ctx\":8}\r\n\r\n";
-        for stream in [format!(": hello\n\n{CREATED}{failed}"), failed.to_owned(), llama.to_owned()]
+        let bare = llama.replace("\r\n", "\r");
+        for stream in
+            [format!(": hello\n\n{CREATED}{failed}"), failed.to_owned(), llama.to_owned(), bare]
         {
             assert!(matches!(Opening::of(stream.as_bytes()), Opening::TooLong(_)), "{stream}");
             let half = &stream.as_bytes()[..stream.len() - 2];

@@ -93,6 +93,8 @@ pub enum RecallSource {
     None,
     /// From what the proxy keeps in memory of the newest compactions, each credential from its own.
     Memory,
+    /// The same, and the tools are offered to the model itself, whose calls the proxy answers.
+    Offered,
 }
 
 /// How upstreams are reached.
@@ -196,6 +198,19 @@ pub enum ProxyError {
         /// For which model, if for one.
         of: String,
     },
+    /// It would begin with every prompt: no compaction gets below.
+    #[error(
+        "a compaction would begin at {fires}{of}, and can't get below about 50: name at least 1k"
+    )]
+    TooEarly {
+        /// Where it begins.
+        fires: String,
+        /// For which model, if for one.
+        of: String,
+    },
+    /// A name of a model that can't be one.
+    #[error("`{0}`: a `*` stands at the end of a model's name alone, for all that begin so")]
+    ModelName(String),
     /// An upstream is to prove who it is, and this machine trusts nobody.
     #[error(
         "no certificates of authorities are found on this machine, so that no https:// upstream can prove who it is"

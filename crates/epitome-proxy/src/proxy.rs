@@ -8,28 +8,29 @@ use bytes::Bytes;
 use epitome::Format;
 use epitome_server::PATH;
 use epitome_tower::{Carrier as _, Route};
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::sync::Semaphore;
-use tower_service::Service;
 
 use crate::call::Call;
 use crate::credential::credentials;
 use crate::encoding::{Encoding, Undecoded};
 use crate::engine::{Engine, Engines};
-use crate::exchange::{Inbound, Load, NoReply, Outbound, Prompted};
-use crate::flow::{Collected, Flow, FlowError};
+use crate::exchange::{Inbound, Load, Outbound, Prompted};
+use crate::flow::{Collected, Flow};
 use crate::guard::{admit, strip};
 use crate::ledger::Ledger;
 use crate::log::{Answered, RequestObserver};
 use crate::meters::Meters;
 use crate::native::{Insert, Native, Purpose};
+use crate::offer::{Followed, Woven, offered, whole};
 use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions, RecallSource};
 use crate::recall::Recall;
 use crate::refusal::Refusal;
 use crate::room::{Room, Share};
+use crate::sending::{send, unfinished};
 use crate::stall::{begun, events, is_streamed};
 use crate::turned::Turned;
 use crate::ui::Dashboard;
@@ -45,6 +46,8 @@ pub struct Proxy {
     /// What is known of conversations for the dashboard and for recalls.
     ledger: Option<Arc<Ledger>>,
     recall: Option<Arc<Recall>>,
+    /// Whether models are offered it.
+    offers: bool,
     observer: Option<RequestObserver>,
     room: Room,
     /// What is unpacked at the same time: how large it becomes isn't known before.
@@ -62,7 +65,7 @@ impl Proxy {
         let meters = Arc::new(Meters::new());
         let recall = match options.recall {
             RecallSource::None => None,
-            RecallSource::Memory => Some(Arc::<Recall>::default()),
+            RecallSource::Memory | RecallSource::Offered => Some(Arc::<Recall>::default()),
         };
         let is_kept = options.management.is_some() || recall.is_some();
         let ledger = is_kept.then(Ledger::new);
@@ -72,6 +75,7 @@ impl Proxy {
             dashboard: dashboard.map(|(token, ledger)| Dashboard::new(token, ledger)),
             ledger,
             recall,
+            offers: options.recall == RecallSource::Offered,
             observer: options.observer.clone(),
             upstreams: options.upstreams.clone(),
             limits: options.limits,
@@ -194,7 +198,7 @@ impl Proxy {
     ) -> Result<Inbound, Refusal> {
         let format = whose.0.format;
         let (load, mut share, engine) = self.look(&head, flow, whose).await?;
-        let outbound = Outbound { head, load };
+        let (outbound, offer) = self.offering(Outbound { head, load }, &mut share).await?;
         let turned = self.turned(outbound, Purpose::Answer, (format, has_native), &mut share);
         let (Outbound { head, load }, insert) = match turned.await? {
             Turned::Send(outbound, insert) => (outbound, insert),
@@ -209,8 +213,20 @@ impl Proxy {
         let (call, mut client) = (Call::begun(), engine.client.clone());
         let (own, meters, asked) = (Arc::clone(&call), Arc::clone(&self.meters), prompted.clone());
         let (ledger, recall) = (self.ledger.clone(), self.recalled_by(&head));
+        let bare = self.engines.bare.clone();
         let mut answer = Box::pin(call.answered_by(async move {
-            let answer = match send(&mut client, head, load).await {
+            let again = offer.as_ref().map(|_| head.clone());
+            let answer = send(&mut client, head, load).await;
+            let follow = offer.zip(again).zip(own.body());
+            let answer = match (answer, follow) {
+                (Ok(reply), Some((((recall, owner), head), bytes))) => {
+                    let prompted = Prompted { bytes, decoded: None, ..asked.clone() };
+                    let followed = Followed { client: bare, head, prompted, recall, owner };
+                    recalling(reply, followed).await
+                }
+                (answer, _) => answer,
+            };
+            let answer = match answer {
                 Ok(reply) => Ok(with(reply, insert).await),
                 refused => refused,
             };
@@ -227,10 +243,10 @@ impl Proxy {
                 tokio::task::spawn_blocking(move || {
                     let after = std::str::from_utf8(&body).unwrap_or_default();
                     let before = asked.text().unwrap_or_default();
-                    entered.looked_at(format, before, after);
                     if let Some((recall, owner)) = recall {
                         recall.hid(&owner, entered.conversation(), format, [before, after]);
                     }
+                    entered.looked_at(format, before, after);
                 });
             }
             answer.map(|it| it.accounted(Box::new(move |billed| entered.billed(billed))))
@@ -267,6 +283,29 @@ impl Proxy {
         }
     }
 
+    /// A request with the tools of recall, where they are offered, and to whose recalls then.
+    async fn offering(
+        &self,
+        outbound: Outbound,
+        share: &mut Share,
+    ) -> Result<(Outbound, Option<(Arc<Recall>, Arc<str>)>), Refusal> {
+        let Load::Seen(prompted) = &outbound.load else { return Ok((outbound, None)) };
+        let Some(whose) = self.recalled_by(&outbound.head).filter(|_| self.offers) else {
+            return Ok((outbound, None));
+        };
+        let prompted = prompted.clone();
+        let offered = move || offered(prompted.format, prompted.text()?);
+        let offered = tokio::task::spawn_blocking(offered).await.ok().flatten();
+        let Some(body) = offered else { return Ok((outbound, None)) };
+        if !share.takes(body.len()) {
+            let what = "too much is being looked at already";
+            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", what));
+        }
+        let mut outbound = outbound.with_body(body);
+        outbound.head.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        Ok((outbound, Some(whose)))
+    }
+
     /// Does what a request asks of an upstream that doesn't.
     async fn turned(
         &self,
@@ -292,10 +331,10 @@ impl Proxy {
     ) -> Result<Inbound, Refusal> {
         let format = whose.0.format;
         let (load, mut share, engine) = self.look(&head, flow, whose).await?;
-        let outbound = Outbound { head, load };
+        let (outbound, _) = self.offering(Outbound { head, load }, &mut share).await?;
         let turned = self.turned(outbound, Purpose::Count, (format, has_native), &mut share);
-        let mut outbound = match turned.await? {
-            Turned::Send(outbound, _) => outbound,
+        let (mut outbound, insert) = match turned.await? {
+            Turned::Send(outbound, insert) => (outbound, insert),
             Turned::Answer(reply) => return Ok(reply),
         };
         if let (Load::Seen(_), Some(engine)) = (&outbound.load, engine)
@@ -309,7 +348,8 @@ impl Proxy {
             }
         }
         let Outbound { head, load } = outbound;
-        send(&mut self.engines.bare.clone(), head, load).await
+        let reply = send(&mut self.engines.bare.clone(), head, load).await?;
+        Ok(with(reply, insert).await)
     }
 
     /// Reads a body that holds a prompt, within bounds; what can't be read is forwarded as it is.
@@ -412,48 +452,29 @@ impl Proxy {
     }
 }
 
-/// Sends a request, and says in the client's words why there is no reply.
-async fn send<S>(client: &mut S, head: Parts, load: Load) -> Result<Inbound, Refusal>
-where
-    S: Service<Outbound, Response = Inbound, Error = NoReply>,
-{
-    let host = head.uri.authority().map(ToString::to_string).unwrap_or_default();
-    client.call(Outbound { head, load }).await.map_err(|error| match &error {
-        NoReply::Late(_) => {
-            Refusal::new(StatusCode::GATEWAY_TIMEOUT, "timeout", format!("{host}: {error}"))
-        }
-        NoReply::Switched => {
-            Refusal::new(StatusCode::BAD_GATEWAY, "upstream", format!("{host}: {error}"))
-        }
-        NoReply::Broken(_) if error.of_request().is_some() => unfinished(error.of_request()),
-        NoReply::Broken(_) => {
-            let what = format!("{host} doesn't answer: {}", error.words());
-            Refusal::new(StatusCode::BAD_GATEWAY, "upstream", what)
-        }
-    })
-}
-
-/// A request that its client doesn't finish.
-fn unfinished(error: Option<&FlowError>) -> Refusal {
-    match error {
-        Some(error @ FlowError::Silent(_)) => {
-            let what = format!("the request isn't finished: {error}");
-            Refusal::new(StatusCode::REQUEST_TIMEOUT, "timeout", what)
-        }
-        _ => Refusal::new(StatusCode::BAD_REQUEST, "body", "the request breaks off"),
-    }
-}
-
 impl std::fmt::Debug for Proxy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Proxy").field("upstreams", &self.upstreams).finish_non_exhaustive()
     }
 }
 
+/// A reply, in which calls for what was hidden are answered.
+async fn recalling(reply: Inbound, followed: Followed) -> Result<Inbound, Refusal> {
+    let headers = reply.reply.headers();
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    if !reply.reply.status().is_success() || headers.contains_key(CONTENT_ENCODING) {
+        return Ok(reply);
+    }
+    if kind.starts_with(b"text/event-stream") {
+        return Ok(reply.woven(Box::new(Woven::new(followed))));
+    }
+    if kind.starts_with(b"application/json") { whole(reply, followed).await } else { Ok(reply) }
+}
+
 /// A reply, with what was compacted for it before what the model says.
-async fn with(reply: Inbound, insert: Option<Insert>) -> Inbound {
+async fn with(reply: Inbound, insert: Option<Box<Insert>>) -> Inbound {
     match insert {
-        Some(insert) => reply.with(insert).await,
+        Some(insert) => reply.with(*insert).await,
         None => reply,
     }
 }

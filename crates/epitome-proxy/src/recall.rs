@@ -74,6 +74,12 @@ impl Recall {
         }
     }
 
+    /// Its tools, for somebody.
+    pub(crate) fn recalls(self: &Arc<Self>, owner: &Arc<str>) -> Recalls {
+        let own = Own { recall: Arc::clone(self), owner: Arc::clone(owner) };
+        Recalls::new(Arc::new(own), counter("o200k").expect("it is one of ours"))
+    }
+
     /// Answers a request of the Model Context Protocol.
     pub(crate) async fn answer(
         self: &Arc<Self>,
@@ -91,9 +97,7 @@ impl Recall {
             let what = "the request is too long, or breaks off";
             return Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "body", what).answer(None);
         };
-        let own = Own { recall: Arc::clone(self), owner: Arc::clone(owner) };
-        let recalls = Recalls::new(Arc::new(own), counter("o200k").expect("it is one of ours"));
-        answer(recalls, Request::from_parts(head, body)).await.map(Flow::from)
+        answer(self.recalls(owner), Request::from_parts(head, body)).await.map(Flow::from)
     }
 }
 

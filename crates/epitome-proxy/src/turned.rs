@@ -16,9 +16,18 @@ use crate::room::Share;
 /// What becomes of a request.
 pub(crate) enum Turned {
     /// It is sent on; what is put into its reply then.
-    Send(Outbound, Option<Insert>),
+    Send(Outbound, Option<Box<Insert>>),
     /// It is answered.
     Answer(Inbound),
+}
+
+impl Outbound {
+    /// The same without betas that its upstream needn't know.
+    fn without_betas(&mut self) {
+        if let Load::Seen(prompted) = &self.load {
+            without_betas(&mut self.head.headers, prompted.text().unwrap_or_default());
+        }
+    }
 }
 
 impl Native {
@@ -30,8 +39,15 @@ impl Native {
         has_native: bool,
         share: &mut Share,
     ) -> Result<(Turned, Option<&'static str>), Refusal> {
-        let as_it_came = |outbound| Ok((Turned::Send(outbound, None), None));
-        let Load::Seen(prompted) = &outbound.load else { return as_it_came(outbound) };
+        let as_it_came = |mut outbound: Outbound| {
+            if !has_native {
+                outbound.without_betas();
+            }
+            Ok((Turned::Send(outbound, None), None))
+        };
+        let Load::Seen(prompted) = &outbound.load else {
+            return Ok((Turned::Send(outbound, None), None));
+        };
         let format = prompted.format;
         let concerns = |text| Native::concerns(format, text, purpose);
         if !prompted.text().is_some_and(concerns) {
@@ -48,7 +64,9 @@ impl Native {
                 return Ok((Turned::Answer(Inbound::from(reply)), Some("answered")));
             }
             Some(Instead::Send(body)) => (body, None, "read"),
-            Some(Instead::SendThenInsert(body, insert)) => (body, Some(insert), "inserted"),
+            Some(Instead::SendThenInsert(body, insert)) => {
+                (body, Some(Box::new(insert)), "inserted")
+            }
         };
         if !share.takes(body.len()) {
             let what = "too much is being looked at already";
@@ -56,7 +74,7 @@ impl Native {
         }
         let mut outbound = outbound.with_body(body);
         if !has_native {
-            without_betas(&mut outbound.head.headers);
+            outbound.without_betas();
         }
         if insert.is_some() {
             let plain = HeaderValue::from_static("identity");

@@ -68,7 +68,7 @@ impl Usage {
             return self.hold(data);
         }
         let mut from = 0;
-        for end in memchr::memchr_iter(b'\n', data) {
+        for end in memchr::memchr2_iter(b'\r', b'\n', data) {
             self.hold(&data[from..end]);
             self.line();
             from = end + 1;
@@ -178,8 +178,9 @@ mod tests {
         let chat = "data: {\"choices\":[]}\r\n\r\ndata: {\"usage\":{\"prompt_tokens\":12}}\r\n\r\ndata: [DONE]\r\n\r\n";
         let responses = "data: {\"response\":{\"usage\":null}}\n\ndata: {\"response\":{\"usage\":{\"input_tokens\":12}}}";
         let array = "[{\"usageMetadata\":{\"promptTokenCount\":12}},\r\n{\"candidates\":[]}]";
+        let bare = chat.replace("\r\n", "\r");
         for size in 1..60 {
-            for reply in [messages, chat, responses] {
+            for reply in [messages, chat, responses, &bare] {
                 assert_eq!(told(EVENTS, reply, size), Some(12), "{size}: {reply}");
             }
             assert_eq!(told("application/json", array, size), Some(12), "{size}");

@@ -64,8 +64,21 @@ impl Trigger for Early {
     }
 }
 
+/// No view of a conversation has fewer tokens: the shortest checkpoint, the task and the newest message take about that.
+const LEAST: f64 = 50.0;
+
 /// Refuses where a compaction would land at or above what began it, as far as that can be told.
 pub(crate) fn check(options: &ProxyOptions) -> Result<(), ProxyError> {
+    for name in options
+        .windows
+        .iter()
+        .map(|(name, _)| name)
+        .chain(options.triggers.iter().map(|(name, _)| name))
+    {
+        if name.strip_suffix('*').unwrap_or(name).contains('*') {
+            return Err(ProxyError::ModelName(name.clone()));
+        }
+    }
     let whens = std::iter::once(("", &options.trigger))
         .chain(options.soft.iter().map(|when| ("", when)))
         .chain(options.triggers.iter().map(|(name, when)| (name.as_str(), when)))
@@ -77,9 +90,17 @@ pub(crate) fn check(options: &ProxyOptions) -> Result<(), ProxyError> {
         let registered = || Registry::built_in().get(name).and_then(Model::most_input);
         let window = set_for(&options.windows, name).copied().or(options.window);
         let window = window.or_else(registered);
+        let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
+        let share = |share: f64| match window {
+            // None of any window is nothing.
+            None => (share == 0.0).then_some(0.0),
+            Some(window) => Some(share * window as f64),
+        };
+        if let Some(fires) = least(when, &share, &Some).filter(|fires| *fires < LEAST) {
+            return Err(ProxyError::TooEarly { fires: format!("{fires:.0} tokens"), of });
+        }
         let Some((lands, fires)) = places(options.landing, when, window) else { continue };
         if lands >= fires {
-            let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
             return Err(ProxyError::Target {
                 lands: shown(lands, options.landing),
                 fires: shown(fires, options.landing),
@@ -123,6 +144,10 @@ fn least(
     };
     match when {
         When::Tokens(limit) => tokens(*limit as f64),
+        // Of any text, a token has at least one.
+        When::Bytes(limit) | When::Characters(limit) if (*limit as f64) < LEAST => {
+            tokens(*limit as f64)
+        }
         When::Share(of) | When::ShareAbove(of) => share(*of),
         When::Any(list) => each(list).into_iter().reduce(f64::min),
         When::All(list) => each(list).into_iter().reduce(f64::max),

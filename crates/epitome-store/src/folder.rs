@@ -87,6 +87,24 @@ pub(crate) fn made(folder: &Path) -> Result<PathBuf, StoreError> {
     Ok(database)
 }
 
+/// Which file it is, whatever its name: a volume and a number there.
+pub(crate) type FileIdentity = (u64, u64);
+
+/// Which file is at a path, if one is.
+#[cfg(unix)]
+pub(crate) fn identity(path: &Path) -> Option<FileIdentity> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let meta = fs::symlink_metadata(path).ok()?;
+    Some((meta.dev(), meta.ino()))
+}
+
+/// Which file is at a path: elsewhere one that is open can't be taken away.
+#[cfg(not(unix))]
+pub(crate) fn identity(path: &Path) -> Option<FileIdentity> {
+    path.exists().then_some((0, 0))
+}
+
 /// What is at a path, if that is no link.
 fn looked_at(path: &Path) -> Result<Option<fs::Metadata>, StoreError> {
     match fs::symlink_metadata(path) {

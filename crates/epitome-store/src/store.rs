@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::database::postgres::Server;
 use crate::database::{Connection, Deleted, May, sqlite, values};
 use crate::error::StoreError;
+use crate::folder::FileIdentity;
 use crate::{folder, schema, server};
 
 /// Readers that are kept open.
@@ -46,7 +47,7 @@ struct Shared {
 /// Where a store is.
 #[derive(Debug)]
 enum Place {
-    File(PathBuf),
+    File(PathBuf, Option<FileIdentity>),
     Server(Box<Server>),
 }
 
@@ -75,7 +76,8 @@ impl Store {
                 (None, vec![reader])
             }
         };
-        Store::at(Place::File(database), writer, readers)
+        let identity = folder::identity(&database);
+        Store::at(Place::File(database, identity), writer, readers)
     }
 
     /// Connects to the store in a database of a PostgreSQL server, `postgres://user@host:port/database`; without
@@ -138,7 +140,7 @@ impl Store {
     pub fn version(&self) -> i64 {
         // What is older is brought up to date when it is opened.
         match self.shared.place {
-            Place::File(_) => schema::VERSION,
+            Place::File(..) => schema::VERSION,
             Place::Server(_) => server::VERSION,
         }
     }
@@ -166,8 +168,21 @@ impl Store {
         self.writing()?.is_erased(deleted)
     }
 
+    /// Refuses a database that was taken away: the system goes on with a file that is open, of which nobody else will ever
+    /// see anything.
+    fn there(&self) -> Result<(), StoreError> {
+        match &self.shared.place {
+            Place::File(database, opened) if folder::identity(database) != *opened => {
+                let path = database.parent().unwrap_or(database).to_owned();
+                Err(StoreError::Missing { path })
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn writing(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
         let writer = self.shared.writer.as_ref().ok_or(StoreError::ReadOnly)?;
+        self.there()?;
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Place::Server(server), true) = (&self.shared.place, writer.is_closed()) {
             *writer = server.connect(May::Write)?;
@@ -177,10 +192,11 @@ impl Store {
 
     /// A connection to read with; all that is read with it is as it was at one time.
     pub(crate) fn reading(&self) -> Result<Reading<'_>, StoreError> {
+        self.there()?;
         let idle = self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match (idle, &self.shared.place) {
             (Some(connection), _) if !connection.is_closed() => connection,
-            (_, Place::File(database)) => sqlite::reader(database)?,
+            (_, Place::File(database, _)) => sqlite::reader(database)?,
             (_, Place::Server(server)) => server.connect(May::Read)?,
         };
         connection.begin_reading()?;

@@ -60,6 +60,10 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) recall: bool,
 
+    /// Offer that to the model itself, in requests that have tools, and answer its calls here: the client sees nothing of them.
+    #[arg(long)]
+    pub(crate) inject_recall: bool,
+
     #[command(flatten)]
     pub(crate) proxy: ProxyArgs,
 }
@@ -77,6 +81,9 @@ impl FromStr for ListenAt {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(path) = text.strip_prefix("unix:") {
+            if path.is_empty() {
+                return Err("`unix:` names no path: unix:/run/user/1000/epitome.sock".to_owned());
+            }
             return Ok(ListenAt::Path(PathBuf::from(path)));
         }
         let why = || format!("`{text}` is neither an address with a port nor unix:PATH");

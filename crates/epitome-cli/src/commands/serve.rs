@@ -47,7 +47,11 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
     let token = token(args.token.as_deref())?;
     let management = Some(ManagementToken::new(token.word()));
     let observer = args.log.map(|LogForm::Json| RequestObserver::new(log));
-    let recall = if args.recall { RecallSource::Memory } else { RecallSource::None };
+    let recall = match (args.recall, args.inject_recall) {
+        (_, true) => RecallSource::Offered,
+        (true, false) => RecallSource::Memory,
+        (false, false) => RecallSource::None,
+    };
     let options = ProxyOptions { management, observer, recall, ..options(&args.proxy)? };
     let (proxy, socket, at) = match &args.listen {
         ListenAt::Address(at) => {

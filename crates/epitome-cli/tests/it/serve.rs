@@ -69,14 +69,20 @@ pub(crate) fn upstream(tls: Option<Arc<ServerConfig>>) -> String {
     address
 }
 
-fn echo(mut stream: impl std::io::Read + std::io::Write) {
+/// The head of a request; `None` where there is none.
+fn read_head(stream: &mut impl std::io::Read) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
-        // A client that doesn't trust this side goes away.
-        let Ok(1) = stream.read(&mut byte) else { return };
+        let Ok(1) = stream.read(&mut byte) else { return None };
         head.push(byte[0]);
     }
+    Some(head)
+}
+
+fn echo(mut stream: impl std::io::Read + std::io::Write) {
+    // A client that doesn't trust this side goes away.
+    let Some(head) = read_head(&mut stream) else { return };
     let length = head.len();
     let answer =
         format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
@@ -198,6 +204,14 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("--token short", "8 characters"),
         ("--listen nowhere", "unix:PATH"),
         ("--listen unix:/nowhere/at/all", "/nowhere/at/all"),
+        ("--listen unix:", "names no path"),
+        ("--window qw*n=32k", "`qw*n`"),
+        ("--trigger *a*=32k", "`*a*`"),
+        ("--trigger 0", "at least"),
+        ("--trigger 10", "at least"),
+        ("--trigger 0%", "at least"),
+        ("--trigger gpt-6=10", "of gpt-6"),
+        ("--soft-trigger 20", "at least"),
         ("--tls-cert a.pem", "--tls-key"),
         ("--tls-cert a.pem --tls-key b.pem", "a.pem"),
     ] {
@@ -229,6 +243,8 @@ fn asked_to_end_it_finishes_what_is_under_way() {
         let head = "GET /v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
         client.write_all(head.as_bytes()).expect("it reads");
         let (mut upstream, _) = listener.accept().expect("it is forwarded");
+        // Who answers before it is asked breaks the protocol, and the proxy says so.
+        read_head(&mut upstream).expect("a head");
         let pid = Pid::from_raw(served.child.id().cast_signed());
         kill(pid, Signal::SIGTERM).expect("it runs");
         let mut line = String::new();

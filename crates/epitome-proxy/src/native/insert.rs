@@ -4,18 +4,24 @@ use bytes::Bytes;
 use epitome::Format;
 use serde_json::Value;
 
+use super::clearing::AppliedEdits;
 use super::members::{Members, Raws, list_of, raw};
 use super::{anthropic, event, responses};
+use crate::sse::{Events, data};
+
+/// Where a reply says which edits were made.
+const MANAGEMENT: &str = "context_management";
 
 /// The longest event that is looked at; behind a longer one nothing is put in or numbered anew.
 const LONGEST: usize = 64 << 20;
 
-/// Puts a block or an item first.
+/// Puts a block or an item first, and says which edits were made.
 pub(crate) struct Insert {
     format: Format,
-    first: Value,
+    first: Option<Value>,
+    edits: Option<AppliedEdits>,
     /// What came of an event that isn't whole yet.
-    held: Vec<u8>,
+    events: Events,
     is_in: bool,
     /// Events that are more than came.
     more: u64,
@@ -23,17 +29,25 @@ pub(crate) struct Insert {
 }
 
 impl Insert {
-    pub(super) fn of(format: Format, first: Value) -> Self {
-        Insert { format, first, held: Vec::new(), is_in: false, more: 0, has_given_up: false }
+    pub(super) fn of(format: Format, first: Option<Value>, edits: Option<AppliedEdits>) -> Self {
+        let events = Events::default();
+        Insert { format, first, edits, events, is_in: false, more: 0, has_given_up: false }
     }
 
     /// A reply that is whole, if it can be read.
     pub(crate) fn into_whole(self, reply: &[u8]) -> Option<String> {
         let mut members = Members::read(std::str::from_utf8(reply).ok()?)?;
-        let name = if self.format == Format::Anthropic { "content" } else { "output" };
-        let mut all: Raws = members.get(name)?;
-        all.insert(0, raw(self.first.to_string()));
-        members.set(name, list_of(&all));
+        if let Some(edits) = &self.edits {
+            let counted = members.get::<u64>("input_tokens");
+            let told = counted.map_or_else(|| edits.told(), |counted| edits.counted(counted));
+            members.set(MANAGEMENT, told.to_string());
+        }
+        if let Some(first) = self.first {
+            let name = if self.format == Format::Anthropic { "content" } else { "output" };
+            let mut all: Raws = members.get(name)?;
+            all.insert(0, raw(first.to_string()));
+            members.set(name, list_of(&all));
+        }
         Some(members.to_string())
     }
 
@@ -42,42 +56,34 @@ impl Insert {
         if self.has_given_up {
             return piece.clone();
         }
-        self.held.extend_from_slice(piece);
+        self.events.push(piece);
         let mut out = Vec::new();
-        while let Some(end) = end_of_event(&self.held) {
-            let one: Vec<u8> = self.held.drain(..end).collect();
+        while let Some(one) = self.events.cut() {
             match std::str::from_utf8(&one).ok().and_then(|one| self.turned(one)) {
                 Some(turned) => out.extend_from_slice(turned.as_bytes()),
                 None => out.extend_from_slice(&one),
             }
         }
-        if self.held.len() > LONGEST {
+        if self.events.held() > LONGEST {
             self.has_given_up = true;
-            out.append(&mut self.held);
+            out.extend_from_slice(&self.events.rest());
         }
         out.into()
     }
 
     /// What is left at the end.
     pub(crate) fn rest(&mut self) -> Bytes {
-        std::mem::take(&mut self.held).into()
+        self.events.rest()
     }
 
     /// The event as it is sent on, with what comes before or behind it; `None` where nothing changes.
     fn turned(&mut self, one: &str) -> Option<String> {
-        let data: String = one.lines().filter_map(|line| line.strip_prefix("data:")).collect();
-        let mut members = Members::read(data.trim())?;
+        let mut members = Members::read(&data(one)?)?;
         let kind: String = members.get("type")?;
         if self.format == Format::Anthropic {
-            if kind == "message_start" && !self.is_in {
-                self.is_in = true;
-                let events: String = anthropic::events(&self.first).iter().map(event).collect();
-                return Some(format!("{one}{events}"));
-            }
-            let index: u64 = members.get("index").filter(|_| self.is_in)?;
-            members.set("index", (index + 1).to_string());
-            return Some(sent(&kind, &members));
+            return self.of_message(one, &kind, members);
         }
+        let first = self.first.as_ref()?;
         let is_before = ["response.created", "response.queued", "response.in_progress"];
         if is_before.contains(&kind.as_str()) || kind == "error" {
             return None;
@@ -85,7 +91,7 @@ impl Insert {
         let number: u64 = members.get("sequence_number").unwrap_or_default();
         let mut before = String::new();
         if !std::mem::replace(&mut self.is_in, true) {
-            let events = responses::events(&self.first, number);
+            let events = responses::events(first, number);
             self.more = events.len() as u64;
             before = events.iter().map(event).collect();
         }
@@ -98,29 +104,35 @@ impl Insert {
         if let Some(mut response) = members.get::<Members>("response")
             && let Some(mut output) = response.get::<Raws>("output")
         {
-            output.insert(0, raw(self.first.to_string()));
+            output.insert(0, raw(first.to_string()));
             response.set("output", list_of(&output));
             members.set("response", response.to_string());
         }
         Some(format!("{before}{}", sent(&kind, &members)))
     }
+
+    fn of_message(&mut self, one: &str, kind: &str, mut members: Members) -> Option<String> {
+        if kind == "message_delta"
+            && let Some(edits) = &self.edits
+        {
+            members.set(MANAGEMENT, edits.told().to_string());
+            return Some(sent(kind, &members));
+        }
+        let first = self.first.as_ref()?;
+        if kind == "message_start" && !self.is_in {
+            self.is_in = true;
+            let events: String = anthropic::events(first).iter().map(event).collect();
+            // The event ends with an empty line, be it one that ends with CR.
+            return Some(format!("{one}{events}"));
+        }
+        let index: u64 = members.get("index").filter(|_| self.is_in)?;
+        members.set("index", (index + 1).to_string());
+        Some(sent(kind, &members))
+    }
 }
 
 fn sent(kind: &str, members: &Members) -> String {
     format!("event: {kind}\ndata: {members}\n\n")
-}
-
-/// Where the first event ends: behind an empty line.
-fn end_of_event(held: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    for end in memchr::memchr_iter(b'\n', held) {
-        let line = held[from..end].strip_suffix(b"\r").unwrap_or(&held[from..end]);
-        if line.is_empty() {
-            return Some(end + 1);
-        }
-        from = end + 1;
-    }
-    None
 }
 
 #[cfg(test)]
@@ -131,15 +143,22 @@ mod tests {
 
     /// The data of the events that come of a stream in pieces of so many bytes.
     fn turned(format: Format, stream: &str, size: usize) -> Vec<Value> {
+        let bare = turned_by(format, &stream.replace("\r\n", "\n").replace('\n', "\r"), size);
+        let told = turned_by(format, stream, size);
+        assert_eq!(told, bare);
+        told
+    }
+
+    fn turned_by(format: Format, stream: &str, size: usize) -> Vec<Value> {
         let first = json!({"type": "compaction", "content": "so far", "id": "cmp_1"});
-        let mut insert = Insert::of(format, first);
+        let mut insert = Insert::of(format, Some(first), None);
         let mut out = Vec::new();
         for piece in stream.as_bytes().chunks(size) {
             out.extend_from_slice(&insert.passes(&Bytes::copy_from_slice(piece)));
         }
         out.extend_from_slice(&insert.rest());
         let out = String::from_utf8(out).expect("text");
-        let data = out.lines().filter_map(|line| line.strip_prefix("data: "));
+        let data = crate::sse::lines(&out).filter_map(|line| line.strip_prefix("data: "));
         data.map(|data| serde_json::from_str(data).expect("JSON")).collect()
     }
 

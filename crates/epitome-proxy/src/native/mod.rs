@@ -2,9 +2,10 @@
 //! in the documented shapes.
 
 mod anthropic;
+mod clearing;
 mod insert;
 mod item;
-mod members;
+pub(crate) mod members;
 mod responses;
 
 use epitome::count::{Tally, counter};
@@ -70,7 +71,7 @@ pub(crate) struct Native {
 }
 
 /// How the names begin that a body has which concerns this; of a name in a text the quote is escaped.
-const NAME: &[u8] = b"\"compact";
+const NAMES: [&[u8]; 2] = [b"\"compact", b"\"clear_t"];
 
 /// Where it lands where nothing else is said.
 const USUAL_SHARE: f64 = 0.3;
@@ -102,7 +103,8 @@ impl Native {
     /// Whether there may be anything to do.
     pub(crate) fn concerns(format: Format, text: &str, purpose: Purpose) -> bool {
         let is_one = matches!(format, Format::Anthropic | Format::OpenaiResponses);
-        let is_named = || memchr::memmem::find(text.as_bytes(), NAME).is_some();
+        let is_named =
+            || NAMES.iter().any(|name| memchr::memmem::find(text.as_bytes(), name).is_some());
         is_one && (purpose == Purpose::Compact || is_named())
     }
 
@@ -130,28 +132,44 @@ impl Native {
             Format::Anthropic => anthropic::ask(&mut members),
             _ => responses::ask(&mut members, &mut all),
         };
+        let clearing = (format == Format::Anthropic && !has_native)
+            .then(|| clearing::ask(&mut members))
+            .flatten();
         let came = all;
         let expanded = match format {
             Format::Anthropic => anthropic::expanded(&came, has_native, self.most),
             _ => responses::expanded(&came, self.most),
         };
         let is_compact = purpose == Purpose::Compact && !has_native;
-        if expanded.is_none() && asked.is_none() && !is_compact {
+        if expanded.is_none() && asked.is_none() && clearing.is_none() && !is_compact {
             return None;
         }
         let all = expanded.as_ref().unwrap_or(&came);
+        let counter = self.compactors[at].counter();
+        let cleared = match &clearing {
+            Some(clearing) => Some(clearing.of(&members, all, counter)?),
+            None => None,
+        };
+        let (cleared, edits) = cleared.unzip();
+        let all = cleared.as_ref().unwrap_or(all);
         members.set(name, list_of(all));
+        let send = |members: &Members, first: Option<Value>| {
+            if first.is_none() && edits.is_none() {
+                return Instead::Send(members.to_string());
+            }
+            Instead::SendThenInsert(members.to_string(), Insert::of(format, first, edits.clone()))
+        };
         let asked = match purpose {
             Purpose::Count => None,
             Purpose::Compact => is_compact.then_some(Ask { over: None, is_alone: true }),
             Purpose::Answer => asked,
         };
-        let Some(ask) = asked else { return Some(Instead::Send(members.to_string())) };
+        let Some(ask) = asked else { return Some(send(&members, None)) };
         let model = members.get::<String>("model").unwrap_or_default();
         let compacted = self.compacted(&self.compactors[at], format, &members, ask, &model);
         let (list, words) = match compacted {
             Some(compacted) => compacted,
-            None if ask.over.is_some() => return Some(Instead::Send(members.to_string())),
+            None if ask.over.is_some() => return Some(send(&members, None)),
             // It is asked for, and nothing can be left out.
             None => (all.clone(), WHOLE.to_owned()),
         };
@@ -167,7 +185,7 @@ impl Native {
         }
         if !ask.is_alone {
             members.set(name, list_of(&list));
-            return Some(Instead::SendThenInsert(members.to_string(), Insert::of(format, first)));
+            return Some(send(&members, Some(first)));
         }
         let (whole, events) = match format {
             Format::Anthropic => anthropic::alone(&model, &first),
@@ -230,9 +248,18 @@ fn event(data: &Value) -> String {
     format!("event: {name}\ndata: {data}\n\n")
 }
 
-/// Takes the betas that are done here from a request.
-pub(crate) fn without_betas(headers: &mut HeaderMap) {
+/// Takes the betas from a request that name what is done here, and that nothing in its body needs any more.
+pub(crate) fn without_betas(headers: &mut HeaderMap, body: &str) {
     const NAME: &str = "anthropic-beta";
+    if !headers.contains_key(NAME) {
+        return;
+    }
+    let is_left = Native::concerns(Format::Anthropic, body, Purpose::Answer);
+    let has = |name: &str| memchr::memmem::find(body.as_bytes(), name.as_bytes()).is_some();
+    let (compacts, edits) = (is_left, is_left || has("\"context_management\""));
+    let is_done = |beta: &str| {
+        anthropic::BETAS.contains(&beta) && !compacts || beta == clearing::BETA && !edits
+    };
     let named: Vec<String> = headers
         .get_all(NAME)
         .iter()
@@ -241,8 +268,7 @@ pub(crate) fn without_betas(headers: &mut HeaderMap) {
         .map(|beta| beta.trim().to_owned())
         .filter(|beta| !beta.is_empty())
         .collect();
-    let left: Vec<&String> =
-        named.iter().filter(|beta| !anthropic::BETAS.contains(&beta.as_str())).collect();
+    let left: Vec<&String> = named.iter().filter(|beta| !is_done(beta)).collect();
     if left.len() == named.len() {
         return;
     }

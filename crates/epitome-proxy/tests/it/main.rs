@@ -3,11 +3,14 @@
 mod agents;
 mod bounds;
 mod breaks;
+mod chaos;
+mod clears;
 mod dashboard;
 mod guards;
 mod listens;
 mod native;
 mod noting;
+mod offers;
 mod passes;
 mod recalls;
 mod restarts;

@@ -14,7 +14,7 @@ use crate::works::{entries, provider};
 
 const WINDOW: u64 = 100_000;
 
-fn asked(stage: &Stage, path: &str, body: &Value) -> Request<Bytes> {
+pub(crate) fn asked(stage: &Stage, path: &str, body: &Value) -> Request<Bytes> {
     let request = stage.post(path).header("anthropic-version", "2023-06-01");
     let request = request.header("authorization", "Bearer one");
     let request =

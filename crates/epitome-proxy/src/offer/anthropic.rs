@@ -1,0 +1,210 @@
+//! Anthropic's messages.
+//!
+//! A call is told only once it is known whether the model recalls besides: then its other calls are dropped, which nobody has
+//! made yet, and it makes them again with what it recalled. Thinking of later rounds isn't told: it is signed over rounds that the
+//! client's history doesn't have.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::voice::{RecallCall, Round, Voice, sent, summed};
+use crate::sse::data;
+
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    nth: usize,
+    /// What was said in this round.
+    blocks: Vec<Value>,
+    inputs: BTreeMap<usize, String>,
+    /// Places of blocks in what the client is told.
+    told: BTreeMap<usize, u64>,
+    next: u64,
+    /// Events of calls.
+    held: Vec<Value>,
+    /// What the client was told, of whole replies.
+    visible: Vec<Value>,
+    /// What this round reports, and the sum of those before.
+    usage: Value,
+    before: Value,
+    /// The round ended as it should.
+    is_over: bool,
+}
+
+fn is_thinking(block: &Value) -> bool {
+    block["type"] == "thinking" || block["type"] == "redacted_thinking"
+}
+
+fn recall_call(block: &Value) -> Option<RecallCall> {
+    let is_call = block["type"] == "tool_use";
+    RecallCall::of(&block["id"], &block["name"], block["input"].to_string()).filter(|_| is_call)
+}
+
+impl Messages {
+    fn recalls(&self) -> bool {
+        self.blocks.iter().any(|block| recall_call(block).is_some())
+    }
+
+    fn delta(&mut self, at: usize, delta: &Value) {
+        let Some(block) = self.blocks.get_mut(at) else { return };
+        for name in ["text", "thinking", "signature"] {
+            if let Some(more) = delta[name].as_str() {
+                let before = block[name].as_str().unwrap_or_default();
+                block[name] = json!(format!("{before}{more}"));
+            }
+        }
+        if let Some(more) = delta["partial_json"].as_str() {
+            self.inputs.entry(at).or_default().push_str(more);
+        }
+        if delta["citation"].is_object() {
+            let mut all = block["citations"].as_array().cloned().unwrap_or_default();
+            all.push(delta["citation"].clone());
+            block["citations"] = json!(all);
+        }
+    }
+
+    /// An event of a block, as the client is told it.
+    fn placed(&mut self, mut event: Value) -> String {
+        let at = event["index"].as_u64().unwrap_or_default() as usize;
+        let next = &mut self.next;
+        let place = *self.told.entry(at).or_insert_with(|| {
+            *next += 1;
+            *next - 1
+        });
+        event["index"] = json!(place);
+        sent(event["type"].as_str().unwrap_or_default(), &event)
+    }
+
+    fn flush(&mut self) -> String {
+        let held = std::mem::take(&mut self.held);
+        held.into_iter().map(|event| self.placed(event)).collect()
+    }
+
+    fn of_block(&mut self, one: &str, event: Value) -> String {
+        let at = event["index"].as_u64().unwrap_or_default() as usize;
+        match event["type"].as_str() {
+            Some("content_block_start") => {
+                self.blocks.resize(at.max(self.blocks.len()), Value::Null);
+                self.blocks.truncate(at);
+                self.blocks.push(event["content_block"].clone());
+            }
+            Some("content_block_delta") => self.delta(at, &event["delta"]),
+            _ => {
+                if let Some(input) = self.inputs.get(&at)
+                    && let Some(block) = self.blocks.get_mut(at)
+                    && let Ok(input) = serde_json::from_str(input)
+                {
+                    block["input"] = input;
+                }
+            }
+        }
+        let block = self.blocks.get(at).unwrap_or(&Value::Null);
+        if self.nth > 0 && is_thinking(block) {
+            return String::new();
+        }
+        if block["type"] == "tool_use" || !self.held.is_empty() {
+            self.held.push(event);
+            return String::new();
+        }
+        if self.nth == 0 && self.told.get(&at).map_or(self.next, |place| *place) == at as u64 {
+            self.placed(event);
+            return one.to_owned();
+        }
+        self.placed(event)
+    }
+}
+
+impl Voice for Messages {
+    fn event(&mut self, one: &str) -> String {
+        let read = data(one).and_then(|data| serde_json::from_str::<Value>(&data).ok());
+        let Some(mut event) = read else { return one.to_owned() };
+        let kind = event["type"].as_str().unwrap_or_default().to_owned();
+        match kind.as_str() {
+            "message_start" => {
+                self.usage = event["message"]["usage"].clone();
+                if self.nth > 0 { String::new() } else { one.to_owned() }
+            }
+            "content_block_start" | "content_block_delta" | "content_block_stop" => {
+                self.of_block(one, event)
+            }
+            "message_delta" => {
+                if let (Some(usage), Some(more)) =
+                    (self.usage.as_object_mut(), event["usage"].as_object())
+                {
+                    // What follows says only what has changed.
+                    let said = more.iter().filter(|(_, value)| !value.is_null());
+                    usage.extend(said.map(|(name, value)| (name.clone(), value.clone())));
+                }
+                if self.recalls() {
+                    self.is_over = true;
+                    return String::new();
+                }
+                let calls = self.flush();
+                if self.nth == 0 {
+                    return format!("{calls}{one}");
+                }
+                event["usage"] = summed(&self.before, &self.usage);
+                format!("{calls}{}", sent(&kind, &event))
+            }
+            "message_stop" if self.recalls() => String::new(),
+            _ => one.to_owned(),
+        }
+    }
+
+    fn whole(&mut self, mut reply: Value) -> Option<Value> {
+        self.blocks = reply["content"].as_array().cloned().unwrap_or_default();
+        self.usage = reply["usage"].clone();
+        let recalls = self.recalls();
+        let nth = self.nth;
+        let is_told = |block: &&Value| {
+            !(nth > 0 && is_thinking(block) || recalls && block["type"] == "tool_use")
+        };
+        self.visible.extend(self.blocks.iter().filter(is_told).cloned());
+        if recalls {
+            return None;
+        }
+        if nth > 0 {
+            reply["content"] = json!(self.visible);
+            reply["usage"] = summed(&self.before, &self.usage);
+        }
+        Some(reply)
+    }
+
+    fn recalls_wholly(&self) -> bool {
+        self.is_over && self.recalls()
+    }
+
+    fn round(&mut self) -> Option<Round> {
+        let calls: Vec<RecallCall> = self.blocks.iter().filter_map(recall_call).collect();
+        if calls.is_empty() {
+            return None;
+        }
+        let is_said = |block: &Value| match block["type"].as_str() {
+            Some("tool_use") => recall_call(block).is_some(),
+            Some("text") => block["text"].as_str().is_some_and(|text| !text.is_empty()),
+            _ => !block.is_null(),
+        };
+        let content: Vec<Value> = self.blocks.drain(..).filter(is_said).collect();
+        self.before = summed(&self.before, &self.usage);
+        self.nth += 1;
+        self.is_over = false;
+        (self.inputs, self.told, self.held) = Default::default();
+        Some(Round { said: vec![json!({"role": "assistant", "content": content})], calls })
+    }
+
+    fn rest(&mut self) -> String {
+        self.flush()
+    }
+
+    fn answers(&self, calls: &[(RecallCall, Result<String, String>)]) -> Vec<Value> {
+        let results = calls.iter().map(|(call, answer)| {
+            let mut result = json!({"type": "tool_result", "tool_use_id": call.id});
+            result["content"] = json!(answer.as_ref().unwrap_or_else(|why| why));
+            if answer.is_err() {
+                result["is_error"] = json!(true);
+            }
+            result
+        });
+        vec![json!({"role": "user", "content": results.collect::<Vec<_>>()})]
+    }
+}

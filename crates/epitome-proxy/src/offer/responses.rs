@@ -1,0 +1,203 @@
+//! OpenAI's Responses.
+//!
+//! Reasoning belongs to the item behind it, and goes where that goes: it is told once that item begins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::is_ours;
+use super::voice::{RecallCall, Round, Voice, sent, summed};
+use crate::sse::data;
+
+#[derive(Debug, Default)]
+pub(super) struct Responses {
+    nth: usize,
+    /// The id of the first response, which is that of all.
+    id: Value,
+    /// The items of this round.
+    items: BTreeMap<u64, Value>,
+    /// Whose events are held back.
+    silent: BTreeSet<u64>,
+    held: Vec<Value>,
+    /// Places of items in what the client is told, and what is there.
+    told: BTreeMap<u64, usize>,
+    visible: Vec<Value>,
+    /// The number of the next event.
+    number: u64,
+    usage: Value,
+    before: Value,
+    /// The round ended as it should.
+    is_over: bool,
+}
+
+fn recall_call(item: &Value) -> Option<RecallCall> {
+    let arguments = item["arguments"].as_str().unwrap_or_default().to_owned();
+    RecallCall::of(&item["call_id"], &item["name"], arguments)
+        .filter(|_| item["type"] == "function_call")
+}
+
+fn is_call(item: &Value) -> bool {
+    item["type"].as_str().is_some_and(|kind| kind.ends_with("_call"))
+}
+
+/// Takes the tools of recall out of a response, which says all that were offered.
+fn without_offer(response: &mut Value) {
+    if let Some(tools) = response["tools"].as_array_mut() {
+        tools.retain(|tool| !tool["name"].as_str().is_some_and(is_ours));
+    }
+}
+
+impl Responses {
+    fn recalls(&self) -> bool {
+        self.items.values().any(|item| recall_call(item).is_some())
+    }
+
+    /// An event as the client is told it.
+    fn placed(&mut self, mut event: Value) -> String {
+        if let Some(at) = event["output_index"].as_u64() {
+            let visible = &mut self.visible;
+            let place = *self.told.entry(at).or_insert_with(|| {
+                visible.push(Value::Null);
+                visible.len() - 1
+            });
+            if event["type"] == "response.output_item.done" {
+                self.visible[place] = event["item"].clone();
+            }
+            event["output_index"] = json!(place);
+        }
+        event["sequence_number"] = json!(self.number);
+        self.number += 1;
+        sent(event["type"].as_str().unwrap_or_default(), &event)
+    }
+
+    fn flush(&mut self) -> String {
+        self.silent.clear();
+        let held = std::mem::take(&mut self.held);
+        held.into_iter().map(|event| self.placed(event)).collect()
+    }
+
+    /// Whether an event of an item is held back; with it what is told before it.
+    fn of_item(&mut self, at: u64, event: &Value) -> (bool, String) {
+        let mut before = String::new();
+        if event["type"] == "response.output_item.added" {
+            let item = &event["item"];
+            let held_calls = self.silent.iter().any(|at| self.items.get(at).is_some_and(is_call));
+            if item["type"] == "reasoning" || is_call(item) || held_calls {
+                self.silent.insert(at);
+            } else {
+                before = self.flush();
+            }
+        }
+        if event["item"].is_object() {
+            self.items.insert(at, event["item"].clone());
+        }
+        (self.silent.contains(&at), before)
+    }
+}
+
+impl Voice for Responses {
+    fn event(&mut self, one: &str) -> String {
+        let read = data(one).and_then(|data| serde_json::from_str::<Value>(&data).ok());
+        let Some(mut event) = read else { return one.to_owned() };
+        if event["response"].is_object() {
+            without_offer(&mut event["response"]);
+        }
+        if let Some(at) = event["output_index"].as_u64() {
+            let (is_held, before) = self.of_item(at, &event);
+            if is_held {
+                self.held.push(event);
+                return before;
+            }
+            return format!("{before}{}", self.placed(event));
+        }
+        match event["type"].as_str() {
+            Some("response.created" | "response.queued" | "response.in_progress") => {
+                if self.nth > 0 {
+                    return String::new();
+                }
+                self.id = event["response"]["id"].clone();
+                self.placed(event)
+            }
+            Some("response.completed" | "response.incomplete") => {
+                self.usage = event["response"]["usage"].clone();
+                if self.recalls() {
+                    self.is_over = true;
+                    return String::new();
+                }
+                let calls = self.flush();
+                let response = &mut event["response"];
+                if self.nth > 0 {
+                    response["id"] = self.id.clone();
+                    response["output"] = json!(self.visible);
+                    response["usage"] = summed(&self.before, &self.usage);
+                }
+                format!("{calls}{}", self.placed(event))
+            }
+            _ => self.placed(event),
+        }
+    }
+
+    fn whole(&mut self, mut reply: Value) -> Option<Value> {
+        without_offer(&mut reply);
+        if self.nth == 0 {
+            self.id = reply["id"].clone();
+        }
+        self.usage = reply["usage"].clone();
+        let output = reply["output"].as_array().cloned().unwrap_or_default();
+        self.items = (0..).zip(output).collect();
+        let recalls = self.recalls();
+        let mut thoughts = Vec::new();
+        for item in self.items.values() {
+            if item["type"] == "reasoning" {
+                thoughts.push(item.clone());
+            } else if recalls && is_call(item) {
+                thoughts.clear();
+            } else {
+                self.visible.append(&mut thoughts);
+                self.visible.push(item.clone());
+            }
+        }
+        if recalls {
+            return None;
+        }
+        if self.nth > 0 {
+            reply["id"] = self.id.clone();
+            reply["output"] = json!(self.visible);
+            reply["usage"] = summed(&self.before, &self.usage);
+        }
+        Some(reply)
+    }
+
+    fn recalls_wholly(&self) -> bool {
+        self.is_over && self.recalls()
+    }
+
+    fn round(&mut self) -> Option<Round> {
+        let calls: Vec<RecallCall> = self.items.values().filter_map(recall_call).collect();
+        if calls.is_empty() {
+            return None;
+        }
+        let mut said = std::mem::take(&mut self.items).into_values().collect::<Vec<_>>();
+        said.retain(|item| !is_call(item) || recall_call(item).is_some());
+        // Reasoning isn't taken without the item behind it.
+        while said.pop_if(|last| last["type"] == "reasoning").is_some() {}
+        self.before = summed(&self.before, &self.usage);
+        self.nth += 1;
+        self.is_over = false;
+        (self.silent, self.held, self.told) = Default::default();
+        Some(Round { said, calls })
+    }
+
+    fn rest(&mut self) -> String {
+        self.flush()
+    }
+
+    fn answers(&self, calls: &[(RecallCall, Result<String, String>)]) -> Vec<Value> {
+        let answer = |(call, answer): &(RecallCall, Result<String, String>)| {
+            let words = answer.as_ref().unwrap_or_else(|why| why);
+            json!({"type": "function_call_output", "call_id": call.id, "output": words})
+        };
+        calls.iter().map(answer).collect()
+    }
+}

@@ -1,0 +1,79 @@
+//! What the replies of an API have in common for whoever weaves several of them into one.
+
+use serde_json::Value;
+
+use super::is_ours;
+
+/// A call of the model's for what was hidden.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RecallCall {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// JSON.
+    pub(super) arguments: String,
+}
+
+impl RecallCall {
+    /// Of a call, if it is one.
+    pub(super) fn of(id: &Value, name: &Value, arguments: String) -> Option<Self> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let name = text(name);
+        is_ours(&name).then(|| RecallCall { id: text(id), name, arguments })
+    }
+}
+
+/// What a model said that recalls something: what goes back to it, and the calls that are to be answered.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    pub(super) said: Vec<Value>,
+    pub(super) calls: Vec<RecallCall>,
+}
+
+/// The replies of one API to one request of a client, heard one after the other. The client is told one reply.
+pub(super) trait Voice: Send + Sync {
+    /// An event came; what the client is told.
+    fn event(&mut self, one: &str) -> String;
+
+    /// A whole reply came; what the client is told, unless it recalls.
+    fn whole(&mut self, reply: Value) -> Option<Value>;
+
+    /// Whether what was said ended as it should, and recalls.
+    fn recalls_wholly(&self) -> bool;
+
+    /// What was said since it was asked last, if it recalls.
+    fn round(&mut self) -> Option<Round>;
+
+    /// Events that are held back.
+    fn rest(&mut self) -> String;
+
+    /// What goes back to the model behind what it said: an answer to each call.
+    fn answers(&self, calls: &[(RecallCall, Result<String, String>)]) -> Vec<Value>;
+}
+
+/// The sum of two reports: numbers add up, of all else the newer one holds.
+pub(super) fn summed(one: &Value, two: &Value) -> Value {
+    match (one, two) {
+        (Value::Object(one), Value::Object(two)) => {
+            let mut all = one.clone();
+            for (name, value) in two {
+                let sum = summed(one.get(name).unwrap_or(&Value::Null), value);
+                all.insert(name.clone(), sum);
+            }
+            Value::Object(all)
+        }
+        (Value::Number(one), Value::Number(two)) => match (one.as_u64(), two.as_u64()) {
+            (Some(one), Some(two)) => Value::from(one.saturating_add(two)),
+            _ => Value::from(one.as_f64().unwrap_or(0.0) + two.as_f64().unwrap_or(0.0)),
+        },
+        (one, Value::Null) => one.clone(),
+        (_, two) => two.clone(),
+    }
+}
+
+/// An event with its data.
+pub(super) fn sent(name: &str, data: &Value) -> String {
+    if name.is_empty() {
+        return format!("data: {data}\n\n");
+    }
+    format!("event: {name}\ndata: {data}\n\n")
+}

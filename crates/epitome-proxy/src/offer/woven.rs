@@ -1,0 +1,177 @@
+//! Replies to one request, woven into one.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use epitome::Format;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::request::Parts;
+use http::{HeaderValue, StatusCode};
+use serde_json::Value;
+
+use super::voice::Voice;
+use super::{MOST_ROUNDS, answered, list_name, voice};
+use crate::exchange::{Asking, Inbound, Load, Prompted};
+use crate::flow::{Collected, Flow, Onward, Weave};
+use crate::native::members::{Members, Raws, list_of, raw};
+use crate::recall::Recall;
+use crate::refusal::Refusal;
+use crate::sending::send;
+use crate::sse::Events;
+use crate::stall::events;
+
+/// The longest whole reply, or event, that is looked at.
+const LONGEST: usize = 64 << 20;
+
+/// What is asked once more.
+pub(crate) struct Followed {
+    pub(crate) client: Asking,
+    pub(crate) head: Parts,
+    pub(crate) prompted: Prompted,
+    pub(crate) recall: Arc<Recall>,
+    pub(crate) owner: Arc<str>,
+}
+
+/// A stream in which calls for what was hidden are answered.
+pub(crate) struct Woven {
+    followed: Box<Followed>,
+    voice: Box<dyn Voice>,
+    events: Events,
+    rounds: usize,
+}
+
+impl Followed {
+    fn format(&self) -> Format {
+        self.prompted.format
+    }
+
+    /// Answers what was recalled, and asks again.
+    async fn ask(&mut self, voice: &mut dyn Voice) -> Option<Result<Inbound, Refusal>> {
+        let round = voice.round()?;
+        let (recall, owner) = (Arc::clone(&self.recall), Arc::clone(&self.owner));
+        let calls = round.calls.clone();
+        let answers = tokio::task::spawn_blocking(move || answered(&recall, &owner, calls)).await;
+        let failed = || Err("The recall failed.".to_owned());
+        let answers = answers
+            .unwrap_or_else(|_| round.calls.into_iter().map(|call| (call, failed())).collect());
+        let more = round.said.into_iter().chain(voice.answers(&answers));
+        let Some(body) = self.with(more) else {
+            let what = "what was sent can't be read again";
+            return Some(Err(Refusal::new(StatusCode::BAD_GATEWAY, "recall", what)));
+        };
+        self.head.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        self.prompted.bytes = Bytes::from(body);
+        let load = Load::Seen(self.prompted.clone());
+        Some(send(&mut self.client, self.head.clone(), load).await)
+    }
+
+    /// What was sent, and more behind it.
+    fn with(&self, more: impl Iterator<Item = Value>) -> Option<String> {
+        let mut members = Members::read(self.prompted.text()?)?;
+        let name = list_name(self.format());
+        let mut all: Raws = match members.get(name) {
+            Some(all) => all,
+            // One text is a message of the user's.
+            None => vec![raw(
+                serde_json::json!({"role": "user", "content": members.get::<String>(name)?})
+                    .to_string(),
+            )],
+        };
+        all.extend(more.map(|entry| raw(entry.to_string())));
+        members.set(name, list_of(&all));
+        Some(members.to_string())
+    }
+}
+
+/// A model that asks for nothing else.
+fn circling() -> Refusal {
+    let what = format!("the model recalled {MOST_ROUNDS} times, and said nothing else");
+    Refusal::new(StatusCode::BAD_GATEWAY, "recall", what)
+}
+
+impl Woven {
+    pub(crate) fn new(followed: Followed) -> Self {
+        let voice = voice(followed.format());
+        Woven { followed: Box::new(followed), voice, events: Events::default(), rounds: 0 }
+    }
+}
+
+impl Weave for Woven {
+    fn passes(&mut self, piece: &Bytes) -> Bytes {
+        self.events.push(piece);
+        let mut out = Vec::new();
+        while let Some(one) = self.events.cut() {
+            match std::str::from_utf8(&one) {
+                Ok(text) => out.extend_from_slice(self.voice.event(text).as_bytes()),
+                Err(_) => out.extend_from_slice(&one),
+            }
+        }
+        if self.events.held() > LONGEST {
+            out.extend_from_slice(&self.events.rest());
+        }
+        out.into()
+    }
+
+    fn over(mut self: Box<Self>) -> Onward {
+        let format = self.followed.format();
+        if self.events.held() > 0 {
+            // It breaks off in an event.
+            let rest = [self.voice.rest().as_bytes(), &self.events.rest()].concat();
+            return Onward::Over(rest.into());
+        }
+        if self.rounds == MOST_ROUNDS {
+            let is_circling = self.voice.round().is_some();
+            let rest = self.voice.rest().into();
+            return Onward::Over(if is_circling { circling().event(format) } else { rest });
+        }
+        self.rounds += 1;
+        if !self.voice.recalls_wholly() {
+            return Onward::Over(self.voice.rest().into());
+        }
+        Onward::Next(Box::pin(async move {
+            match self.followed.ask(&mut *self.voice).await {
+                Some(answer) => events(format, answer).await.woven(self),
+                None => Flow::from(Bytes::from(self.voice.rest())),
+            }
+        }))
+    }
+}
+
+/// A reply that is whole, with what was recalled on the way.
+pub(crate) async fn whole(mut reply: Inbound, mut followed: Followed) -> Result<Inbound, Refusal> {
+    let mut voice = voice(followed.format());
+    for nth in 0..=MOST_ROUNDS {
+        let (mut head, flow) = reply.reply.into_parts();
+        let inbound = |head, flow| Inbound::new(http::Response::from_parts(head, flow));
+        if !head.status.is_success() || head.headers.contains_key(CONTENT_ENCODING) {
+            return Ok(inbound(head, flow));
+        }
+        // What is told of the prompt is told once it is read.
+        let mut left = LONGEST;
+        let room = |bytes: usize| {
+            let fits = bytes <= left;
+            left = left.saturating_sub(bytes);
+            fits
+        };
+        let bytes = match flow.collect(room).await {
+            Collected::Whole(bytes) => bytes,
+            Collected::Long(flow) | Collected::Broken(flow) => return Ok(inbound(head, flow)),
+        };
+        let Ok(read) = serde_json::from_slice::<Value>(&bytes) else {
+            return Ok(inbound(head, Flow::from(bytes)));
+        };
+        match voice.whole(read.clone()) {
+            Some(told) => {
+                let bytes = if told == read { bytes } else { Bytes::from(told.to_string()) };
+                head.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+                return Ok(inbound(head, Flow::from(bytes)));
+            }
+            None if nth == MOST_ROUNDS => break,
+            None => match followed.ask(&mut *voice).await {
+                Some(answer) => reply = answer?,
+                None => return Ok(inbound(head, Flow::from(bytes))),
+            },
+        }
+    }
+    Err(circling())
+}

@@ -1,0 +1,95 @@
+//! Server-sent events, as they are cut into pieces: a line ends with CR LF, LF or CR (HTML, 9.2.5 and 9.2.6).
+
+use bytes::{Bytes, BytesMut};
+use memchr::memchr2;
+
+/// Cuts a stream into events, each with the empty line behind it. Joined they are the stream again.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    held: BytesMut,
+    /// Where the line begins that isn't whole yet.
+    line: usize,
+    /// Up to where ends of lines were looked for.
+    seen: usize,
+}
+
+impl Events {
+    /// A piece came.
+    pub(crate) fn push(&mut self, piece: &[u8]) {
+        self.held.extend_from_slice(piece);
+    }
+
+    /// The next event, if all of it is there. A stream in which a piece ends between CR and LF gives that LF by itself.
+    pub(crate) fn cut(&mut self) -> Option<Bytes> {
+        while let Some(found) = memchr2(b'\r', b'\n', &self.held[self.seen..]) {
+            let end = self.seen + found;
+            let is_second = end > 0 && end == self.line && self.held[end - 1..=end] == *b"\r\n";
+            let is_first = self.held[end..].starts_with(b"\r\n");
+            let next = end + 1 + usize::from(is_first);
+            if end == self.line && !is_second {
+                (self.line, self.seen) = (0, 0);
+                return Some(self.held.split_to(next).freeze());
+            }
+            (self.line, self.seen) = (next, next);
+        }
+        self.seen = self.held.len();
+        None
+    }
+
+    /// Bytes of the event that isn't whole yet.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// What is left.
+    pub(crate) fn rest(&mut self) -> Bytes {
+        (self.line, self.seen) = (0, 0);
+        std::mem::take(&mut self.held).freeze()
+    }
+}
+
+/// The lines of an event that aren't empty.
+pub(crate) fn lines(event: &str) -> impl Iterator<Item = &str> {
+    event.split(['\r', '\n']).filter(|line| !line.is_empty())
+}
+
+/// What an event carries: its lines of data.
+pub(crate) fn data(event: &str) -> Option<String> {
+    let mut data = lines(event).filter_map(|line| line.strip_prefix("data:")).peekable();
+    data.peek()?;
+    let bare = data.map(|line| line.strip_prefix(' ').unwrap_or(line));
+    Some(bare.collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(stream: &str, size: usize) -> Vec<String> {
+        let mut events = Events::default();
+        let mut out = Vec::new();
+        for piece in stream.as_bytes().chunks(size) {
+            events.push(piece);
+            while let Some(event) = events.cut() {
+                out.push(String::from_utf8_lossy(&event).into_owned());
+            }
+        }
+        out.push(String::from_utf8_lossy(&events.rest()).into_owned());
+        assert_eq!(out.concat(), stream, "{size}");
+        out
+    }
+
+    #[test]
+    fn each_end_of_a_line_counts_wherever_a_stream_is_cut() {
+        for end in ["\n", "\r\n", "\r"] {
+            let stream = format!(
+                "event: a{end}data: 1{end}data:2{end}{end}: hello{end}{end}data: 3{end}{end}data: 4"
+            );
+            for size in 1..stream.len() {
+                let told: Vec<String> =
+                    cut(&stream, size).iter().filter_map(|it| data(it)).collect();
+                assert_eq!(told, ["1\n2", "3", "4"], "{end:?} {size}");
+            }
+        }
+    }
+}

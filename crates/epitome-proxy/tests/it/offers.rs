@@ -1,0 +1,182 @@
+//! Recall offered to the model itself: the proxy answers its calls, and the client sees one reply.
+
+use epitome_proxy::{ProxyOptions, RecallSource};
+use serde_json::{Value, json};
+use testkit::server::script::Broken;
+use testkit::server::shell::Running;
+use testkit::server::{Api, Loop, Next, Queue, Reply};
+
+use crate::agents::Agent;
+use crate::recalls::called;
+use crate::stage::{Stage, before};
+use crate::works::{provider, request};
+
+const APIS: [Api; 3] = [Api::Anthropic, Api::Chat, Api::Responses];
+
+async fn offering(running: &Running, window: u64) -> Stage {
+    let recall = RecallSource::Offered;
+    Stage::new(&ProxyOptions { recall, ..before(&running.url, Some(window)) }).await
+}
+
+async fn answer(stage: &Stage, agent: &Agent) -> String {
+    let reply = stage.call(request(stage, agent)).await;
+    let text = String::from_utf8_lossy(reply.body()).into_owned();
+    assert_eq!(reply.status(), 200, "{}: {text}", agent.path());
+    text
+}
+
+fn search() -> Reply {
+    Reply::call("recall_search", json!({"query": "error warning build"}))
+}
+
+/// What the provider is played next, and then work as ever.
+fn play(running: &Running, next: Vec<Reply>) {
+    let then = Loop { steps: usize::MAX, parallel: 2, ..Loop::default() };
+    running.server().play(Queue::followed_by(next.into_iter().map(Next::Reply), then));
+}
+
+/// The largest number of such a name in a reply: what it reports at its end.
+fn reported(text: &str, name: &str) -> u64 {
+    let name = format!("\"{name}\":");
+    let numbers = text.split(&name).skip(1);
+    let number = |rest: &str| {
+        let digits = rest.trim_start().split(|it: char| !it.is_ascii_digit()).next();
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+    };
+    numbers.map(number).max().unwrap_or(0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_recalls_and_the_client_sees_one_reply() {
+    for api in APIS {
+        for is_streaming in [false, true] {
+            let running = provider(12_000).await;
+            let stage = offering(&running, 12_000).await;
+            let mut agent = Agent::new(api, is_streaming);
+            while stage.meter("compactions", &["adopted"]).await == 0 {
+                let text = answer(&stage, &agent).await;
+                agent.take(&text, 25);
+            }
+            // What was hidden is kept aside of the reply.
+            while !called(&stage, "Bearer one", "context_stats", json!({}))
+                .await
+                .contains("\"sessions\":1")
+            {
+                tokio::task::yield_now().await;
+            }
+            for mixed in [false, true] {
+                let what = format!("{api} {is_streaming} {mixed}");
+                let before = running.recorded().len();
+                // Beside a call of the client's, which isn't made: the model makes it again.
+                let first = search().thinking("What was it?");
+                let first =
+                    if mixed { first.and_call("Read", json!({"path": "a"})) } else { first };
+                play(&running, vec![first, search().thinking("And that?")]);
+                let text = answer(&stage, &agent).await;
+                assert!(!text.contains("recall_search"), "{what}: {text}");
+                let sent = running.recorded().split_off(before);
+                assert!(sent.iter().all(|one| one.status == 200), "{what}");
+                assert_eq!(sent.len(), 3, "{what}");
+                // Each goes on with the one before, and what was recalled stands in it.
+                let bodies: Vec<String> = sent
+                    .iter()
+                    .map(|one| String::from_utf8_lossy(&one.body).into_owned())
+                    .collect();
+                assert!(bodies[1].len() > bodies[0].len() && bodies[2].len() > bodies[1].len());
+                assert!(
+                    bodies[2].contains("All of one: recall_get with its id."),
+                    "{what}: {}",
+                    bodies[2]
+                );
+                assert!(!bodies[1].contains("\\\"path\\\":\\\"a\\\"}") || !mixed, "{what}");
+                // What it costs is the sum.
+                let output: u64 =
+                    sent.iter().filter_map(|one| one.noted.usage).map(|usage| usage.output).sum();
+                let name = if api == Api::Chat { "completion_tokens" } else { "output_tokens" };
+                if api != Api::Chat || !is_streaming {
+                    assert_eq!(reported(&text, name), output, "{what}");
+                }
+                assert_eq!(agent.take(&text, 2), 2, "{what}");
+            }
+            // The client's history has nothing of it, and goes on.
+            assert!(!json!(agent.history).to_string().contains("recall_search"));
+            let text = answer(&stage, &agent).await;
+            assert_eq!(agent.take(&text, 2), 2);
+            let refused = running.recorded().into_iter().find(|one| one.status != 200);
+            assert!(refused.is_none(), "{refused:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_only_recalls_is_ended_and_a_broken_stream_stays_broken() {
+    for api in APIS {
+        for is_streaming in [false, true] {
+            let running = provider(100_000).await;
+            let stage = offering(&running, 100_000).await;
+            let agent = Agent::new(api, is_streaming);
+            play(&running, (0..20).map(|_| search()).collect());
+            let reply = stage.call(request(&stage, &agent)).await;
+            let text = String::from_utf8_lossy(reply.body()).into_owned();
+            assert_eq!(reply.status(), if is_streaming { 200 } else { 502 }, "{text}");
+            assert!(text.contains("the model recalled 8 times"), "{api}: {text}");
+            assert_eq!(running.recorded().len(), 9);
+        }
+        // Another proxy needn't know of what was recalled.
+        let running = provider(100_000).await;
+        let stages = [offering(&running, 100_000).await, offering(&running, 100_000).await];
+        let mut agent = Agent::new(api, true);
+        for turn in 0..6 {
+            play(&running, vec![search().thinking("What was it?")]);
+            let text = answer(&stages[turn % 2], &agent).await;
+            assert_eq!(agent.take(&text, 2), 2);
+        }
+        assert!(running.recorded().iter().all(|one| one.status == 200));
+        let stage = offering(&running, 100_000).await;
+        for after in 1..4 {
+            play(&running, vec![Reply { broken: Some(Broken { after, fault: None }), ..search() }]);
+            let before = running.recorded().len();
+            let reply = stage.send(request(&stage, &agent)).await;
+            let status = reply.status();
+            let body = http_body_util::BodyExt::collect(reply.into_body()).await;
+            if running.recorded().len() == before + 1 {
+                // Or so early that its head never left it.
+                assert!(body.is_err() || status == 502, "{api} {after}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_offered_to_requests_with_tools_of_other_names() {
+    let running = provider(100_000).await;
+    let stage = offering(&running, 100_000).await;
+    let sent = |path: &'static str, body: Value, credential: &'static str| {
+        let request = stage.post(path).header("anthropic-version", "2023-06-01");
+        let request = request.header("authorization", credential);
+        let call =
+            stage.call(request.body(bytes::Bytes::from(body.to_string())).expect("a request"));
+        let running = &running;
+        let body = body.to_string();
+        async move {
+            call.await;
+            let sent = running.recorded().pop().expect("it was sent");
+            let text = String::from_utf8_lossy(&sent.body).into_owned();
+            assert!(text == body || text.contains("recall_get"), "{text}");
+            text != body
+        }
+    };
+    let tool = |name: &str| json!({"name": name, "input_schema": {"type": "object"}});
+    let body = |tools: Value| json!({"model": "claude-opus-5-5", "max_tokens": 9, "tools": tools, "messages": [{"role": "user", "content": "Go."}]});
+    assert!(sent("/v1/messages", body(json!([tool("Read")])), "Bearer one").await);
+    assert!(
+        !sent("/v1/messages", body(json!([tool("mcp__epitome__recall_search")])), "Bearer one")
+            .await
+    );
+    assert!(!sent("/v1/messages", body(json!([])), "Bearer one").await);
+    let item = json!([{"type": "function", "name": "Read", "parameters": {"type": "object"}}]);
+    let mut body = json!({"model": "gpt-6.1-sol", "tools": item, "input": "Go.", "store": false});
+    assert!(sent("/v1/responses", body.clone(), "Bearer one").await);
+    body["store"] = json!(true);
+    assert!(!sent("/v1/responses", body, "Bearer one").await);
+}
