@@ -158,6 +158,7 @@ pub struct Request {
 
 impl Request {
     /// The same request to this model, where the body names none: at Gemini and Bedrock the address does.
+    #[must_use]
     pub fn addressed_to(mut self, model: &str) -> Self {
         self.addressed = Some(model.into());
         self

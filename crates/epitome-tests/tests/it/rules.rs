@@ -19,10 +19,8 @@ fn every_rule_is_broken_found_and_mended() {
         let judged = |request: &Request| {
             accepted(request).and_then(|()| if lasts { Ok(()) } else { known(request) })
         };
-        let repaired = match lasts {
-            true => wire::repair(&request),
-            false => wire::repair_inspected(&request, &[]),
-        };
+        let repaired =
+            if lasts { wire::repair(&request) } else { wire::repair_inspected(&request, &[]) };
         let is_left = repaired.left.iter().any(|finding| finding.rule == rule.id);
         assert_eq!(is_left, rule.repair.is_empty(), "{}: {}", rule.id, repaired.request.source());
         let said = repaired.mended.iter().any(|mended| mended.rule == rule.id);

@@ -82,7 +82,7 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     if request.format == format {
         let (text, lost) = to.again(request, model);
         let said = parse(format, text.clone()).unwrap_or_else(|_| request.clone());
-        let left = left(to_model(said, model));
+        let left = left(&to_model(said, model));
         let (mended, wanting) = (Vec::new(), Vec::new());
         return Converted { format, text, lost, mended, mending_took: 0, left, wanting };
     }
@@ -120,7 +120,7 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
         lost: neutral.lost,
         mended,
         mending_took,
-        left: left(obeys.request),
+        left: left(&obeys.request),
         wanting,
     }
 }
@@ -133,8 +133,8 @@ fn to_model(request: Request, model: Option<&str>) -> Request {
 }
 
 /// What only the author of a written request can mend.
-fn left(request: Request) -> Vec<Finding> {
-    let mut left = check(&request);
-    left.extend(request.format.dialect().inspect(&request));
+fn left(request: &Request) -> Vec<Finding> {
+    let mut left = check(request);
+    left.extend(request.format.dialect().inspect(request));
     left
 }

@@ -1,8 +1,8 @@
 //! What a provider refuses today, besides what none will ever take.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::breach::{Finding, check_except};
+use super::breach::{Finding, Mend, check_except};
 use super::rules::RuleId;
 use super::shape;
 use crate::json::Span;
@@ -28,10 +28,13 @@ pub fn inspect(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
             more.extend(shape::of_value(shapes, source, 0, (body, &shapes.body)));
         }
     }
+    let mut known: BTreeMap<(usize, RuleId), Vec<&Mend>> = BTreeMap::new();
+    for found in &findings {
+        known.entry((found.entry, found.rule)).or_default().push(&found.mend);
+    }
     more.retain(|found| {
-        let is_known = |one: &Finding| one.rule == found.rule && one.mend == found.mend;
-        let is_member = |one: &&Finding| one.entry == found.entry;
-        !waived.contains(&found.rule) && !findings.iter().filter(is_member).any(is_known)
+        let told = known.get(&(found.entry, found.rule));
+        !waived.contains(&found.rule) && told.is_none_or(|told| !told.contains(&&found.mend))
     });
     findings.append(&mut more);
     findings.sort_by_key(|finding| (finding.entry, finding.slot));

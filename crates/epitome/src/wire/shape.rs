@@ -207,22 +207,13 @@ impl Reading<'_> {
             }
         }
         for (needed, stand_in) in object.needed {
-            let is_it = |((_, value), known): (&(Span, Span), &Option<&(&str, Shape)>)| {
-                known.is_some_and(|(name, _)| name == needed) && value.of(self.source) != "null"
-            };
-            if members.iter().zip(&shapes).any(is_it) {
-                continue;
-            }
-            let null = members
-                .iter()
-                .zip(&shapes)
-                .find(|(_, known)| known.is_some_and(|(name, _)| name == needed));
-            let mend = match (stand_in, null) {
-                (&"", _) => Mend::Nothing,
-                (json, Some(((_, value), _))) => {
-                    Mend::Overwrite { value: *value, json: (*json).to_owned() }
-                }
-                (json, None) => {
+            let at = shapes.iter().rposition(|known| known.is_some_and(|(name, _)| name == needed));
+            let there = at.map(|at| members[at].1);
+            let mend = match (there, *stand_in) {
+                (Some(value), _) if value.of(self.source) != "null" => continue,
+                (_, "") => Mend::Nothing,
+                (Some(null), json) => Mend::Overwrite { value: null, json: json.to_owned() },
+                (None, json) => {
                     Mend::AddMember { holder: span, member: format!("{}:{json}", quote(needed)) }
                 }
             };

@@ -1,10 +1,10 @@
 //! Which blocks may stand where, and which belong together, as far as no compaction has to know.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::json;
 use crate::request::Request;
-use crate::transcript::{Marks, Part, PartKind, Role};
+use crate::transcript::{Marks, Part, PartKind, Role, Slot};
 use crate::wire::rules::{self, Finding, Mend, RuleId};
 
 /// Whether the request is for a model of which the SDK's types hold: others behind the same format take what they like.
@@ -22,9 +22,9 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     findings
 }
 
-fn finding(rule: RuleId, entry: usize, part: &Part<'_>, detail: &str) -> Finding {
+fn finding(rule: RuleId, entry: usize, slot: Slot, detail: &str) -> Finding {
     let detail = detail.to_owned();
-    Finding { rule, entry, slot: Some(part.slot), detail, mend: Mend::Nothing }
+    Finding { rule, entry, slot: Some(slot), detail, mend: Mend::Nothing }
 }
 
 /// Thinking is the assistant's; images and documents are the user's.
@@ -39,7 +39,7 @@ fn sides(request: &Request) -> Vec<Finding> {
         let is_strange = |part: &Part<'_>| part.kind() == strange && !part.is(Marks::NESTED);
         findings.extend(entry.parts().filter(is_strange).map(|part| {
             let kind = json::text_member(part.raw(), "type").unwrap_or_default();
-            finding(rules::ANTHROPIC_BLOCK_SIDE, entry.index, &part, &kind)
+            finding(rules::ANTHROPIC_BLOCK_SIDE, entry.index, part.slot, &kind)
         }));
     }
     findings
@@ -49,36 +49,33 @@ fn sides(request: &Request) -> Vec<Finding> {
 fn served(request: &Request) -> Vec<Finding> {
     let transcript = &request.transcript;
     let mut findings = Vec::new();
-    let mut open: Vec<(usize, Part<'_>)> = Vec::new();
+    let mut open: HashMap<String, (usize, Slot)> = HashMap::new();
     let mut ids: HashSet<String> = HashSet::new();
     for entry in transcript.entries() {
         for part in entry.parts().filter(|part| part.is(Marks::SERVER)) {
             let id = part.id().into_owned();
             match part.kind() {
                 PartKind::Call => {
-                    open.push((entry.index, part));
                     if !ids.insert(id.clone()) {
-                        findings.push(finding(
-                            rules::ANTHROPIC_REUSED_SERVED_ID,
-                            entry.index,
-                            &part,
-                            &id,
-                        ));
+                        let rule = rules::ANTHROPIC_REUSED_SERVED_ID;
+                        findings.push(finding(rule, entry.index, part.slot, &id));
                     }
+                    open.insert(id, (entry.index, part.slot));
                 }
-                PartKind::Result => open.retain(|(_, call)| call.id() != id),
+                PartKind::Result => {
+                    open.remove(&id);
+                }
                 _ => {}
             }
         }
         let speaks = |part: Part<'_>| part.kind() == PartKind::Text && !part.is(Marks::NESTED);
         // A program goes on when the tools that it called were answered; a pause, when the reply is sent back.
         if entry.role() == Role::User && !entry.has_results() && entry.parts().any(speaks) {
-            let unanswered = open
-                .drain(..)
-                .map(|(at, call)| finding(rules::ANTHROPIC_UNSERVED, at, &call, &call.id()));
-            findings.extend(unanswered);
+            let rule = rules::ANTHROPIC_UNSERVED;
+            findings.extend(open.drain().map(|(id, (at, slot))| finding(rule, at, slot, &id)));
         }
     }
+    findings.sort_by_key(|finding| finding.slot);
     findings
 }
 
@@ -98,15 +95,15 @@ fn references(request: &Request) -> Vec<Finding> {
         }
         names.extend(json::text_member(tool, "name"));
     }
+    // A tool may have been added.
+    let is_fixed = !source.contains("\"tool_addition\"");
     let mut findings = Vec::new();
     for entry in request.transcript.entries() {
         let is_one = |part: &Part<'_>| part.is(Marks::NESTED) && part.name() == "tool_reference";
         for part in entry.parts().filter(is_one) {
             let name = json::text_member(part.raw(), "tool_name").unwrap_or_default();
-            // A tool may have been added.
-            let is_known = names.contains(&name) || source.contains("\"tool_addition\"");
-            if !is_known {
-                findings.push(finding(rules::ANTHROPIC_REFERENCE, entry.index, &part, &name));
+            if is_fixed && !names.contains(&name) {
+                findings.push(finding(rules::ANTHROPIC_REFERENCE, entry.index, part.slot, &name));
             }
         }
     }

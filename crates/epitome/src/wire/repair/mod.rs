@@ -157,7 +157,7 @@ fn words(mend: &Mend) -> &'static str {
         Mend::Join { .. } => "joined the message to the one before it",
         Mend::DefineTools => "defined the tools that were called",
         Mend::Unmark(_) => "left out the cache marker",
-        Mend::LeaveOut(_) => "left out the member",
+        Mend::LeaveOut(_) => "left it out",
         Mend::Overwrite { .. } => "wrote the value in the form demanded",
         Mend::AddMember { .. } => "added the member",
         Mend::Shorten(_) => "made the cache marker one for five minutes",
