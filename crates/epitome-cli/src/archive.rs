@@ -203,9 +203,10 @@ impl Archived {
     pub(crate) fn words(&self, output: Option<&Path>) -> String {
         let Archived { store, session, view, .. } = self;
         let label = paint(FAINT, "archived");
-        // What went to a pipe or nowhere isn't there to be named.
+        // What went to a pipe or nowhere isn't there to be named. A view's number would be this one's input alone, which may
+        // have gone on from an earlier view.
         let what = output.filter(|output| output.is_file()).map(operand);
-        let what = what.unwrap_or_else(|| format!("{session}.{view}"));
+        let what = what.unwrap_or_else(|| session.clone());
         let store_operand = operand(store);
         let store = terminal::line(store, 80);
         format!(

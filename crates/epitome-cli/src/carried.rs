@@ -65,7 +65,7 @@ impl Bound<'_> {
         let Destination { format, model } = self.to;
         let format = *format;
         let goal = Goal { format, model: model.as_deref(), max_output: self.max_output };
-        let Converted { text, lost, mended, left, wanting, .. } =
+        let Converted { text, lost, mended, mending_took, left, wanting, .. } =
             epitome::convert::convert(&request, goal);
         if request.format == format && lost.is_empty() {
             let own = request.model();
@@ -80,7 +80,8 @@ impl Bound<'_> {
         }
         let (from, to) = (request.format.name(), format.name());
         let (after, target) = (None, None);
-        let carried = Carried { from, to, after, target, lost, mended, left, wanting };
+        let carried =
+            Carried { from, to, after, target, lost, mended, mending_took, left, wanting };
         let had = request.transcript.len();
         let request = wire::parse(format, text).expect("what was converted is of its format");
         if request.transcript.is_empty() {
@@ -118,6 +119,8 @@ pub(crate) struct Carried {
     target: Option<u64>,
     lost: Vec<Lost>,
     mended: Vec<Mended>,
+    /// Bytes that left with it.
+    mending_took: usize,
     left: Vec<Finding>,
     wanting: Vec<Cow<'static, str>>,
 }
@@ -169,7 +172,12 @@ impl Carried {
         }
         if !self.mended.is_empty() {
             let all = counted(self.mended.len(), "place");
-            put(format!("{} {all} where a format's rules were broken", paint(FAINT, "mended:")));
+            let lost = match self.mending_took {
+                0 => String::new(),
+                took => format!(", which took {}", size(took)),
+            };
+            let label = paint(FAINT, "mended:");
+            put(format!("{label} {all} where a format's rules were broken{lost}"));
         }
         for finding in &self.left {
             let at = paint(STRONG, format!("messages[{}]", finding.entry));

@@ -155,6 +155,18 @@ fn paid(usage: &[Reported], registry: &Registry, newest: Option<&Model>) -> Opti
     costs.reduce(|sum, cost| sum + cost)
 }
 
+/// A command as it was typed, where an agent wrote it down in elements: its name, and what was given to it.
+fn as_typed(text: &str) -> Option<String> {
+    let said = |name: &str| {
+        let (_, behind) = text.split_once(&format!("<{name}>"))?;
+        Some(behind.split_once(&format!("</{name}>"))?.0.trim())
+    };
+    let name = said("command-name").or_else(|| said("command-message"))?;
+    let slash = if name.starts_with('/') { "" } else { "/" };
+    let arguments = said("command-args").unwrap_or_default();
+    Some(format!("{slash}{name} {arguments}").trim_end().to_owned())
+}
+
 /// What stands behind the elements that a client puts before a person's words (`<ide_opened_file>…</ide_opened_file>`).
 fn without_elements(text: &str) -> &str {
     let mut rest = text.trim();
@@ -176,7 +188,8 @@ pub(crate) fn title(request: &Request) -> Option<String> {
     let titles = said.map(|entry| {
         let text = entry.human_text();
         let own = without_elements(&text);
-        line(if own.is_empty() { text.trim() } else { own }, TITLE)
+        let typed = if own.is_empty() { as_typed(&text) } else { None };
+        line(typed.as_deref().unwrap_or(if own.is_empty() { text.trim() } else { own }), TITLE)
     });
     let mut titles = titles.filter(|title| !title.is_empty());
     let is_command = |title: &String| title.starts_with('/') && !title.contains(' ');
@@ -190,7 +203,22 @@ pub(crate) fn title(request: &Request) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_elements;
+    use super::{as_typed, without_elements};
+
+    #[test]
+    fn a_command_is_shown_as_it_was_typed() {
+        for (text, typed) in [
+            (
+                "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>the build</command-args>",
+                "/fix the build",
+            ),
+            ("<command-message>init</command-message><command-args></command-args>", "/init"),
+        ] {
+            assert_eq!(without_elements(text), "");
+            assert_eq!(as_typed(text).as_deref(), Some(typed));
+        }
+        assert_eq!(as_typed("<a>x</a>"), None);
+    }
 
     #[test]
     fn a_title_is_a_persons_words() {

@@ -74,6 +74,9 @@ pub(crate) fn basis(of: Count, counter: &str) -> String {
         Basis::Calibrated => format!("calibrated {counter}, at most {}", count(of.upper)),
         Basis::Sampled => format!("sampled by {counter}, at most {}", count(of.upper)),
         Basis::Estimated => format!("estimated by {counter}, at most {}", count(of.upper)),
+        Basis::Unbounded => {
+            format!("estimated by {counter}; it may be any more: a length isn't known")
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use epitome::convert::{Converted, Goal, convert};
 use epitome::count::Tally;
-use epitome::model::{Binding, Registry, repair};
+use epitome::model::{Binding, Registry, repair_inspected};
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Entry, Marks, Origin, Part, PartKind};
 use epitome::wire::{self, Finding, Format, Mend, RULES, RuleId};
@@ -21,7 +21,7 @@ use crate::request::Given;
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, given: &Given, excluding: Vec<String>) -> PyResult<String> {
     let waived = waived(py, excluding)?;
-    let findings = py.detach(|| wire::check_except(&given.request, &waived));
+    let findings = py.detach(|| wire::inspect(&given.request, &waived));
     json_of(py, &findings.iter().map(told).collect::<Vec<_>>())
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn mend(
 ) -> PyResult<(Py<PyAny>, String)> {
     let waived = waived(py, excluding)?;
     let binding = Binding::of(&given.request);
-    let repaired = py.detach(|| repair(&given.request, binding, &waived));
+    let repaired = py.detach(|| repair_inspected(&given.request, binding, &waived));
     let left: Vec<_> = repaired.left.iter().map(told).collect();
     let report = json_of(py, &json!({ "mended": repaired.mended, "left": left }))?;
     Ok((given.back(py, repaired.request.source())?, report))

@@ -33,6 +33,7 @@ mod error;
 mod foreign;
 mod gemini_cli;
 mod kimi_cli;
+mod lines;
 mod neutral;
 mod notes;
 mod object;

@@ -1,11 +1,14 @@
 //! Any input, by its content or by the name of its format.
 
+use std::sync::Arc;
+
 use epitome::wire::{self, Format, Request};
 use memchr::memchr_iter;
 
 use crate::detect::{Look, look};
 use crate::error::{OpenError, Tried};
 use crate::foreign::{Foreign, foreign};
+use crate::lines::whole_rows;
 use crate::reader::{Layout, Reader};
 use crate::readers::{READERS, read, reader};
 use crate::recording::{Options, Recording};
@@ -53,16 +56,26 @@ pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Inpu
         Look::Request(_) | Look::Unknown => true,
     };
     if costs_all && let Some(damage) = damage.or_else(|| nul(&text)) {
-        return Err(damage);
+        return match look {
+            Look::Request(format) => by_rows(&text, format, damage),
+            _ => Err(damage),
+        };
     }
     match look {
         Look::Recording(reader) => Ok(Input::Recording(read(reader, text, options)?)),
         // Somebody said what it is.
-        Look::Request(Some(format)) if from.is_some() => {
-            Ok(Input::Request(wire::parse(format, text)?))
+        Look::Request(format) => {
+            let text = Arc::new(text);
+            let read = match format {
+                Some(format) => wire::parse(format, Arc::clone(&text)),
+                None => wire::detect(Arc::clone(&text)),
+            };
+            match read {
+                Ok(request) if from.is_some() => Ok(Input::Request(request)),
+                Ok(request) => known(request),
+                Err(error) => by_rows(&text, format, error.into()),
+            }
         }
-        Look::Request(Some(format)) => known(wire::parse(format, text)?),
-        Look::Request(None) => known(wire::detect(text)?),
         Look::Unknown => Err(no_json(&text).unwrap_or_else(|| unknown(&text))),
     }
 }
@@ -94,6 +107,15 @@ fn known(request: Request) -> Result<Input, OpenError> {
         return Ok(Input::Request(request));
     }
     Err(OpenError::Shape { format: request.format, first: first + 1, odd: at.len(), entries })
+}
+
+/// Where messages stand one on each line, those that are whole.
+fn by_rows(text: &str, format: Option<Format>, broken: OpenError) -> Result<Input, OpenError> {
+    let Some(recording) = whole_rows(text, format) else { return Err(broken) };
+    if odd(&recording.request).next().is_some() {
+        return Err(broken);
+    }
+    Ok(Input::Recording(recording))
 }
 
 fn nul(text: &str) -> Option<OpenError> {

@@ -152,9 +152,23 @@ pub struct Request {
     pub frame: Frame,
     /// What was said.
     pub transcript: Transcript,
+    /// The model that the address names, where the caller knows it.
+    pub(crate) addressed: Option<Arc<str>>,
 }
 
 impl Request {
+    /// The same request to this model, where the body names none: at Gemini and Bedrock the address does.
+    #[must_use]
+    pub fn addressed_to(mut self, model: &str) -> Self {
+        self.addressed = Some(model.into());
+        self
+    }
+
+    /// The model that will read it, if the body or the caller names it.
+    pub(crate) fn reader(&self) -> Option<String> {
+        self.model().or_else(|| self.addressed.as_deref().map(str::to_owned))
+    }
+
     /// The buffer that all spans point into.
     pub fn source(&self) -> &Arc<String> {
         self.transcript.source()

@@ -32,6 +32,9 @@ says so, and refused by a second reading of the providers' rules. In error texts
 Sources are sections of [PROVIDERS.md](PROVIDERS.md) and public issues; `[BK]` marks what nothing public confirms: a \
 default. Any rule can be waived, for a gateway that is known to be laxer: `epitome check --except RULE`.
 
+What a provider's SDK has no shape for (`unknown-type`, `value`, `missing`, most of `extra-member`, and how what a provider ran \
+belongs together) only `check` looks for: a provider may know it by tomorrow, so a compaction carries it.
+
 A mend changes no more than the offending parts, and receipts name it. Where there is none only the author of the request \
 knows what was meant.
 ";
@@ -78,7 +81,7 @@ fn section(rule: &Rule) -> Result<String> {
     writeln!(out, "> {}\n", rule.error.replace('*', "\\*"))?;
     writeln!(out, "Source: {}.\n\n```json\n{}\n```", rule.source, laid_out(&body)?)?;
     let request = wire::parse(rule.format, body)?;
-    let repaired = wire::repair(&request);
+    let repaired = wire::repair_inspected(&request, &[]);
     if rule.repair.is_empty() {
         writeln!(out, "\nOnly its author can mend it.")?;
         return Ok(out);

@@ -81,7 +81,10 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
         Some(purpose) => Some(Suited::new(purpose, args, &opened, carried.as_ref(), report)?),
         None => None,
     };
-    let findings = wire::check_except(&opened.request, &args.except);
+    if let Some(model) = addressee(args) {
+        opened.request = opened.request.addressed_to(model);
+    }
+    let findings = wire::inspect(&opened.request, &args.except);
     match report {
         Report::Json => output::json(&Checked {
             version: 1,
@@ -100,6 +103,12 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
     }
     let is_found = !findings.is_empty() || suited.is_some_and(|suited| suited.is_refused());
     Ok(if is_found { Exit::Found } else { Exit::Ok })
+}
+
+/// The model that the request is for, where the caller says it.
+fn addressee(args: &CheckArgs) -> Option<&str> {
+    let asked = args.purpose.as_ref().and_then(|purpose| purpose.model.as_deref());
+    asked.or(args.counting.model.as_deref())
 }
 
 fn rule(id: RuleId) -> &'static Rule {
@@ -168,10 +177,13 @@ fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
 
 fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
-    let opened = input::open(&args.input, report)?;
+    let mut opened = input::open(&args.input, report)?;
     in_place::spare_recording(&place, args.input.file.as_deref(), &opened.source)?;
+    if let Some(model) = addressee(args) {
+        opened.request = opened.request.addressed_to(model);
+    }
     let request = &opened.request;
-    let repaired = model::repair(request, model::Binding::of(request), &args.except);
+    let repaired = model::repair_inspected(request, model::Binding::of(request), &args.except);
     output::deliver(&[Parcel { place: &place, text: repaired.request.source().as_bytes() }])?;
     if place.is_screen() {
         output::note("");

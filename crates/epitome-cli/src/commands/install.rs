@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::archive;
 use crate::args::{InstallArgs, UninstallArgs};
 use crate::failure::{Exit, Failure};
-use crate::integration::{self, Agent, Entry, Journal, Touched};
+use crate::integration::{self, Agent, Entry, Journal, Likeness, Touched};
 use crate::output::{self, Parcel, Place, Report};
 use crate::quoting::{name, operand};
 use crate::terminal::{self, put};
@@ -80,7 +80,8 @@ fn put_in(args: &InstallArgs) -> Result<(Vec<Change>, PathBuf)> {
             let anew = |now: Option<String>| {
                 // Somebody may have taken ours along in the moment in which it was there.
                 let ours = touched[at].as_ref().map_or(&[][..], |touched| &touched.entries);
-                let without = now.as_deref().map(|now| integration::take_all(now, ours).0);
+                let without =
+                    now.as_deref().map(|now| integration::take_all(now, ours, Likeness::Exact).0);
                 let (change, put) = put_into(without, &path, &entries)?;
                 touched[at] = put;
                 noted(&touched)?;
@@ -106,7 +107,8 @@ fn put_in(args: &InstallArgs) -> Result<(Vec<Change>, PathBuf)> {
 /// Takes out what was installed and puts it in anew, with the same archive.
 pub(crate) fn reinstall(agent: Agent) -> Result<()> {
     let archive = installed(agent)?.archive();
-    let (_, is_all) = take_out(&UninstallArgs { agent, dry_run: false })?;
+    let args = UninstallArgs { agent, dry_run: false };
+    let (_, is_all) = take_out(&args, Likeness::SameCommands)?;
     if !is_all {
         let what = format!("something else was made of what was installed for {}", agent.name());
         let hint = format!("look at it yourself: epitome uninstall {}", agent.name());
@@ -117,13 +119,13 @@ pub(crate) fn reinstall(agent: Agent) -> Result<()> {
 
 /// Takes all of it out again.
 pub(crate) fn uninstall(args: &UninstallArgs, report: Report) -> Result<Exit> {
-    let (changes, is_all) = take_out(args)?;
+    let (changes, is_all) = take_out(args, Likeness::Exact)?;
     tell(args.agent, "uninstall", args.dry_run, &changes, report)?;
     Ok(if is_all { Exit::Ok } else { Exit::Found })
 }
 
 /// Uninstalls; what became of each file, and whether nothing is left.
-fn take_out(args: &UninstallArgs) -> Result<(Vec<Change>, bool)> {
+fn take_out(args: &UninstallArgs, likeness: Likeness) -> Result<(Vec<Change>, bool)> {
     let agent = args.agent;
     installed(agent)?;
     let _held = lock(agent, args.dry_run)?;
@@ -132,11 +134,11 @@ fn take_out(args: &UninstallArgs) -> Result<(Vec<Change>, bool)> {
     let mut changes = Vec::new();
     let mut remaining = Vec::new();
     for touched in &journal.files {
-        let mut taken = take_from(read(&touched.path)?, touched);
+        let mut taken = take_from(read(&touched.path)?, touched, likeness);
         if !args.dry_run {
             let first = taken.0.clone();
             let anew = |now| {
-                taken = take_from(now, touched);
+                taken = take_from(now, touched, likeness);
                 Ok(taken.0.clone())
             };
             settled(first, anew)?;
@@ -188,7 +190,11 @@ fn put_into(
 }
 
 /// What becomes of a file that says `now` when what was put in leaves it, and what of that is to be gone on with.
-fn take_from(now: Option<String>, touched: &Touched) -> (Change, Option<Touched>) {
+fn take_from(
+    now: Option<String>,
+    touched: &Touched,
+    likeness: Likeness,
+) -> (Change, Option<Touched>) {
     let Touched { path, before, after, entries } = touched;
     let (mut notes, mut remaining) = (Vec::new(), None);
     let then = match &now {
@@ -200,7 +206,7 @@ fn take_from(now: Option<String>, touched: &Touched) -> (Change, Option<Touched>
             None
         }
         Some(text) => {
-            let (without, left) = integration::take_all(text, entries);
+            let (without, left) = integration::take_all(text, entries, likeness);
             notes.push("somebody changed it since: only what was put in leaves it".to_owned());
             for entry in &left {
                 let path = entry.path().join(".");

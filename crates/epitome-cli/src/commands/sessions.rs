@@ -258,7 +258,7 @@ impl Listed {
                 };
             }
         };
-        let about = if glance.tokens.basis == Basis::Estimated { "~" } else { "" };
+        let about = if glance.tokens.basis >= Basis::Estimated { "~" } else { "" };
         let tokens = format!("{about}{}", count(glance.tokens.tokens));
         let context = match glance.window {
             Some(window) => {

@@ -129,14 +129,19 @@ fn laid_out(item: &str, apart: &str) -> String {
 }
 
 /// Takes an element out, and what held nothing else.
-pub(super) fn take_element(text: &str, path: &[String], value: &str) -> Option<String> {
+pub(super) fn take_element(
+    text: &str,
+    path: &[String],
+    value: &str,
+    likeness: Likeness,
+) -> Option<String> {
     let (text, whole) = object(text).ok()?;
     let (list, depth) = followed(&text, whole, path);
     if depth < path.len() || !list.of(&text).starts_with('[') {
         return None;
     }
     let all = elements(&text, list).ok()?;
-    let at = all.iter().rposition(|element| is_same(element.of(&text), value))?;
+    let at = all.iter().rposition(|element| is_same(element.of(&text), value, likeness))?;
     if all.len() == 1 {
         return take(&text, whole, path);
     }
@@ -146,10 +151,15 @@ pub(super) fn take_element(text: &str, path: &[String], value: &str) -> Option<S
 }
 
 /// Takes a member out, and what held nothing else.
-pub(super) fn take_member(text: &str, path: &[String], value: &str) -> Option<String> {
+pub(super) fn take_member(
+    text: &str,
+    path: &[String],
+    value: &str,
+    likeness: Likeness,
+) -> Option<String> {
     let (text, whole) = object(text).ok()?;
     let (found, depth) = followed(&text, whole, path);
-    if depth < path.len() || !is_same(found.of(&text), value) {
+    if depth < path.len() || !is_same(found.of(&text), value, likeness) {
         return None;
     }
     take(&text, whole, path)
@@ -203,18 +213,89 @@ fn commands(value: &serde_json::Value) -> Vec<&str> {
     match value {
         serde_json::Value::Array(all) => all.iter().flat_map(commands).collect(),
         serde_json::Value::Object(all) => {
-            let own = all.get("command").and_then(serde_json::Value::as_str);
-            let own = own.and_then(|command| command.split(" --").next()?.rsplit('/').next());
+            let own = all.get("command").and_then(serde_json::Value::as_str).and_then(run);
             own.into_iter().chain(all.values().flat_map(commands)).collect()
         }
         _ => Vec::new(),
     }
 }
 
+/// What a command runs, without its options and wherever it lies.
+fn run(command: &str) -> Option<&str> {
+    command.split(" --").next()?.rsplit('/').next()
+}
+
+/// How much of what was put in has to stand there still.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    /// All of it.
+    Exact,
+    /// All but where commands lie, and their options.
+    SameCommands,
+}
+
 /// Whether two values say the same, whatever their white space.
-fn is_same(one: &str, other: &str) -> bool {
-    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+fn is_same(one: &str, other: &str, likeness: Likeness) -> bool {
+    let read = |text: &str| {
+        let mut value = serde_json::from_str::<serde_json::Value>(text).ok()?;
+        if likeness == Likeness::SameCommands {
+            shorten(&mut value);
+        }
+        Some(value)
+    };
     read(one).is_some_and(|one| Some(one) == read(other))
+}
+
+/// Leaves of commands what they run.
+fn shorten(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Array(all) => all.iter_mut().for_each(shorten),
+        serde_json::Value::Object(all) => {
+            let own = all.get("command").and_then(serde_json::Value::as_str).and_then(run);
+            if let Some(own) = own.map(str::to_owned) {
+                all.insert("command".to_owned(), own.into());
+            }
+            all.values_mut().for_each(shorten);
+        }
+        _ => {}
+    }
+}
+
+/// The programs that the elements of a list start by the same commands.
+pub(super) fn programs(text: &str, path: &[String], value: &str) -> Vec<String> {
+    let Ok((text, whole)) = object(text) else { return Vec::new() };
+    let (found, depth) = followed(&text, whole, path);
+    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
+    let (there, value) = (read(found.of(&text)), read(value));
+    let wanted = commands(&value);
+    let mut programs = Vec::new();
+    if depth == path.len() {
+        started(&there, &wanted, &mut programs);
+    }
+    programs
+}
+
+/// A program's own path stands before what it is to do, where the two are told apart by one blank.
+fn started(value: &serde_json::Value, wanted: &[&str], programs: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Array(all) => {
+            for value in all {
+                started(value, wanted, programs);
+            }
+        }
+        serde_json::Value::Object(all) => {
+            let command = all.get("command").and_then(serde_json::Value::as_str);
+            let ours = command.filter(|command| {
+                run(command).is_some_and(|own| wanted.contains(&own) && own.contains(' '))
+            });
+            let program = ours.and_then(|command| command.split(" --").next()?.split(' ').next());
+            // One in quotes isn't looked for.
+            programs
+                .extend(program.filter(|it| !it.contains(['\'', '"', '\\'])).map(str::to_owned));
+            all.values().for_each(|value| started(value, wanted, programs));
+        }
+        _ => {}
+    }
 }
 
 #[cfg(test)]
@@ -232,7 +313,7 @@ mod tests {
             (path("hooks.PreCompact"), r#"{"hooks":[{"type":"command","command":"a \"b\" {c}"}]}"#);
         let put = append(text, &at, value).expect("it is put in");
         want.assert_eq(&put);
-        let back = take_element(&put, &at, value).expect("it is there");
+        let back = take_element(&put, &at, value, Likeness::Exact).expect("it is there");
         let read = |text: &str| -> serde_json::Value { serde_json::from_str(text).expect("JSON") };
         let empty = text.trim().is_empty();
         assert_eq!(read(&back), read(if empty { "{}" } else { text }), "{back}");
@@ -301,16 +382,31 @@ mod tests {
     fn what_is_there_stays() {
         let text = r#"{"statusLine": {"type": "command"}}"#;
         assert_eq!(set(text, &path("statusLine"), "1"), Ok(None));
-        assert_eq!(take_member(text, &path("statusLine"), "1"), None);
+        assert_eq!(take_member(text, &path("statusLine"), "1", Likeness::Exact), None);
         let both = set(text, &path("mcpServers.epitome"), r#"{"args":[]}"#).expect("an object");
         let both = both.expect("there was none");
         assert_eq!(
-            take_member(&both, &path("mcpServers.epitome"), r#"{ "args": [] }"#).as_deref(),
+            take_member(&both, &path("mcpServers.epitome"), r#"{ "args": [] }"#, Likeness::Exact)
+                .as_deref(),
             Some(text)
         );
         assert!(append("[]", &path("hooks.Stop"), "1").is_err());
         assert!(append(r#"{"hooks":[]}"#, &path("hooks.Stop"), "1").is_err());
         assert!(append(r#"{"hooks":{"Stop":{}}}"#, &path("hooks.Stop"), "1").is_err());
         assert!(append("{,}", &path("hooks"), "1").is_err());
+    }
+
+    #[test]
+    fn a_command_that_was_moved_is_still_the_same() {
+        let ours = r#"{"hooks":[{"command":"/a/epitome hook pre-compact --archive /x"}]}"#;
+        let moved = ours.replace("/a/", "/gone/").replace("/x", "/y");
+        let text = format!(r#"{{"hooks":{{"PreCompact":[{moved},{{"hooks":[]}}]}}}}"#);
+        let at = path("hooks.PreCompact");
+        assert_eq!(take_element(&text, &at, ours, Likeness::Exact), None);
+        let without = take_element(&text, &at, ours, Likeness::SameCommands);
+        assert_eq!(without.as_deref(), Some(r#"{"hooks":{"PreCompact":[{"hooks":[]}]}}"#));
+        assert_eq!(programs(&text, &at, ours), ["/gone/epitome"]);
+        let theirs = text.replace("\"command\"", "\"timeout\":5,\"command\"");
+        assert_eq!(take_element(&theirs, &at, ours, Likeness::SameCommands), None);
     }
 }

@@ -10,6 +10,7 @@ mod toml;
 
 pub(crate) use agent::Agent;
 pub(crate) use journal::{Journal, Touched};
+pub(crate) use json::Likeness;
 
 use crate::failure::Failure;
 use crate::quoting::name;
@@ -99,10 +100,10 @@ impl Entry {
     }
 
     /// The text without the entry; `None` if it isn't there as it was put in.
-    fn take(&self, text: &str) -> Option<String> {
+    fn take(&self, text: &str, likeness: Likeness) -> Option<String> {
         match self {
-            Entry::Element { path, value } => json::take_element(text, path, value),
-            Entry::Member { path, value } => json::take_member(text, path, value),
+            Entry::Element { path, value } => json::take_element(text, path, value, likeness),
+            Entry::Member { path, value } => json::take_member(text, path, value, likeness),
             Entry::Table { text: table, .. } => toml::take(text, table),
         }
     }
@@ -122,6 +123,16 @@ impl Entry {
             Entry::Element { path, value } => json::has_like(text, path, value),
             Entry::Member { path, value } => json::is_like(text, path, value),
             Entry::Table { path, .. } => toml::has(text, path),
+        }
+    }
+
+    /// The programs that run what it says, where somebody may have moved them since.
+    pub(crate) fn programs(&self, text: &str) -> Vec<String> {
+        match self {
+            Entry::Element { path, value } | Entry::Member { path, value } => {
+                json::programs(text, path, value)
+            }
+            Entry::Table { .. } => Vec::new(),
         }
     }
 
@@ -187,11 +198,11 @@ pub(crate) fn put_all(file: &Path, text: &str, entries: Vec<Entry>) -> Result<Ch
 }
 
 /// Takes entries out of the text of a file; with those that somebody made something else of.
-pub(crate) fn take_all(text: &str, entries: &[Entry]) -> (String, Vec<Entry>) {
+pub(crate) fn take_all(text: &str, entries: &[Entry], likeness: Likeness) -> (String, Vec<Entry>) {
     let (mut text, mut left) = (text.to_owned(), Vec::new());
     // The last one first, as if each were undone.
     for entry in entries.iter().rev() {
-        match entry.take(&text) {
+        match entry.take(&text, likeness) {
             Some(without) => text = without,
             None if entry.is_there(&text) => left.push(entry.clone()),
             // Somebody took it out.

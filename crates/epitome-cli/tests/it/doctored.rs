@@ -142,6 +142,13 @@ fn doctor_says_what_agents_are_told_and_mends_it() {
     bench.write(".claude.json", servers.replace(program, "/nowhere/epitome"));
     doctor("").ends(3).says(&["its MCP server is /nowhere/epitome, and there is no such program"]);
     bench.write(".claude.json", &servers);
+    // Somebody wrote another path into the hooks.
+    let moved = installed.replace(&format!("{program} hook"), "/nowhere/epitome hook");
+    assert_ne!(moved, installed);
+    bench.write(".claude/settings.json", moved);
+    doctor("").ends(3).says(&["its hooks run /nowhere/epitome, and there is no such program"]);
+    doctor("--fix").ends(0).says(&["fix  claude-code installed anew", told]);
+    assert_eq!(bench.read(".claude/settings.json"), installed);
     fs::remove_dir_all(bench.path("kept")).expect("there");
     doctor("").ends(3).says(&["its MCP server searches ", "kept, which isn't there"]);
     // As the user registered it, without hooks.

@@ -30,6 +30,7 @@ mod kept;
 mod kinds;
 mod lived;
 mod lives;
+mod looked;
 mod mcp;
 mod measured;
 mod models;

@@ -21,16 +21,13 @@ fn asked_for_help_it_says_what_it_can_do() {
           diff      Show what a compaction does to each entry
           report    Report how a session's context went
           view      Walk through a session on the terminal
-          simulate  Feed a session request by request through the machine that decides
           convert   Write a transcript as a request body
           sessions  List the recordings on this machine
           restore   Write the bytes that a compaction was made from
           recall    Find what was removed, in an archive: by words, or by an id
-          mcp       Let an agent search what was removed
           serve     Keep any agent inside its model's window
           wrap      Run an agent behind a proxy of its own
           undo      Put the view before the last compaction in force again
-          pin       Say what stays verbatim wherever it is said
           install   Put hooks, the MCP server and a status line into an agent's settings
           doctor    Check the program's surroundings
           help      Print this message or the help of the given subcommand(s)

@@ -297,15 +297,15 @@ fn how_to_answer_is_said_where_it_can_be() {
     expect![[r#"
         == openai-chat
         -> anthropic: {"model":"b","tools":[{"name":"f","description":"Does f.","strict":true,"input_schema":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"name":"patch","input_schema":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}],"max_tokens":99,"stop_sequences":["END"],"stream":true,"tool_choice":{"disable_parallel_tool_use":true,"name":"f","type":"tool"},"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
-           lost: Model a, Parameter temperature, Parameter seed, Parameter presence_penalty, Parameter reasoning_effort, Parameter user, Parameter logit_bias, CallKind patch
+           lost: Model a, Parameter temperature, Parameter seed, Parameter presence_penalty, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member grammar of patch, CallKind patch
         -> gemini: {"tools":[{"functionDeclarations":[{"name":"f","description":"Does f.","parametersJsonSchema":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"name":"patch","parametersJsonSchema":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}]}],"generationConfig":{"maxOutputTokens":99,"presencePenalty":0.5,"seed":7,"stopSequences":["END"],"temperature":1.5,"topP":0.9},"toolConfig":{"functionCallingConfig":{"allowedFunctionNames":["f"],"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
-           lost: Model a, Parameter stream, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, CallKind patch, Parameter parallel_tool_calls
+           lost: Model a, Parameter stream, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, Member grammar of patch, CallKind patch, Parameter parallel_tool_calls
         -> openai-responses: {"model":"b","tools":[{"type":"function","name":"f","description":"Does f.","strict":true,"parameters":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"type":"custom","name":"patch","format":{"type":"grammar","syntax":"lark","definition":"x"}}],"max_output_tokens":99,"parallel_tool_calls":false,"reasoning":{"effort":"high"},"stream":true,"temperature":1.5,"tool_choice":{"name":"f","type":"function"},"top_p":0.9,"user":"u","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
            lost: Model a, Parameter stop, Parameter seed, Parameter presence_penalty, Parameter logit_bias
         -> bedrock: {"modelId":"b","toolConfig":{"tools":[{"toolSpec":{"name":"f","description":"Does f.","inputSchema":{"json":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}}}},{"toolSpec":{"name":"patch","inputSchema":{"json":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}}}],"toolChoice":{"tool":{"name":"f"}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["END"],"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
-           lost: Model a, Parameter temperature, Parameter seed, Parameter presence_penalty, Parameter stream, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, CallKind patch, Parameter parallel_tool_calls
+           lost: Model a, Parameter temperature, Parameter seed, Parameter presence_penalty, Parameter stream, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, Member grammar of patch, CallKind patch, Parameter parallel_tool_calls
         -> gemini-interactions: {"model":"b","tools":[{"type":"function","name":"f","description":"Does f.","parameters":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"type":"function","name":"patch","parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}],"generation_config":{"max_output_tokens":99,"seed":7,"stop_sequences":["END"],"temperature":1.5,"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}},"top_p":0.9},"stream":true,"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
-           lost: Model a, Parameter presence_penalty, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, CallKind patch, Parameter parallel_tool_calls
+           lost: Model a, Parameter presence_penalty, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, Member grammar of patch, CallKind patch, Parameter parallel_tool_calls
         == anthropic
         -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_completion_tokens":99,"parallel_tool_calls":false,"temperature":0.5,"tool_choice":"required","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
            lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter stop_sequences, Parameter metadata, Tool bash
@@ -453,4 +453,41 @@ fn models_that_reason_are_not_told_how_warm_to_be() {
     let request = wire::parse(Format::OpenaiChat, off.to_owned()).expect("a request");
     let goal = Goal { format: Format::OpenaiResponses, model: Some("gpt-5.4"), max_output: None };
     assert!(convert(&request, goal).text.contains(r#""temperature":0.5"#));
+}
+
+/// OpenAI's two formats say the form of an answer each in its own way, and a schema's members stay in order.
+#[test]
+fn the_form_of_an_answer_goes_from_one_of_openais_formats_to_the_other() {
+    let schema = r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}"#;
+    let chat = format!(
+        r#"{{"response_format":{{"type":"json_schema","json_schema":{{"name":"n","strict":true,"schema":{schema}}}}},"messages":[{{"role":"user","content":"Go."}}]}}"#
+    );
+    let request = wire::parse(Format::OpenaiChat, chat.clone()).expect("a request");
+    let there = convert(&request, Format::OpenaiResponses);
+    assert_eq!(there.lost, []);
+    let flat = format!(
+        r#""text":{{"format":{{"type":"json_schema","name":"n","strict":true,"schema":{schema}}}}}"#
+    );
+    assert!(there.text.contains(&flat), "{}", there.text);
+    let request = wire::parse(Format::OpenaiResponses, there.text).expect("a request");
+    let back = convert(&request, Format::OpenaiChat);
+    let form = &chat[1..chat.find(r#","messages""#).expect("it is there")];
+    assert!(back.lost.is_empty() && back.text.contains(form), "{}", back.text);
+    let elsewhere = convert(&request, Format::Gemini);
+    assert_eq!(elsewhere.lost[0].name, "text.format");
+}
+
+#[test]
+fn empty_messages_and_what_mending_took_are_told() {
+    let said = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
+    let body =
+        format!("[{},{},{}]", said("user", "Go."), said("assistant", ""), said("user", "On."));
+    let request = wire::parse(Format::Anthropic, body).expect("a request");
+    let mended = convert(&request, Format::OpenaiChat);
+    assert_eq!(mended.mended.len(), 1);
+    assert!(mended.mending_took > 30, "{}", mended.mending_took);
+    let alone = format!("[{},{}]", said("user", "Go."), said("assistant", ""));
+    let request = wire::parse(Format::Anthropic, alone).expect("a request");
+    let listed = convert(&request, Format::OpenaiChat);
+    assert_eq!((listed.lost[0].what, listed.lost[0].entry), (Loss::Blank, Some(1)));
 }

@@ -2,18 +2,20 @@
 //!
 //! A line reads back what it says, so that the next checkpoint goes on from it: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
 
+mod editor;
 mod merge;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::activation::{self, Key};
-use super::target::{has_failed, key, outcome, says_all, shown_file, target};
+use super::target::{file_key, has_failed, is_bad, key, outcome, says_all, shown_file, target};
 use crate::text::CallStatus;
 use crate::text::arguments::Arguments;
 use crate::text::outcome::judge;
 use crate::tool::{Act, Call};
 
+use editor::{Editor, Known, tells_of};
 pub(super) use merge::Merging;
 use merge::{grouped, inner, mended, value};
 
@@ -61,14 +63,15 @@ pub(super) struct Deeds {
     shown: HashMap<u32, Box<str>>,
     /// The message whose call changed a file last.
     changed: HashMap<Box<str>, u32>,
+    editor: Editor,
     /// Calls that an earlier checkpoint counts and doesn't name.
     pub(super) unnamed: u32,
 }
 
 /// What a call was.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Asked {
-    Deed(usize, Act),
+    Deed(usize, Act, Known),
     Look(usize),
 }
 
@@ -107,6 +110,7 @@ impl Deeds {
         for (_, path) in call.changes(arguments) {
             self.changed.insert(path.into(), number);
         }
+        let known = self.editor.call(number, &call);
         if let Some(path) = shown_file(&call) {
             self.shown.insert(slot, path.into());
         }
@@ -119,7 +123,7 @@ impl Deeds {
         let names_files = names_files(&what);
         // How long a command may take, and the like, is not what it does.
         let asked = call.line.as_deref().unwrap_or(arguments);
-        self.open.push((slot, Asked::Deed(self.all.len(), call.act)));
+        self.open.push((slot, Asked::Deed(self.all.len(), call.act, known)));
         self.all.push(Deed {
             first: number,
             last: number,
@@ -146,10 +150,22 @@ impl Deeds {
     pub(super) fn answer(&mut self, slot: u32, output: &str, reported: CallStatus) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         match self.open.swap_remove(at).1 {
-            Asked::Deed(deed, act) => {
+            Asked::Deed(deed, act, known) => {
                 let deed = &mut self.all[deed];
-                deed.went = outcome(act, output, reported).into();
-                deed.failed = u32::from(has_failed(&deed.went));
+                let mut went = outcome(act, output, reported);
+                deed.failed = u32::from(has_failed(&went));
+                if let Some(before) = known.takes_back.filter(|_| !is_bad(&went)) {
+                    let _ = write!(went, " (takes back [{before}])");
+                }
+                if let Some(path) = known.open.filter(|path| tells_of(output, path)) {
+                    deed.what = file_key(&deed.what, &path).into();
+                    deed.names_files = true;
+                    deed.asks = 0;
+                    if deed.failed == 0 {
+                        self.changed.insert(path, deed.first);
+                    }
+                }
+                deed.went = went.into();
             }
             Asked::Look(look) => {
                 let has_failed = judge(output, reported).outcome == CallStatus::Error;

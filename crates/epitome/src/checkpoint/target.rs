@@ -56,6 +56,12 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
     out.strip_suffix("()").map(str::to_owned).unwrap_or(out)
 }
 
+/// A call that was said as `what`, by its tool and the file that it changed.
+pub(super) fn file_key(what: &str, path: &str) -> String {
+    let tool = what.split_once('(').map_or(what, |(tool, _)| tool);
+    format!("{tool}({})", one_line(path))
+}
+
 /// A call's arguments by their names: short ones in full, of long ones the beginning. Short ones have room first. Those that are
 /// an id, a path or an address stand first: they say what a call was done to.
 fn named(call: &Call<'_>) -> String {

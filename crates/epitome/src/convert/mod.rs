@@ -50,6 +50,8 @@ pub struct Converted {
     pub lost: Vec<Lost>,
     /// What was mended first, or to obey the target's rules.
     pub mended: Vec<Mended>,
+    /// Bytes that left with what was mended.
+    pub mending_took: usize,
     /// Rules of the target that only the author can keep.
     pub left: Vec<Finding>,
     /// Members that the target demands, and that nobody said: the model, Anthropic's `max_tokens`.
@@ -79,8 +81,10 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     let to = format.dialect();
     if request.format == format {
         let (text, lost) = to.again(request, model);
-        let left = parse(format, text.clone()).map_or_else(|_| check(request), |said| check(&said));
-        return Converted { format, text, lost, mended: Vec::new(), left, wanting: Vec::new() };
+        let said = parse(format, text.clone()).unwrap_or_else(|_| request.clone());
+        let left = left(&to_model(said, model));
+        let (mended, wanting) = (Vec::new(), Vec::new());
+        return Converted { format, text, lost, mended, mending_took: 0, left, wanting };
     }
     // Pairs that are whole can be carried as such.
     let sound = repair_except(request, OWN);
@@ -102,7 +106,12 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     ids::label(&mut neutral, to);
     let text = write::write(&mut neutral, to, model);
     let written = parse(format, text).expect("what is written is JSON of the format");
+    let written = to_model(written, model);
     let obeys = repair(&written);
+    let took = |before: &Request, after: &Request| {
+        before.source().len().saturating_sub(after.source().len())
+    };
+    let mending_took = took(request, &sound.request) + took(&written, &obeys.request);
     let mut mended = sound.mended;
     mended.extend(obeys.mended.into_iter().map(|mended| Mended { entry: None, ..mended }));
     Converted {
@@ -110,7 +119,22 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
         text: obeys.request.source().to_string(),
         lost: neutral.lost,
         mended,
-        left: obeys.left,
+        mending_took,
+        left: left(&obeys.request),
         wanting,
     }
+}
+
+fn to_model(request: Request, model: Option<&str>) -> Request {
+    match model {
+        Some(model) => request.addressed_to(model),
+        None => request,
+    }
+}
+
+/// What only the author of a written request can mend.
+fn left(request: &Request) -> Vec<Finding> {
+    let mut left = check(request);
+    left.extend(request.format.dialect().inspect(request));
+    left
 }

@@ -6,7 +6,7 @@ use crate::json::{self, Span, unquote};
 use crate::model::Registry;
 use crate::request::{Envelope, Request};
 use crate::wire::conversion::CallDemand;
-use crate::wire::neutral::{Loss, Neutral, ParameterKey, ToolChoice};
+use crate::wire::neutral::{Loss, Neutral, Object, ParameterKey, ToolChoice};
 use crate::wire::{Dialect, Feature};
 
 /// Where a format says it.
@@ -76,9 +76,51 @@ pub(super) fn read(request: &Request, to: &dyn Dialect, neutral: &mut Neutral) {
                     }
                 }
             }
+            "text" if from.terms().form == Some("text.format") && value.starts_with('{') => {
+                for (inner, inside) in &Object::of(value).0 {
+                    match inner.as_str() {
+                        "format" => form(to, "text.format", inside, neutral),
+                        inner => neutral.lose(None, Loss::Parameter, format!("text.{inner}")),
+                    }
+                }
+            }
+            name if from.terms().form == Some(name) => form(to, name, value, neutral),
             name => parameter(from, to, name, value, neutral),
         }
     }
+}
+
+/// The form of the answer. Chat wraps a schema once more.
+fn form(to: &dyn Dialect, name: &str, raw: &str, neutral: &mut Neutral) {
+    let said = Object::of(raw);
+    let kind = said.text("type").unwrap_or_default();
+    let is_known = matches!(kind.as_str(), "text" | "json_object" | "json_schema");
+    if to.terms().form.is_none() || !is_known {
+        return neutral.lose(None, Loss::Parameter, name);
+    }
+    let schema = said.object("json_schema").unwrap_or(Object(Vec::new()));
+    let members = said.0.iter().filter(|(key, _)| key != "json_schema").chain(&schema.0);
+    neutral.parameters.form = Some(object(members));
+}
+
+fn object<'a>(members: impl Iterator<Item = &'a (String, &'a str)>) -> String {
+    let members: Vec<String> =
+        members.map(|(key, value)| format!("{}:{value}", json::quote(key))).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+/// The member of the body that says the form, where the format has one.
+fn form_of(to: &dyn Dialect, form: &str) -> Option<String> {
+    let path = to.terms().form?;
+    if path == "text.format" {
+        return Some(format!(r#""text":{{"format":{form}}}"#));
+    }
+    let said = Object::of(form);
+    if said.text("type").as_deref() != Some("json_schema") {
+        return Some(format!("{}:{form}", json::quote(path)));
+    }
+    let schema = object(said.0.iter().filter(|(key, _)| key != "type"));
+    Some(format!(r#"{}:{{"type":"json_schema","json_schema":{schema}}}"#, json::quote(path)))
 }
 
 /// The path of a member of a group, as the format has it.
@@ -204,5 +246,6 @@ pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect) -> Vec<String> {
     let tools: Vec<String> = neutral.tools.iter().map(|tool| to.definition(tool)).collect();
     let tools = (!tools.is_empty()).then(|| to.tools(&tools.join(","), choice));
     let members = members.iter().map(|(key, value)| format!("{}:{value}", json!(key)));
-    tools.into_iter().chain(members).collect()
+    let form = parameters.form.as_deref().and_then(|form| form_of(to, form));
+    tools.into_iter().chain(members).chain(form).collect()
 }

@@ -77,6 +77,11 @@ fn system(raw: &str, neutral: &mut Neutral) {
     }
 }
 
+/// Whether a message says nothing at all.
+fn is_empty(parts: &[Part<'_>]) -> bool {
+    parts.iter().all(|part| part.kind() == PartKind::Text)
+}
+
 struct Reader<'a> {
     request: &'a Request,
     from: &'a dyn Dialect,
@@ -93,6 +98,7 @@ impl<'a> Reader<'a> {
     fn entry(&mut self, entry: Entry<'a>) {
         let at = entry.index;
         about::members(self.from, entry, &mut self.neutral);
+        let (listed, links) = (self.neutral.lost.len(), self.links);
         let parts: Vec<Part<'a>> = entry.parts().collect();
         let mut pieces = Vec::new();
         let mut from = 0;
@@ -101,6 +107,10 @@ impl<'a> Reader<'a> {
             let inner = &parts[from + 1..=from + nested];
             pieces.extend(self.part(at, part, inner));
             from += 1 + nested;
+        }
+        let is_listed = self.neutral.lost.len() > listed || self.links > links;
+        if pieces.is_empty() && !is_listed && is_empty(&parts) {
+            self.lose(at, Loss::Blank, "an empty message");
         }
         match entry.role() {
             Role::User | Role::Tool => self.say(Side::User, pieces),
@@ -220,6 +230,10 @@ impl<'a> Reader<'a> {
         if let Data::Elsewhere(name) = &medium.data {
             self.lose(at, Loss::ProviderFile, name.as_str());
             return Some(ContentPiece::Text(medium.instead()));
+        }
+        if let Some(detail) = medium.detail.as_ref().filter(|_| !self.to.has(Feature::ImageDetail))
+        {
+            self.lose(at, Loss::Member, format!("detail {detail} of an image"));
         }
         Some(ContentPiece::Media(medium))
     }

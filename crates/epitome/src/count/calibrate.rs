@@ -185,7 +185,11 @@ impl Calibration {
             .max(tokens);
         let share = (self.evidence.len() as u64 / 2).clamp(1, 8);
         let doubt = count.upper.saturating_sub(seen).div_ceil(share);
-        Count { tokens, upper: seen.saturating_add(doubt), basis: Basis::Calibrated }
+        let basis = match count.basis {
+            Basis::Unbounded => Basis::Unbounded,
+            _ => Basis::Calibrated,
+        };
+        Count { tokens, upper: seen.saturating_add(doubt), basis }
     }
 
     /// The same for another counter: what is known of this one doesn't hold for it.

@@ -92,7 +92,7 @@ impl MediaRule {
     }
 
     /// Tokens of a PDF document. Where the pages aren't known, one is taken to be 50 kB, and 5 kB at
-    /// the upper edge; there is no source for these two.
+    /// the upper edge; there is no source for these two. Where nothing is known of it there is no upper edge.
     pub fn document(self, document: &Document) -> Count {
         let (tokens, upper) = match self {
             Self::Anthropic => (3_000, 7_784),
@@ -104,7 +104,10 @@ impl MediaRule {
             Some(pages) => (u64::from(pages), u64::from(pages)),
             None => (document.bytes.div_ceil(50_000).max(1), document.bytes.div_ceil(5_000).max(1)),
         };
-        Count::estimated(pages.saturating_mul(tokens), most_pages.saturating_mul(upper))
+        let count =
+            Count::estimated(pages.saturating_mul(tokens), most_pages.saturating_mul(upper));
+        let is_unseen = document.pages.is_none() && document.bytes == 0;
+        if is_unseen { count.unbounded() } else { count }
     }
 }
 
@@ -132,24 +135,23 @@ impl Pace {
     }
 
     /// Tokens of a file whose length in bytes is known and whose length in time isn't: 16 kB a second
-    /// of sound and 250 kB of film are common; the upper edge takes a quarter of that. There is no
-    /// source for these four.
+    /// of sound and 250 kB of film are common; there is no source for these two. It may last any longer.
     pub fn count(self, file: &Document) -> Count {
         let (tokens, bytes) = match self {
             Self::Sound => (32, 16_000),
             Self::Film => (263, 250_000),
         };
-        let seconds = |bytes| file.bytes.div_ceil(bytes).max(1);
-        Count::estimated(
-            seconds(bytes).saturating_mul(tokens),
-            seconds(bytes / 4).saturating_mul(tokens),
-        )
+        let seconds: u64 = file.bytes.div_ceil(bytes).max(1);
+        let tokens = seconds.saturating_mul(tokens);
+        Count::estimated(tokens, tokens).unbounded()
     }
 }
 
 fn most(count: impl Fn(MediaRule) -> Count) -> Count {
     KNOWN_RULES.map(count).into_iter().fold(Count::estimated(0, 0), |most, count| {
-        Count::estimated(most.tokens.max(count.tokens), most.upper.max(count.upper))
+        let tokens = most.tokens.max(count.tokens);
+        let basis = most.basis.max(count.basis);
+        Count { basis, ..Count::estimated(tokens, most.upper.max(count.upper)) }
     })
 }
 
@@ -394,5 +396,8 @@ mod tests {
         assert_eq!(document(Some(3), 9).tokens, 9_000);
         assert_eq!(document(None, 120_000).tokens, 9_000);
         assert_eq!(document(None, 0).tokens, 3_000);
+        assert!(document(None, 120_000).most().is_some() && document(None, 0).most().is_none());
+        let unseen = MediaRule::Unknown.document(&Document { pages: None, bytes: 0 });
+        assert_eq!(unseen.most(), None);
     }
 }

@@ -67,6 +67,8 @@ pub enum Basis {
     Sampled,
     /// A rule.
     Estimated,
+    /// A rule, for something of which the length isn't known, a film or a sound: it may be any more.
+    Unbounded,
 }
 
 /// A number of tokens and how sure it is.
@@ -74,7 +76,7 @@ pub enum Basis {
 pub struct Count {
     /// Tokens, as well as they are known.
     pub tokens: u64,
-    /// Upper edge of the error band, never below `tokens`.
+    /// Upper edge of the error band, never below `tokens`; of what has none ([`Basis::Unbounded`]) as far as it is known.
     pub upper: u64,
     /// Where the count comes from.
     pub basis: Basis,
@@ -101,6 +103,17 @@ impl Count {
     /// A count by a rule whose result is at most `upper` in truth.
     pub fn estimated(tokens: u64, upper: u64) -> Self {
         Self { tokens, upper: upper.max(tokens), basis: Basis::Estimated }
+    }
+
+    /// The same, and nobody knows how much more it is.
+    #[must_use]
+    pub fn unbounded(self) -> Self {
+        Self { basis: Basis::Unbounded, ..self }
+    }
+
+    /// The upper edge, if there is one.
+    pub fn most(self) -> Option<u64> {
+        (self.basis != Basis::Unbounded).then_some(self.upper)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Stop, Tail, Target};
 use crate::guard::{Pin, Task};
-use crate::strategy::{BadOption, Pipeline};
+use crate::strategy::{BadOption, Named, Pipeline};
 use crate::transcript::{Origin, Role};
 
 /// What a compactor is asked to do.
@@ -93,6 +93,15 @@ impl Options {
         if self.pins.iter().any(|pin| matches!(pin, Pin::Text(text) if text.trim().is_empty())) {
             return Err(OptionsError::EmptyPin);
         }
-        Ok(())
+        // What `recent` can't be told isn't told beside it.
+        let is_recent = |one: &Named| matches!(one, Named::Recent(_));
+        let counts = matches!(&self.strategies, Pipeline::List(list) if list.iter().any(is_recent));
+        let given = match self.tail {
+            Tail::Steps(0) if counts => "0steps",
+            Tail::Turns(0) if counts => "0turns",
+            _ => return Ok(()),
+        };
+        let (given, expected) = (given.to_owned(), "1 or more");
+        Err(BadOption { option: "keep-recent", given, expected }.into())
     }
 }

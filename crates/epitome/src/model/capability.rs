@@ -136,15 +136,15 @@ pub fn misfits(request: &Request, model: &Model, size: Count) -> Vec<Misfit> {
     };
     let wanted = request.format.dialect().reply_limit(request);
     if let Some(most) = model.most_input() {
-        let band = if size.upper > size.tokens {
-            format!(" (at most {})", size.upper)
-        } else {
-            String::new()
+        let band = match size.most() {
+            Some(upper) if upper > size.tokens => format!(" (at most {upper})"),
+            Some(_) => String::new(),
+            None => " or more".to_owned(),
         };
         let detail = || format!("{} tokens{band}; the model takes {most}", size.tokens);
         if size.tokens > most {
             put(MisfitKind::Window, Sure::Yes, None, detail());
-        } else if size.upper > most {
+        } else if size.most().is_none_or(|upper| upper > most) {
             put(MisfitKind::Window, Sure::Maybe, None, detail());
         }
         if let (Some(wanted), Some(window)) = (wanted, model.window)

@@ -34,5 +34,5 @@ pub use learn::{Learnt, Window};
 pub use money::{Money, Rate};
 pub use reasoning::Binding;
 pub use registry::{FactSource, Family, Registry, RegistryError, SCHEMA, UnknownModel};
-pub use unbound::repair;
 pub(crate) use unbound::unbind;
+pub use unbound::{repair, repair_inspected};

@@ -16,6 +16,11 @@ pub fn repair(request: &Request, binding: Binding, waived: &[RuleId]) -> Repaire
     unbind(request, wire::repair_except(request, waived), binding)
 }
 
+/// The same as [`repair`], but as [`wire::repair_inspected`] does: also what the provider's SDK doesn't know.
+pub fn repair_inspected(request: &Request, binding: Binding, waived: &[RuleId]) -> Repaired {
+    unbind(request, wire::repair_inspected(request, waived), binding)
+}
+
 /// Takes out of a mended request the reasoning that was bound to what was mended before it.
 pub(crate) fn unbind(came: &Request, mut repaired: Repaired, binding: Binding) -> Repaired {
     let Some(rule) = repaired.mended.first().map(|mended| mended.rule) else { return repaired };

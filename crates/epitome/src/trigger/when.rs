@@ -77,7 +77,7 @@ impl When {
     /// The trigger.
     ///
     /// # Errors
-    /// A share outside 0 to 1, or a list of nothing: a setting out of range never means "off".
+    /// A share outside 0 to 1, no steps or turns, or a list of nothing: a setting out of range never means "off".
     pub fn build(self) -> Result<Condition, TriggerError> {
         self.check()?;
         Ok(Condition(self))
@@ -98,6 +98,8 @@ impl When {
             When::ModelSwitch(given) => share("model-switch", *given),
             When::Any(given) => list("any", given),
             When::All(given) => list("all", given),
+            When::Steps(0) => Err(TriggerError::Zero { option: "steps" }),
+            When::Turns(0) => Err(TriggerError::Zero { option: "turns" }),
             _ => Ok(()),
         }
     }
@@ -150,6 +152,12 @@ pub enum TriggerError {
         option: &'static str,
         /// What was given.
         share: f64,
+    },
+    /// A number of steps or turns that every session has.
+    #[error("trigger `{option}`: 0 is out of range: 1 or more")]
+    Zero {
+        /// The option.
+        option: &'static str,
     },
     /// A list of nothing.
     #[error("trigger `{option}`: the list is empty")]

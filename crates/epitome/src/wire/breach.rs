@@ -84,6 +84,20 @@ pub enum Mend {
     Unmark(Span),
     /// A member, at these bytes of the request, is left out.
     LeaveOut(Span),
+    /// The value at these bytes of the request is replaced by this JSON.
+    Overwrite {
+        /// The value.
+        value: Span,
+        /// What takes its place.
+        json: String,
+    },
+    /// A member is put first into the object at these bytes of the request.
+    AddMember {
+        /// The object.
+        holder: Span,
+        /// The member.
+        member: String,
+    },
     /// The cache marker's time to live, at these bytes of the request, becomes the shorter one.
     Shorten(Span),
     /// A note in the user's role is put before the entry.

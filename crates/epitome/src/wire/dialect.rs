@@ -5,6 +5,7 @@ use super::clean::{Past, begins_reply};
 use super::conversion::{Conversion, message};
 use super::neutral::{ParameterKey, Side};
 use super::rules::Finding;
+use super::shape::Shapes;
 use crate::json::{JsonError, Scanner, quote};
 use crate::request::{Keeper, Request};
 use crate::transcript::{Entry, Part, PartKind, PartRow, Role, Transcript};
@@ -103,6 +104,14 @@ pub(crate) trait Dialect: Conversion {
     }
     /// All breaches of the format's rules by the frame and the entries behind `past`.
     fn check(&self, request: &Request, past: &Past) -> Vec<Finding>;
+    /// What its provider's SDK makes bodies of; `None` where the request is for somebody who takes others.
+    fn shapes(&self, _request: &Request) -> Option<&'static Shapes> {
+        None
+    }
+    /// Breaches that only a look at a request asks for.
+    fn inspect(&self, _request: &Request) -> Vec<Finding> {
+        Vec::new()
+    }
     /// What the rules of entries ask the frame, as a text.
     fn asked_of_frame(&self, request: &Request) -> String;
     /// Notes what the rules must know of the entries behind `past`, in which nothing was found.

@@ -47,7 +47,7 @@ pub(super) fn parse_on(
         }
     };
     match frame {
-        Ok(frame) => Ok(Request { format, frame, transcript: reader.transcript }),
+        Ok(frame) => Ok(Request { format, frame, transcript: reader.transcript, addressed: None }),
         Err(Failure::Json(error)) => Err(WireError::json(&text, error)),
         Err(Failure::Shape(what)) => Err(WireError::NotMessages { format, what }),
     }

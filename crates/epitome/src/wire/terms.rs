@@ -27,6 +27,8 @@ pub(crate) struct Terms {
     pub(crate) older_tools: Option<&'static str>,
     /// Where a body says what form the answer must have, which the model reads like the definitions of tools.
     pub(crate) answer_form: &'static [&'static [&'static str]],
+    /// The body's member that says so as OpenAI's formats do, which tell one another the same.
+    pub(crate) form: Option<&'static str>,
     /// What shows that a text is of this format.
     pub(crate) evidence: &'static [Sign],
     /// Ends of its items' types, which show it too.
@@ -87,6 +89,7 @@ impl Terms {
         model: Some("model"),
         older_tools: None,
         answer_form: &[],
+        form: None,
         evidence: &[],
         item_types: &[],
         models: &[],
@@ -150,6 +153,8 @@ pub(crate) enum Feature {
     Refusals,
     /// A user's message of one text has it as a string.
     StringContent,
+    /// An image may say in what detail it is to be looked at.
+    ImageDetail,
     /// Arguments may have to follow the schema.
     StrictTools,
     /// A document's data may be plain text, or blocks of it.

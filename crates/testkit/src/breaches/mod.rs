@@ -2,6 +2,7 @@
 
 mod interactions;
 mod responses;
+mod shapes;
 
 const CALL: &str = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
 const ANSWER: &str = r#"{"role":"tool","tool_call_id":"a","content":"x"}"#;
@@ -29,6 +30,9 @@ const YIELD: &str =
 /// # Panics
 /// If no body is known: each rule of [`epitome::wire::RULES`] has one.
 pub fn failing(rule: &str) -> String {
+    if let Some(body) = shapes::failing(rule) {
+        return body;
+    }
     match rule {
         "chat/shape" => format!("[{USER},7]"),
         rule if rule.starts_with("interactions/") => interactions::failing(rule),

@@ -53,4 +53,5 @@ pub use exchange::{Answer, Incoming, Noted, Payload, Server};
 pub use models::{Binding, Model, Models};
 pub use prompt::Understood;
 pub use rules::{Account, Call, Judge, Since, validate};
+pub(crate) use rules::{list, text};
 pub use script::{Fault, Loop, Next, Queue, Reply, Say, Script, Seen};

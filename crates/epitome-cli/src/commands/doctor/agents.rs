@@ -24,9 +24,9 @@ fn of(agent: Agent) -> Vec<Check> {
         Ok(journal) => journal,
         Err(error) => return vec![wrong(SUBJECT, &error)],
     };
-    let program = std::env::current_exe().unwrap_or_else(|_| "epitome".into());
+    let own_program = std::env::current_exe().unwrap_or_else(|_| "epitome".into());
     let archive = PathBuf::from(usual_archive().unwrap_or_default());
-    let Ok(wanted) = agent.wanted(&program, &archive) else { return Vec::new() };
+    let Ok(wanted) = agent.wanted(&own_program, &archive) else { return Vec::new() };
     // Its folder is there, where it ran once.
     let folder = wanted.first().and_then(|(settings, _)| settings.parent());
     let is_here = journal.is_some() || folder.is_some_and(Path::is_dir);
@@ -34,6 +34,7 @@ fn of(agent: Agent) -> Vec<Check> {
         return Vec::new();
     }
     let (mut there, mut missing, mut server) = (Vec::new(), Vec::new(), None);
+    let mut hook = None;
     for (file, entries) in wanted {
         let text = match integration::text(&file) {
             Ok(text) => text,
@@ -44,6 +45,8 @@ fn of(agent: Agent) -> Vec<Check> {
             }
         };
         server = server.or_else(|| entries.iter().find_map(|entry| entry.registered(&text)));
+        let mut run = entries.iter().flat_map(|entry| entry.programs(&text));
+        hook = hook.or_else(|| run.find(|said| program(said).is_none()));
         let ours = entries.iter().filter(|entry| entry.is_ours(&text));
         there.extend(ours.map(|entry| entry.path().join(".")));
         match integration::put_all(&file, &text, entries) {
@@ -65,7 +68,12 @@ fn of(agent: Agent) -> Vec<Check> {
         );
         checks.push(bad(SUBJECT, found, remedy).mended_by(Repair::Reinstall(agent)));
     }
-    let broken = server.as_ref().and_then(broken);
+    let broken = match hook {
+        Some(gone) => {
+            Some(Broken::Program(format!("its hooks run {gone}, and there is no such program")))
+        }
+        None => server.as_ref().and_then(broken),
+    };
     match (broken, journal.is_some()) {
         (Some(Broken::Program(found)), true) => {
             let remedy = "epitome doctor --fix puts in this program's place";

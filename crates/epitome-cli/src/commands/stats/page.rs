@@ -73,7 +73,7 @@ fn summary(survey: &Survey) -> Markup {
 fn kinds(survey: &Survey) -> Markup {
     html! {
         h2 { "By kind" }
-        table {
+        div.scroll { table {
             tr { th.w { "kind" } th { "tokens" } th { "share" } th { "bytes" } }
             @for share in survey.by_weight() {
                 tr {
@@ -83,7 +83,7 @@ fn kinds(survey: &Survey) -> Markup {
                     td { (size(share.weight.bytes as usize)) }
                 }
             }
-        }
+        } }
     }
 }
 

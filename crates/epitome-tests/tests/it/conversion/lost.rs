@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use epitome::convert::{Extent, Loss, convert};
-use epitome::wire::{self, Format};
+use epitome::wire::{self, Finding, Format};
 use expect_test::{Expect, expect};
 
 /// What the request becomes, and what is told of it.
@@ -18,7 +18,9 @@ fn check(from: Format, body: &str, to: &[Format], expected: &Expect) {
             writeln!(all, "  {at}: {:?} {:?} {}", lost.extent, lost.what, lost.name)
                 .expect("a string takes all");
         }
-        assert!(done.left.is_empty(), "{:?}", done.left);
+        // Nobody says that Bedrock's model takes words beside results.
+        let is_nobodys = |left: &Finding| left.rule.0 == "bedrock/mixed-turn";
+        assert!(done.left.iter().all(is_nobodys), "{:?}", done.left);
     }
     expected.assert_eq(&all);
 }

@@ -104,11 +104,11 @@ fn each_is_shown_where_there_is_a_form_for_it() {
     }
     expect![[r#"
         openai-chat: {"type":"image_url","image_url":{"url":"https://h/a.png","detail":"low"}}
-          anthropic: {"source":{"type":"url","url":"https://h/a.png"},"type":"image"}
-          gemini: {"fileData":{"fileUri":"https://h/a.png","mimeType":"image/png"}}
+          anthropic: {"source":{"type":"url","url":"https://h/a.png"},"type":"image"} (Member detail low of an image)
+          gemini: {"fileData":{"fileUri":"https://h/a.png","mimeType":"image/png"}} (Member detail low of an image)
           openai-responses: {"detail":"low","image_url":"https://h/a.png","type":"input_image"}
-          bedrock: {"text":"[not carried over: image, https://h/a.png]"} (Medium image)
-          gemini-interactions: {"mime_type":"image/png","type":"image","uri":"https://h/a.png"}
+          bedrock: {"text":"[not carried over: image, https://h/a.png]"} (Member detail low of an image) (Medium image)
+          gemini-interactions: {"mime_type":"image/png","type":"image","uri":"https://h/a.png"} (Member detail low of an image)
         openai-chat: {"type":"image_url","image_url":{"url":"data:image/jpg;base64,AAAA","detail":"auto"}}
           anthropic: {"source":{"data":"AAAA","media_type":"image/jpeg","type":"base64"},"type":"image"}
           gemini: {"inlineData":{"data":"AAAA","mimeType":"image/jpeg"}}
@@ -207,10 +207,10 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           gemini-interactions: {"type":"text","text":"[not carried over: application/pdf, https://generativelanguage.googleapis.com/v1beta/files/1]"} (ProviderFile https://generativelanguage.googleapis.com/v1beta/files/1)
         openai-responses: {"type":"input_image","detail":"high","image_url":"data:image/png;base64,AAAA"}
           openai-chat: {"image_url":{"detail":"high","url":"data:image/png;base64,AAAA"},"type":"image_url"}
-          anthropic: {"source":{"data":"AAAA","media_type":"image/png","type":"base64"},"type":"image"}
-          gemini: {"inlineData":{"data":"AAAA","mimeType":"image/png"}}
-          bedrock: {"image":{"format":"png","source":{"bytes":"AAAA"}}}
-          gemini-interactions: {"data":"AAAA","mime_type":"image/png","type":"image"}
+          anthropic: {"source":{"data":"AAAA","media_type":"image/png","type":"base64"},"type":"image"} (Member detail high of an image)
+          gemini: {"inlineData":{"data":"AAAA","mimeType":"image/png"}} (Member detail high of an image)
+          bedrock: {"image":{"format":"png","source":{"bytes":"AAAA"}}} (Member detail high of an image)
+          gemini-interactions: {"data":"AAAA","mime_type":"image/png","type":"image"} (Member detail high of an image)
         openai-responses: {"type":"input_image","detail":"auto","file_id":"file-1"}
           openai-chat: {"type":"text","text":"[not carried over: image, file-1]"} (ProviderFile file-1)
           anthropic: {"type":"text","text":"[not carried over: image, file-1]"} (ProviderFile file-1)

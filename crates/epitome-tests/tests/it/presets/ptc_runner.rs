@@ -1,8 +1,9 @@
 //! PtcRunner's `Compaction`.
 
+use epitome::count::counter;
 use epitome::engine::plan::Reached;
-use epitome::trigger::{Cause, Measurements, RoundCount, When};
-use epitome::{Format, Options, Target, Task};
+use epitome::trigger::{Cause, Condition, Measurements, RoundCount, When};
+use epitome::{Compactor, Format, Options, Tail, Target, Task};
 
 use super::{
     Beside, Row, checkpoint, compacted, compactor, exchanges, fires, gauge, letters, looked,
@@ -170,6 +171,15 @@ fn refuses_to_keep_none() {
             serde_json::from_str(&list).expect("well-formed");
         let refused = strategies.build().expect_err("too few");
         assert_eq!(refused.option, "recent.keep");
+    }
+    for tail in [Tail::Steps(0), Tail::Turns(0)] {
+        let options = Options { tail, ..preset("ptc-runner", 100_000).options };
+        let refused = Compactor::new(options, counter("chars4").expect("it is built in"));
+        assert!(refused.expect_err("too few").to_string().contains("keep-recent"));
+    }
+    for when in ["0steps", "0turns", "80%,0turns"] {
+        let refused = when.parse::<Condition>().expect_err("every session has more");
+        assert!(refused.to_string().contains("1 or more"), "{refused}");
     }
 }
 

@@ -3,14 +3,17 @@
 mod blocks;
 mod conversion;
 mod frame;
+mod inspected;
 mod markers;
 mod rules;
+mod shapes;
 mod terms;
 mod unsigned;
 
 use super::clean::Past;
 use super::message::{self, Spelling};
 use super::openai_chat::row;
+use super::shape::Shapes;
 use super::{Dialect, Finding, MissingResult};
 use crate::json::{self, JsonError, Scanner, Span, quote, unquote};
 use crate::request::Request;
@@ -60,6 +63,14 @@ impl Dialect for Anthropic {
 
     fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
         rules::check(request, past)
+    }
+
+    fn shapes(&self, request: &Request) -> Option<&'static Shapes> {
+        inspected::is_claudes(request).then_some(&shapes::SHAPES)
+    }
+
+    fn inspect(&self, request: &Request) -> Vec<Finding> {
+        inspected::check(request)
     }
 
     fn asked_of_frame(&self, request: &Request) -> String {

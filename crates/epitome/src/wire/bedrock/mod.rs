@@ -3,10 +3,12 @@
 mod block;
 mod conversion;
 mod rules;
+mod shapes;
 mod terms;
 
 use super::clean::Past;
 use super::message::{self, Spelling};
+use super::shape::Shapes;
 use super::{Dialect, Finding, MissingResult, keyed_parts};
 use crate::json::{self, JsonError, Scanner, Span, quote};
 use crate::request::Request;
@@ -70,6 +72,14 @@ impl Dialect for Bedrock {
 
     fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
         rules::check(request, past)
+    }
+
+    fn inspect(&self, request: &Request) -> Vec<Finding> {
+        rules::inspect(request)
+    }
+
+    fn shapes(&self, _request: &Request) -> Option<&'static Shapes> {
+        Some(&shapes::SHAPES)
     }
 
     fn asked_of_frame(&self, request: &Request) -> String {

@@ -60,9 +60,18 @@ pub(super) fn asked_of_frame(request: &Request) -> String {
     format!("{:?} {tools:?} {}", request.keeper(), takes_mixed(request))
 }
 
-/// Whether the model takes words beside results.
+/// Whether the model takes words beside results. One that nobody names may: what came so is compacted so.
 fn takes_mixed(request: &Request) -> bool {
-    request.model().is_none_or(|model| model.contains("claude"))
+    request.reader().is_none_or(|model| model.contains("claude"))
+}
+
+/// Where nobody names the model, it is taken for the strictest one by who only looks, or writes a request anew.
+pub(super) fn inspect(request: &Request) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if request.reader().is_none() {
+        request.transcript.entries().for_each(|entry| mixed(entry, &mut findings));
+    }
+    findings
 }
 
 /// In characters, for names and ids (`ToolName` and `ToolUseId` of the service model).

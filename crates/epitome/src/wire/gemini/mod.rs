@@ -5,13 +5,18 @@
 //! that may leave while what it stands beside stays. Names are read in both spellings, as the API does.
 
 mod conversion;
+mod inspected;
 mod pairs;
 mod part;
 mod rules;
+mod shapes;
 mod terms;
+
+pub(super) use shapes::IMAGES;
 
 use super::clean::Past;
 use super::message::{self, Spelling};
+use super::shape::Shapes;
 use super::{Dialect, Finding, MissingResult};
 use crate::json::{JsonError, Scanner, quote};
 use crate::request::Request;
@@ -77,6 +82,14 @@ impl Dialect for Gemini {
 
     fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
         rules::check(request, past)
+    }
+
+    fn shapes(&self, _request: &Request) -> Option<&'static Shapes> {
+        Some(&shapes::SHAPES)
+    }
+
+    fn inspect(&self, request: &Request) -> Vec<Finding> {
+        inspected::check(request)
     }
 
     fn asked_of_frame(&self, request: &Request) -> String {

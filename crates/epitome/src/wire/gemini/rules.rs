@@ -186,7 +186,7 @@ fn call_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec
 /// "Validation is enforced for all function calls in the current turn": what follows the newest content
 /// of the user's that isn't only responses. In each step the first call must be signed.
 fn signatures(request: &Request, findings: &mut Vec<Finding>) {
-    if !request.model().is_some_and(|model| demands_signatures(&model)) {
+    if !request.reader().is_some_and(|model| demands_signatures(&model)) {
         return;
     }
     let transcript = &request.transcript;

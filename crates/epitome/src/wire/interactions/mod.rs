@@ -4,11 +4,14 @@
 //! are entries of their own. Instead of steps the input may be plain words, or the contents of one message of the user's.
 
 mod conversion;
+mod inspected;
 mod rules;
+mod shapes;
 mod step;
 mod terms;
 
 use super::clean::Past;
+use super::shape::Shapes;
 use super::{Dialect, Finding, MissingResult};
 use crate::json::{JsonError, Scanner, quote};
 use crate::request::Request;
@@ -63,6 +66,14 @@ impl Dialect for Interactions {
 
     fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
         rules::check(request, past)
+    }
+
+    fn shapes(&self, _request: &Request) -> Option<&'static Shapes> {
+        Some(&shapes::SHAPES)
+    }
+
+    fn inspect(&self, request: &Request) -> Vec<Finding> {
+        inspected::check(request)
     }
 
     fn remember(&self, transcript: &Transcript, past: &mut Past) {

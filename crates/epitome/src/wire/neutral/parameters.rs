@@ -9,6 +9,9 @@ use crate::wire::Terms;
 pub(crate) struct Parameters {
     pub(crate) values: Vec<(ParameterKey, Value)>,
     pub(crate) choice: Option<ToolChoice>,
+    /// The form that the answer must have: an object with a `type`, and what a schema has beside it. As it was written, since
+    /// the model reads a schema's members in order.
+    pub(crate) form: Option<String>,
     /// Whether several tools may be called at once.
     pub(crate) parallel: Option<bool>,
 }

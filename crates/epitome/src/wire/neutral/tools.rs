@@ -78,6 +78,9 @@ impl ToolReader<'_> {
         });
         if !self.to.has(Feature::WordTools) {
             let name = tool.text("name").unwrap_or_default();
+            if format.as_ref().is_some_and(|format| format.contains("\"grammar\"")) {
+                self.neutral.lose(None, Loss::Member, format!("grammar of {name}"));
+            }
             self.neutral.lose(None, Loss::CallKind, name);
         }
         self.add(tool, ToolInput::Words(format));

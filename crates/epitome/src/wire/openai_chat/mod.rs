@@ -1,6 +1,7 @@
 //! OpenAI Chat Completions (PROVIDERS.md B.3) and its compatibles.
 
 pub(super) mod conversion;
+mod inspected;
 mod rules;
 mod terms;
 
@@ -69,6 +70,10 @@ impl Dialect for OpenaiChat {
 
     fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
         rules::check(request, past)
+    }
+
+    fn inspect(&self, request: &Request) -> Vec<Finding> {
+        inspected::check(request)
     }
 
     fn asked_of_frame(&self, request: &Request) -> String {

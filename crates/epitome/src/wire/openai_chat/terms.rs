@@ -11,6 +11,7 @@ pub(super) static TERMS: Terms = Terms {
         Feature::BlankInstructions,
         Feature::BlankText,
         Feature::CallHoldsFunction,
+        Feature::ImageDetail,
         Feature::InstructionMessages,
         Feature::NoCalls,
         Feature::OpenaiModels,
@@ -40,6 +41,7 @@ pub(super) static TERMS: Terms = Terms {
     result_members: &["role", "content", "tool_call_id", "name"],
     results: Results::Apart,
     answer_form: &[&["response_format", "json_schema"]],
+    form: Some("response_format"),
     parameters: &[
         (ParameterKey::Most, "max_completion_tokens"),
         // The older name, which compatibles know.

@@ -8,14 +8,17 @@ mod breakpoints;
 mod content;
 mod conversion;
 mod head;
+mod inspected;
 mod item;
 mod pairs;
 mod rules;
+mod shapes;
 mod terms;
 
 use head::Head;
 
 use super::clean::Past;
+use super::shape::Shapes;
 use super::{Dialect, Finding, MissingResult};
 use crate::json::{self, JsonError, Scanner, Span, quote};
 use crate::request::Request;
@@ -83,6 +86,14 @@ impl Dialect for OpenaiResponses {
 
     fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
         rules::check(request, past)
+    }
+
+    fn shapes(&self, request: &Request) -> Option<&'static Shapes> {
+        inspected::is_openais(request).then_some(&shapes::SHAPES)
+    }
+
+    fn inspect(&self, request: &Request) -> Vec<Finding> {
+        inspected::check(request)
     }
 
     fn asked_of_frame(&self, request: &Request) -> String {

@@ -16,6 +16,7 @@ pub(super) static TERMS: Terms = Terms {
         Feature::CallsAmongWords,
         Feature::EncryptedReasoning,
         Feature::FlatEntries,
+        Feature::ImageDetail,
         Feature::InstructionMessages,
         Feature::KeptItems,
         Feature::NoCalls,
@@ -45,6 +46,7 @@ pub(super) static TERMS: Terms = Terms {
     result_members: &[],
     results: Results::Apart,
     answer_form: &[&["text", "format", "schema"]],
+    form: Some("text.format"),
     parameters: &[
         (ParameterKey::Most, "max_output_tokens"),
         (ParameterKey::Temperature, "temperature"),

@@ -1,6 +1,7 @@
 //! Mending a request the least way: each breach by no more than its offending parts.
 
 mod ends;
+mod frame;
 mod lists;
 mod patch;
 
@@ -9,7 +10,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::rules::Mend;
-use super::{Finding, RuleId, check_except, parse};
+use super::{Finding, RuleId, check_except, inspect, parse};
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind};
 use patch::Patch;
@@ -50,15 +51,24 @@ pub fn repair(request: &Request) -> Repaired {
 
 /// Mends what can be mended, but for breaches of the rules that are waived.
 pub fn repair_except(request: &Request, waived: &[RuleId]) -> Repaired {
-    mend(request, waived, check_except(request, waived))
+    mend(request, check_except(request, waived), |request| check_except(request, waived))
+}
+
+/// Mends what can be mended of all that [`inspect`] finds, but for breaches of the rules that are waived.
+pub fn repair_inspected(request: &Request, waived: &[RuleId]) -> Repaired {
+    mend(request, inspect(request, waived), |request| inspect(request, waived))
 }
 
 /// Mends what can be mended of what [`check`](super::check) found.
 pub(crate) fn repair_found(request: &Request, findings: Vec<Finding>) -> Repaired {
-    mend(request, &[], findings)
+    mend(request, findings, |request| check_except(request, &[]))
 }
 
-fn mend(request: &Request, waived: &[RuleId], mut findings: Vec<Finding>) -> Repaired {
+fn mend(
+    request: &Request,
+    mut findings: Vec<Finding>,
+    check: impl Fn(&Request) -> Vec<Finding>,
+) -> Repaired {
     let mut current = request.clone();
     let mut came_from: Vec<Option<usize>> = (0..request.transcript.len()).map(Some).collect();
     let mut mended = Vec::new();
@@ -68,11 +78,18 @@ fn mend(request: &Request, waived: &[RuleId], mut findings: Vec<Finding>) -> Rep
         if open.is_empty() {
             return Repaired { request: current, mended, left, came_from };
         }
-        let (text, origins) = Patch::of(&current, &open).apply(&current);
+        // What stands around the entries is mended by itself; the rest is found again.
+        let (frame, inside): (Vec<_>, Vec<_>) =
+            open.into_iter().partition(|finding| frame::is_of(&current, &finding.mend));
+        let (open, rest) = if frame.is_empty() { (inside, frame) } else { (frame, inside) };
+        let (text, origins) = match frame::mended(&current, &open) {
+            Some(text) => (text, (0..current.transcript.len()).map(Some).collect()),
+            None => Patch::of(&current, &open).apply(&current),
+        };
         // A request of nothing is no request, nor is what can't be read, so the last breaches stay.
         let next = Some(text).filter(|_| !origins.is_empty());
         let Some(next) = next.and_then(|text| parse(current.format, text).ok()) else {
-            let mut left: Vec<_> = open.into_iter().chain(left).collect();
+            let mut left: Vec<_> = open.into_iter().chain(rest).chain(left).collect();
             for finding in &mut left {
                 finding.mend = Mend::Nothing;
             }
@@ -87,9 +104,9 @@ fn mend(request: &Request, waived: &[RuleId], mut findings: Vec<Finding>) -> Rep
             });
         }
         came_from = origins.into_iter().map(|origin| origin.and_then(|at| came_from[at])).collect();
-        current = next;
+        current = Request { addressed: request.addressed.clone(), ..next };
         keep_origins(request, &mut current, &came_from);
-        findings = check_except(&current, waived);
+        findings = check(&current);
     }
     Repaired { request: current, mended, left: findings, came_from }
 }
@@ -140,7 +157,9 @@ fn words(mend: &Mend) -> &'static str {
         Mend::Join { .. } => "joined the message to the one before it",
         Mend::DefineTools => "defined the tools that were called",
         Mend::Unmark(_) => "left out the cache marker",
-        Mend::LeaveOut(_) => "left out the member",
+        Mend::LeaveOut(_) => "left it out",
+        Mend::Overwrite { .. } => "wrote the value in the form demanded",
+        Mend::AddMember { .. } => "added the member",
         Mend::Shorten(_) => "made the cache marker one for five minutes",
         Mend::LeadIn => "put a note in the user's role first",
         Mend::SpeakAsUser => "changed the role to the user's",

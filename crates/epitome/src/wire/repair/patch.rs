@@ -150,6 +150,10 @@ impl Patch {
             Mend::Unmark(hole) | Mend::LeaveOut(hole) => {
                 self.rewrite(finding.entry, *hole, String::new());
             }
+            Mend::Overwrite { value, json } => self.rewrite(finding.entry, *value, json.clone()),
+            Mend::AddMember { holder, member } => {
+                self.add_member(request, finding.entry, *holder, member);
+            }
             Mend::Shorten(ttl) => self.rewrite(finding.entry, *ttl, "\"5m\"".to_owned()),
             Mend::DefineTools => self.member = request.format.dialect().called_tools(transcript),
             Mend::LeadIn => {

@@ -137,7 +137,7 @@ rules! {
         error "messages.….content.…: unexpected `tool_use_id` found in `…` blocks: …. Each `…` block must have a corresponding `server_tool_use` block before it.",
         source "PROVIDERS.md B.1.2 (7)";
     ANTHROPIC_TOOL_NAMES = Anthropic "anthropic/tool-names": "tools have different names",
-        repair "",
+        repair "a tool that is the very same is left out",
         error "tools: Tool names must be unique.",
         source "PROVIDERS.md B.1.2 (10)";
     ANTHROPIC_SYSTEM_TEXT = Anthropic "anthropic/system-text": "a block of the system prompt has text that isn't blank",
@@ -148,4 +148,32 @@ rules! {
         repair "",
         error "messages.….content.0.type: Expected `thinking` or `redacted_thinking`, but found `…`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
         source "PROVIDERS.md B.1.3";
+    ANTHROPIC_KIND = Anthropic "anthropic/unknown-type": "blocks, and sources of media, are of a type that the SDK has",
+        repair "",
+        error "messages.….content.…: Input tag '…' found using 'type' does not match any of the expected tags: …",
+        source "Anthropic SDK types";
+    ANTHROPIC_VALUE = Anthropic "anthropic/value": "values are of those that the SDK has: a cache marker's time to live, a tool's name",
+        repair "what is only spelt otherwise is written right",
+        error "messages.….content.….cache_control.ephemeral.ttl: Input should be '5m' or '1h'",
+        source "Anthropic SDK types; names: [BK]";
+    ANTHROPIC_MISSING = Anthropic "anthropic/missing": "blocks, sources of media and tools of the client's have all members that they need",
+        repair "a member of which only one value can be meant is added",
+        error "messages.….content.….redacted_thinking.data: Field required",
+        source "Anthropic SDK types";
+    ANTHROPIC_BLOCK_SIDE = Anthropic "anthropic/block-side": "thinking is the assistant's; images and documents are the user's",
+        repair "",
+        error "messages.…: `thinking` blocks can only be in `assistant` messages",
+        source "PROVIDERS.md B.1.2 (11) [BK]";
+    ANTHROPIC_UNSERVED = Anthropic "anthropic/unserved": "what the provider's own tool was asked has its result before a person speaks again",
+        repair "",
+        error "messages.…: `…` tool use with id `…` was found without a corresponding `…_tool_result` block",
+        source "PROVIDERS.md B.1.2 (11) [BK]";
+    ANTHROPIC_REUSED_SERVED_ID = Anthropic "anthropic/reused-served-id": "a server_tool_use has an id of its own",
+        repair "",
+        error "messages.….content.…: `tool_use` ids must be unique",
+        source "PROVIDERS.md B.1.2 (3); text [BK]";
+    ANTHROPIC_REFERENCE = Anthropic "anthropic/tool-reference": "a tool_reference names a tool of the request's",
+        repair "",
+        error "messages.….content.….tool_reference: Tool reference '…' not found in available tools",
+        source "Anthropic SDK types; text [BK]";
 }

@@ -72,7 +72,7 @@ rules! {
         repair "the tools that were called are defined, without a description",
         error "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
         source "PROVIDERS.md B.4b";
-    BEDROCK_MIXED = Bedrock "bedrock/mixed-turn": "models other than Claude take results and words in turns of their own",
+    BEDROCK_MIXED = Bedrock "bedrock/mixed-turn": "models other than Claude take results and words in turns of their own; the body names none, so `--model` says that it is for Claude",
         repair "",
         error "Conversation blocks and tool result blocks cannot be provided in the same turn.",
         source "PROVIDERS.md B.4b; which models [BK]";
@@ -81,11 +81,23 @@ rules! {
         error "Unknown parameter in messages[…]: \"…\", must be one of: role, content",
         source "AWS SDK service model and its validation";
     BEDROCK_TOOL_NAMES = Bedrock "bedrock/tool-names": "tools have different names",
-        repair "",
+        repair "a tool that is the very same is left out",
         error "The model returned the following errors: tools: Tool names must be unique.",
         source "PROVIDERS.md B.1.2 (10) for Claude; other models [BK]";
     BEDROCK_THINKING_FIRST = Bedrock "bedrock/thinking-first": "with thinking enabled by hand, the assistant turn of an open tool loop starts with thinking",
         repair "",
         error "messages.….content.0.type: Expected `thinking` or `redacted_thinking`, but found `…`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
         source "PROVIDERS.md B.1.3";
+    BEDROCK_KIND = Bedrock "bedrock/unknown-block": "blocks have a member that the service model knows, in results and in the system prompt too",
+        repair "",
+        error "Unknown parameter in messages[…].content[…]: \"…\", must be one of: text, image, document, …",
+        source "AWS SDK service model and its validation";
+    BEDROCK_VALUE = Bedrock "bedrock/value": "values are of those that the service model has: formats of media, a result's status, names of documents and tools, texts of the system prompt",
+        repair "what is only spelt otherwise is written right, and what stands before the base64 is left out",
+        error "Value '…' at 'messages.….member.content.….member.image.format' failed to satisfy constraint: Member must satisfy enum value set: [jpeg, png, gif, webp]",
+        source "AWS SDK service model; names of documents: its docstring";
+    BEDROCK_MISSING = Bedrock "bedrock/missing": "structures have all members that they need",
+        repair "a member of which only one value can be meant is added",
+        error "Missing required parameter in messages[…].content[…].image: \"format\"",
+        source "AWS SDK service model and its validation";
 }

@@ -81,7 +81,7 @@ rules! {
         error "Invalid JSON payload received. Unknown name \"…\" at 'contents[…]': Cannot find field.",
         source "SDK types; text [BK]";
     GEMINI_TOOL_NAMES = Gemini "gemini/tool-names": "functions have different names",
-        repair "",
+        repair "a tool that is the very same is left out",
         error "Duplicate function declaration found: …",
         source "PROVIDERS.md B.4 [BK]";
     INTERACTIONS_NONE = GeminiInteractions "interactions/no-input": "the input is not empty, unless history is elsewhere",
@@ -133,7 +133,43 @@ rules! {
         error "Invalid value at 'input[…].id': …",
         source "PROVIDERS.md B.4c; SDK docstrings; text [BK]";
     INTERACTIONS_TOOL_NAMES = GeminiInteractions "interactions/tool-names": "functions have different names",
-        repair "",
+        repair "a tool that is the very same is left out",
         error "Duplicate function declaration found: …",
         source "PROVIDERS.md B.4c [BK]";
+    GEMINI_KIND = Gemini "gemini/unknown-part": "a part has a member that the SDK knows",
+        repair "",
+        error "Invalid JSON payload received. Unknown name \"…\" at 'contents[…].parts[…]': Cannot find field.",
+        source "google-genai SDK types";
+    GEMINI_VALUE = Gemini "gemini/value": "an image is PNG, JPEG, WebP, HEIC, HEIF, GIF, BMP or TIFF, and data is base64, no data URL",
+        repair "what is only spelt otherwise is written right, and what stands before the base64 is left out",
+        error "Unsupported MIME type: …",
+        source "google-genai SDK types; text [BK]";
+    GEMINI_MISSING = Gemini "gemini/missing": "data has its type and its bytes or address, code its text, a result its outcome",
+        repair "",
+        error "* GenerateContentRequest.contents[…].parts[…].inline_data.mime_type: mime_type is required.",
+        source "google-genai SDK types; text [BK]";
+    GEMINI_SERVED = Gemini "gemini/served-result": "a result of the provider's code or tool stands behind what was run, in the same turn of the model's",
+        repair "",
+        error "Please ensure that code execution result comes immediately after executable code.",
+        source "google-genai SDK types; text [BK]";
+    INTERACTIONS_KIND = GeminiInteractions "interactions/unknown-type": "steps and contents are of a type that the SDK has",
+        repair "",
+        error "Invalid value at 'input[…].type': …",
+        source "google-genai SDK types; text [BK]";
+    INTERACTIONS_MEMBER = GeminiInteractions "interactions/extra-member": "steps and contents have only the members of their type",
+        repair "the member is left out",
+        error "Invalid JSON payload received. Unknown name \"…\" at 'input[…]': Cannot find field.",
+        source "google-genai SDK types; text [BK]";
+    INTERACTIONS_VALUE = GeminiInteractions "interactions/value": "an image is PNG, JPEG, WebP, HEIC, HEIF, GIF, BMP or TIFF, and data is base64, no data URL",
+        repair "what is only spelt otherwise is written right, and what stands before the base64 is left out",
+        error "Unsupported MIME type: …",
+        source "google-genai SDK types; text [BK]";
+    INTERACTIONS_MISSING = GeminiInteractions "interactions/missing": "the steps of what the provider ran have their ids",
+        repair "",
+        error "Invalid value at 'input[…].call_id': required",
+        source "google-genai SDK types; text [BK]";
+    INTERACTIONS_SERVED = GeminiInteractions "interactions/served-result": "a result of what the provider ran has the step that asked for it before it",
+        repair "",
+        error "Invalid value at 'input[…].call_id': no step has this id",
+        source "google-genai SDK types; text [BK]";
 }

@@ -136,4 +136,32 @@ rules! {
         repair "the earliest breakpoints are left out",
         error "At most 4 prompt cache breakpoints can be written per request, but … were given.",
         source "PROVIDERS.md B.2.4; text [BK]";
+    CHAT_BLOCK = OpenaiChat "chat/foreign-block": "content holds no blocks of Anthropic's: calls, results and thinking have members of their own",
+        repair "",
+        error "Invalid value: 'tool_use'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.",
+        source "OpenAI SDK types";
+    RESPONSES_KIND = OpenaiResponses "responses/unknown-type": "items and blocks are of a type that the SDK has",
+        repair "",
+        error "Invalid value: '…'. Supported values are: ….",
+        source "OpenAI SDK types";
+    RESPONSES_MEMBER = OpenaiResponses "responses/extra-member": "items and blocks have only the members of their type",
+        repair "the member is left out",
+        error "Unknown parameter: 'input[…].…'.",
+        source "OpenAI SDK types; text [BK]";
+    RESPONSES_VALUE = OpenaiResponses "responses/value": "an image is PNG, JPEG, GIF or WebP",
+        repair "what is only spelt otherwise is written right",
+        error "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
+        source "OpenAI SDK types; text [BK]";
+    RESPONSES_MISSING = OpenaiResponses "responses/missing": "items have all members that they need",
+        repair "the summary of a thought is there and empty",
+        error "Missing required parameter: 'input[…].summary'.",
+        source "OpenAI SDK types";
+    RESPONSES_APPROVAL = OpenaiResponses "responses/approval": "an mcp_approval_response has its request before it",
+        repair "",
+        error "Approval request with ID '…' not found.",
+        source "OpenAI SDK types; PROVIDERS.md B.2.2; text [BK]";
+    RESPONSES_TOOL_NAMES = OpenaiResponses "responses/tool-names": "tools have different names",
+        repair "a tool that is the very same is left out",
+        error "Duplicate tool names are not allowed.",
+        source "OpenAI SDK docstrings; text [BK]";
 }

@@ -1,0 +1,108 @@
+//! What `check` finds that a compaction carries, damaged rows of plain messages, and pages on a narrow screen.
+
+use crate::bench::{Bench, SHORT, shipped};
+
+const USER: &str = r#"{"role":"user","content":"Fix it."}"#;
+
+#[test]
+fn anthropics_blocks_are_found_in_chat() {
+    let bench = Bench::new();
+    let call =
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+    let result =
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}"#;
+    let thought = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"x"},{"type":"text","text":"y"}]}"#;
+    bench.write(
+        "in.json",
+        format!(r#"{{"model":"gpt-4.1","messages":[{USER},{call},{result},{thought}]}}"#),
+    );
+    let found = bench.run("check in.json --from openai-chat --json").ends(3).json();
+    let rules: Vec<_> = found["findings"].as_array().expect("a list").iter().collect();
+    assert_eq!(rules.len(), 3, "{found}");
+    assert!(rules.iter().all(|one| one["rule"] == "chat/foreign-block"), "{found}");
+    bench.run("check in.json --from openai-chat --except chat/foreign-block").ends(0);
+}
+
+#[test]
+fn a_converse_body_is_for_the_model_that_is_named() {
+    let bench = Bench::new();
+    let ask = r#"{"role":"user","content":[{"text":"Go."}]}"#;
+    let call =
+        r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]}"#;
+    let mixed = r#"{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"x"}]}},{"text":"And?"}]}"#;
+    let tools = r#"{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]}"#;
+    bench
+        .write("in.json", format!(r#"{{"toolConfig":{tools},"messages":[{ask},{call},{mixed}]}}"#));
+    bench.run("check in.json").ends(3).says(&["bedrock/mixed-turn", "--model"]);
+    bench.run("check in.json --model claude-sonnet-4-6").ends(0);
+    bench.run("compact in.json --target 100% -o out.json").ends(0);
+    let said =
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+    let both = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"},{"type":"text","text":"And?"}]}"#;
+    bench.write("claude.json", format!("[{USER},{said},{both}]"));
+    bench.run("convert claude.json --to bedrock -o out.json").ends(3);
+    bench.run("convert claude.json --to bedrock:claude-sonnet-4-6 -o out.json").ends(0);
+}
+
+#[test]
+fn a_torn_row_of_plain_messages_costs_itself() {
+    let bench = Bench::new();
+    let said = r#"{"role":"assistant","content":"Done."}"#;
+    for (torn, left) in [(&said[..34], 2), (&*format!("{}{USER}", &said[..34]), 3)] {
+        bench.write("in.jsonl", format!("{USER}\n{torn}\n{said}\n"));
+        for command in
+            ["stats", "check", "compact --target 100%", "convert --to anthropic:claude-opus-5-5"]
+        {
+            bench.run(&format!("{command} in.jsonl")).ends(0);
+        }
+        let counted = bench.run("count in.jsonl --json").ends(0).json();
+        assert_eq!((&counted["entries"], &counted["source"]["skipped"]), (&left.into(), &1.into()));
+        let told = bench.run("stats in.jsonl").ends(0);
+        assert!(
+            told.err.contains("not JSON") || told.err.contains("can't be read"),
+            "{}",
+            told.err
+        );
+    }
+}
+
+#[test]
+fn tables_of_pages_scroll_where_there_is_no_room() {
+    let bench = Bench::new();
+    bench.write("s.jsonl", std::fs::read(shipped(SHORT)).expect("a shipped session"));
+    bench.run("stats s.jsonl --html stats.html").ends(0);
+    bench.run("report s.jsonl --html -o report.html").ends(0);
+    for page in ["stats.html", "report.html"] {
+        let page = bench.read(page);
+        let tables = page.matches("<table").count();
+        assert!(tables > 0);
+        assert_eq!(page.matches(r#"<div class="scroll"><table"#).count(), tables);
+    }
+}
+
+#[test]
+fn nothing_stays_of_ptc_runner_in_no_command() {
+    let bench = Bench::new();
+    bench.write("in.json", format!("[{USER}]"));
+    for flag in ["--keep-recent 0turns", "--keep-recent 0steps", "--trigger 0turns"] {
+        let ran = bench.run(&format!("compact in.json --preset ptc-runner {flag}"));
+        assert_eq!(ran.code, 2, "{flag}: {}", ran.err);
+        assert!(ran.err.contains("1 or more"), "{flag}: {}", ran.err);
+    }
+}
+
+#[test]
+fn all_of_it_back_is_the_first_input() {
+    let bench = Bench::new();
+    bench.write("s.jsonl", std::fs::read(shipped(SHORT)).expect("a shipped session"));
+    bench.run("compact s.jsonl --target 40% --archive kept -o one.json").ends(0);
+    let first = bench.json("one.json");
+    let mut second = first.clone();
+    let more = serde_json::json!({"role": "user", "content": "Go on, and say what is next."});
+    second["messages"].as_array_mut().expect("a list").push(more);
+    bench.write("two.json", second.to_string());
+    let ran = bench.run("compact two.json --target 30% --archive kept");
+    let hint = ran.err.lines().find(|line| line.contains("epitome restore")).expect("a hint");
+    let back = bench.run(hint.trim().strip_prefix("epitome ").expect("a command")).ends(0);
+    assert_eq!(back.out, bench.read("s.jsonl"));
+}

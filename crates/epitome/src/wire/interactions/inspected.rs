@@ -1,0 +1,37 @@
+//! What the provider ran itself is two steps: what came of it has the step that asked for it before it.
+
+use std::collections::HashSet;
+
+use crate::request::Request;
+use crate::transcript::{Marks, PartKind};
+use crate::wire::rules::{self, Finding, Mend};
+
+pub(super) fn check(request: &Request) -> Vec<Finding> {
+    // The rest may be where the history is.
+    if request.keeper().is_some() {
+        return Vec::new();
+    }
+    let mut asked: HashSet<String> = HashSet::new();
+    let mut findings = Vec::new();
+    for entry in request.transcript.entries() {
+        for part in entry.parts().filter(|part| part.is(Marks::FIXED)) {
+            let id = part.id().into_owned();
+            match part.kind() {
+                PartKind::Call => {
+                    asked.insert(id);
+                }
+                PartKind::Result if !part.is(Marks::NESTED) && !asked.contains(&id) => {
+                    findings.push(Finding {
+                        rule: rules::INTERACTIONS_SERVED,
+                        entry: entry.index,
+                        slot: Some(part.slot),
+                        detail: id,
+                        mend: Mend::Nothing,
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+    findings
+}

@@ -1,0 +1,64 @@
+//! Whether the request is for a model of OpenAI's, and answers to what it asked leave for.
+
+use std::collections::HashSet;
+
+use crate::json;
+use crate::request::Request;
+use crate::transcript::Marks;
+use crate::wire::rules::{self, Finding, Mend};
+use crate::wire::tool_names;
+
+/// Others behind the same format take what they like.
+pub(super) fn is_openais(request: &Request) -> bool {
+    request.reader().is_none_or(|model| {
+        let name = model.rsplit('/').next().unwrap_or_default();
+        ["gpt-", "o1", "o3", "o4", "codex", "chatgpt", "computer-use"]
+            .iter()
+            .any(|start| name.starts_with(start))
+    })
+}
+
+pub(super) fn check(request: &Request) -> Vec<Finding> {
+    let mut findings = tool_names::repeated(request, &[""], rules::RESPONSES_TOOL_NAMES);
+    findings.extend(approvals(request));
+    findings
+}
+
+fn approvals(request: &Request) -> Vec<Finding> {
+    // The rest may be where the history is.
+    let transcript = &request.transcript;
+    let mut entries = transcript.entries();
+    let is_elsewhere = |kind: &str| kind == "item_reference";
+    let kind = |raw: &str| json::text_member(raw, "type").unwrap_or_default();
+    let whole = |raw: &str| raw.starts_with('{');
+    if request.keeper().is_some()
+        || entries.any(|entry| whole(entry.raw()) && is_elsewhere(&kind(entry.raw())))
+    {
+        return Vec::new();
+    }
+    let mut asked: HashSet<String> = HashSet::new();
+    let mut findings = Vec::new();
+    for entry in transcript.entries() {
+        let Some(part) = entry.parts().next().filter(|part| part.is(Marks::STATEFUL)) else {
+            continue;
+        };
+        let raw = entry.raw();
+        match part.name().as_ref() {
+            "mcp_approval_request" => asked.extend(json::text_member(raw, "id")),
+            "mcp_approval_response" => {
+                let id = json::text_member(raw, "approval_request_id").unwrap_or_default();
+                if !asked.contains(&id) {
+                    findings.push(Finding {
+                        rule: rules::RESPONSES_APPROVAL,
+                        entry: entry.index,
+                        slot: Some(part.slot),
+                        detail: id,
+                        mend: Mend::Nothing,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    findings
+}

@@ -1,0 +1,361 @@
+//! What values are made of by the providers' own SDKs, as tables: members, types and values.
+//!
+//! A provider may know more by tomorrow than these tables do today. So only [`inspect`](super::inspect) holds a request to
+//! them; a compaction carries what it doesn't know.
+
+use super::rules::{Finding, Mend, RuleId};
+use crate::json::{self, Span, quote, unquote};
+
+/// What a value may be. A value of another form isn't judged here, nor is null, which counts as not there.
+#[derive(Clone, Copy)]
+pub(super) enum Shape {
+    Any,
+    /// One of these strings.
+    OneOf(&'static [&'static str]),
+    /// A string of which this holds.
+    Such(fn(&str) -> bool),
+    /// A media type: an image's is one of these.
+    Media(&'static [&'static str]),
+    /// Base64, or bytes as it.
+    Data,
+    /// An address. Where it is a data URL with an image, that is of one of these types.
+    Address(&'static [&'static str]),
+    Object(&'static Object),
+    List(&'static Shape),
+    /// An object whose `type` says what it is made of.
+    Typed(&'static Typed),
+}
+
+/// The members of an object.
+pub(super) struct Object {
+    pub(super) members: &'static [(&'static str, Shape)],
+    /// Those that must be there, with what says nothing in its place; empty where there is no such thing.
+    pub(super) needed: &'static [(&'static str, &'static str)],
+    pub(super) others: Others,
+}
+
+/// What another member, or another type, is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    /// Left to the provider.
+    Taken,
+    /// A breach.
+    Refused,
+    /// A breach, and the one thing that the object says.
+    Kind,
+}
+
+/// The objects of which a list holds some.
+pub(super) struct Typed {
+    pub(super) of: fn(&str) -> Option<&'static Object>,
+    /// What an object without a type is.
+    pub(super) untyped: Option<&'static Object>,
+    pub(super) others: Others,
+}
+
+/// A format's shapes, and the rules that they stand for.
+pub(crate) struct Shapes {
+    /// What an entry is.
+    pub(super) entry: Shape,
+    /// What stands around the list of entries.
+    pub(super) body: Shape,
+    pub(super) names: Names,
+    pub(super) kind: RuleId,
+    pub(super) member: RuleId,
+    pub(super) value: RuleId,
+    pub(super) missing: RuleId,
+}
+
+/// How members may be spelt.
+#[derive(Clone, Copy)]
+pub(super) enum Names {
+    /// As the tables have them.
+    Exact,
+    /// Also in snake case, as protocol buffers may.
+    EitherCase,
+}
+
+/// A member that may be anything.
+pub(super) const fn any(name: &'static str) -> (&'static str, Shape) {
+    (name, Shape::Any)
+}
+
+/// Whether a tool may have this name: 1 to 128 letters, digits, `_` and `-`.
+pub(super) fn is_tool_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (1..=128).contains(&name.chars().count()) && name.chars().all(is_allowed)
+}
+
+pub(super) fn says_something(text: &str) -> bool {
+    !text.trim().is_empty()
+}
+
+/// What is found in the value at `span`, told of this entry.
+pub(super) fn of_value(
+    shapes: &Shapes,
+    source: &str,
+    entry: usize,
+    (span, shape): (Span, &Shape),
+) -> Vec<Finding> {
+    let mut reading = Reading { shapes, source, entry, findings: Vec::new() };
+    reading.value(span, shape, "");
+    reading.findings
+}
+
+struct Reading<'a> {
+    shapes: &'a Shapes,
+    source: &'a str,
+    entry: usize,
+    findings: Vec<Finding>,
+}
+
+impl Reading<'_> {
+    fn find(&mut self, rule: RuleId, detail: String, mend: Mend) {
+        self.findings.push(Finding { rule, entry: self.entry, slot: None, detail, mend });
+    }
+
+    fn value(&mut self, span: Span, shape: &Shape, name: &str) {
+        let raw = span.of(self.source);
+        match (shape, raw.as_bytes().first()) {
+            (Shape::Object(object), Some(b'{')) => self.object(span, object, name),
+            (Shape::List(shape), Some(b'[')) => {
+                for item in json::elements(self.source, span).unwrap_or_default() {
+                    self.value(item, shape, name);
+                }
+            }
+            (Shape::Typed(typed), Some(b'{')) => self.typed(span, typed, name),
+            (Shape::OneOf(known), Some(b'"')) => self.word(span, known, name),
+            (Shape::OneOf(_), Some(b'0'..=b'9' | b't' | b'f' | b'{' | b'[')) => {
+                self.refuse(name, raw);
+            }
+            (Shape::Such(holds), Some(b'"')) if !holds(&unquote(raw)) => self.refuse(name, raw),
+            (Shape::Media(images), Some(b'"')) if is_image(&unquote(raw)) => {
+                self.word(span, images, name);
+            }
+            (Shape::Data, Some(b'"')) if raw.starts_with("\"data:") => {
+                let said = unquote(raw);
+                let mend = match said.split_once(";base64,") {
+                    Some((_, data)) => Mend::Overwrite { value: span, json: quote(data) },
+                    None => Mend::Nothing,
+                };
+                self.find(self.shapes.value, format!("{name}: a data URL"), mend);
+            }
+            (Shape::Address(images), Some(b'"')) if raw.starts_with("\"data:image/") => {
+                let said = unquote(raw);
+                let head = &said["data:".len()..];
+                let kind = head.split([';', ',']).next().unwrap_or_default();
+                if images.contains(&kind) {
+                    return;
+                }
+                let mend = right(kind, images).map(|right| Mend::Overwrite {
+                    value: span,
+                    json: quote(&format!("data:{right}{}", &head[kind.len()..])),
+                });
+                let detail = format!("{name}: {kind}");
+                self.find(self.shapes.value, detail, mend.unwrap_or(Mend::Nothing));
+            }
+            _ => {}
+        }
+    }
+
+    fn refuse(&mut self, name: &str, raw: &str) {
+        self.find(self.shapes.value, format!("{name}: {}", said(raw)), Mend::Nothing);
+    }
+
+    /// A string that must be one of these; one that is only spelt otherwise is written right.
+    fn word(&mut self, span: Span, known: &[&str], name: &str) {
+        let raw = span.of(self.source);
+        let word = unquote(raw);
+        if known.contains(&word.as_ref()) {
+            return;
+        }
+        let mend = match right(&word, known) {
+            Some(right) => Mend::Overwrite { value: span, json: quote(right) },
+            None => Mend::Nothing,
+        };
+        self.find(self.shapes.value, format!("{name}: {}", said(raw)), mend);
+    }
+
+    fn typed(&mut self, span: Span, typed: &Typed, name: &str) {
+        let kind = json::text_member(span.of(self.source), "type");
+        let object = match &kind {
+            Some(kind) => (typed.of)(kind),
+            None => typed.untyped,
+        };
+        match (object, kind) {
+            (Some(object), _) => self.object(span, object, name),
+            (None, Some(kind)) if typed.others != Others::Taken => {
+                self.find(self.shapes.kind, said(&kind), Mend::Nothing);
+            }
+            _ => {}
+        }
+    }
+
+    fn object(&mut self, span: Span, object: &Object, name: &str) {
+        let members = json::members(self.source, span).unwrap_or_default();
+        let shape_of = |key: Span| {
+            let key = unquote(key.of(self.source));
+            object.members.iter().find(|(known, _)| self.is_name(known, &key))
+        };
+        let shapes: Vec<_> = members.iter().map(|(key, _)| shape_of(*key)).collect();
+        if object.others != Others::Taken {
+            self.strangers(object, &members, &shapes);
+        }
+        for ((_, value), known) in members.iter().zip(&shapes) {
+            if let Some((name, shape)) = known {
+                self.value(*value, shape, name);
+            }
+        }
+        for (needed, stand_in) in object.needed {
+            let at = shapes.iter().rposition(|known| known.is_some_and(|(name, _)| name == needed));
+            let there = at.map(|at| members[at].1);
+            let mend = match (there, *stand_in) {
+                (Some(value), _) if value.of(self.source) != "null" => continue,
+                (_, "") => Mend::Nothing,
+                (Some(null), json) => Mend::Overwrite { value: null, json: json.to_owned() },
+                (None, json) => {
+                    Mend::AddMember { holder: span, member: format!("{}:{json}", quote(needed)) }
+                }
+            };
+            let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
+            self.find(self.shapes.missing, format!("no {needed}{of}"), mend);
+        }
+    }
+
+    /// Members that aren't known. A run of them leaves together, as long as what is known stays.
+    fn strangers(
+        &mut self,
+        object: &Object,
+        members: &[(Span, Span)],
+        known: &[Option<&(&str, Shape)>],
+    ) {
+        let is_bare = known.iter().all(Option::is_none);
+        let mut at = 0;
+        while at < members.len() {
+            let run = known[at..].iter().take_while(|known| known.is_none()).count();
+            if run == 0 {
+                at += 1;
+                continue;
+            }
+            let names: Vec<String> = members[at..at + run]
+                .iter()
+                .map(|(key, _)| unquote(key.of(self.source)).into_owned())
+                .collect();
+            // What stands before it goes with it, or what separates it from the next.
+            let hole = match (at.checked_sub(1), members.get(at + run)) {
+                (None, Some((next, _))) => Span { start: members[at].0.start, end: next.start },
+                (before, _) => Span {
+                    start: before.map_or(members[at].0.start, |before| members[before].1.end),
+                    end: members[at + run - 1].1.end,
+                },
+            };
+            let is_kind = object.others == Others::Kind && is_bare;
+            let rule = if is_kind { self.shapes.kind } else { self.shapes.member };
+            let mend = if is_bare { Mend::Nothing } else { Mend::LeaveOut(hole) };
+            self.find(rule, names.join(", "), mend);
+            at += run;
+        }
+    }
+
+    fn is_name(&self, known: &str, key: &str) -> bool {
+        if known == key {
+            return true;
+        }
+        let Names::EitherCase = self.shapes.names else { return false };
+        let mut letters = key.chars().peekable();
+        known.chars().all(|c| {
+            let is_start = c.is_ascii_uppercase();
+            (!is_start || letters.next() == Some('_'))
+                && letters.next() == Some(c.to_ascii_lowercase())
+        }) && letters.peek().is_none()
+    }
+}
+
+fn is_image(media_type: &str) -> bool {
+    media_type.get(.."image/".len()).is_some_and(|head| head.eq_ignore_ascii_case("image/"))
+}
+
+/// The one of these words that is meant by one that is spelt otherwise.
+fn right<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    let word = word.trim().to_ascii_lowercase();
+    // The one short form that every client knows, and no provider.
+    let word = match word.strip_suffix("jpg") {
+        Some(head) if head.is_empty() || head == "image/" => format!("{head}jpeg"),
+        _ => word,
+    };
+    known.iter().find(|known| **known == word).copied()
+}
+
+/// The beginning of what was said.
+fn said(raw: &str) -> String {
+    raw.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::rules;
+
+    const INNER: Object = Object {
+        members: &[("mimeType", Shape::Media(&["image/png", "image/jpeg"])), ("data", Shape::Data)],
+        needed: &[("data", "\"\"")],
+        others: Others::Refused,
+    };
+    const SHAPES: Shapes = Shapes {
+        entry: Shape::Object(&Object {
+            members: &[("blob", Shape::Object(&INNER)), ("way", Shape::OneOf(&["up", "down"]))],
+            needed: &[],
+            others: Others::Kind,
+        }),
+        body: Shape::Any,
+        names: Names::EitherCase,
+        kind: rules::GEMINI_KIND,
+        member: rules::GEMINI_MEMBER,
+        value: rules::GEMINI_VALUE,
+        missing: rules::GEMINI_MISSING,
+    };
+
+    fn found(json: &str) -> Vec<(&'static str, Mend)> {
+        let whole = Span::new(0..json.len());
+        let found = of_value(&SHAPES, json, 0, (whole, &SHAPES.entry));
+        found.into_iter().map(|finding| (finding.rule.0, finding.mend)).collect()
+    }
+
+    #[test]
+    fn names_are_read_in_either_case_and_nulls_are_not_there() {
+        for right in [
+            r#"{"blob":{"mimeType":"image/png","data":"AAAA"}}"#,
+            r#"{"blob":{"mime_type":"video/odd","data":"AAAA"},"way":null}"#,
+            r#"{"blob":null,"way":"up"}"#,
+        ] {
+            assert_eq!(found(right), [], "{right}");
+        }
+        let near = r#"{"blob":{"mime_typ":"image/png","mime_types":"x","data":"AAAA"}}"#;
+        assert_eq!(found(near).len(), 1, "a run");
+    }
+
+    #[test]
+    fn what_is_meant_is_written_right() {
+        let overwritten = |json: &str| match &found(json)[..] {
+            [(_, Mend::Overwrite { value, json: right })] => {
+                format!("{}{right}{}", &json[..value.start as usize], &json[value.end as usize..])
+            }
+            other => format!("{other:?}"),
+        };
+        for said in ["image/JPG", "image/jpeg ", "Image/Jpeg"] {
+            let json = format!(r#"{{"blob":{{"mimeType":"{said}","data":"AAAA"}}}}"#);
+            assert_eq!(overwritten(&json), json.replace(said, "image/jpeg"));
+        }
+        assert_eq!(overwritten(r#"{"way":"Up"}"#), r#"{"way":"up"}"#);
+        let url = r#"{"blob":{"data":"data:image/png;base64,AAAA"}}"#;
+        assert_eq!(overwritten(url), r#"{"blob":{"data":"AAAA"}}"#);
+        assert_eq!(overwritten(r#"{"blob":{"data":null}}"#), r#"{"blob":{"data":""}}"#);
+        assert_eq!(found(r#"{"way":"left"}"#), [("gemini/value", Mend::Nothing)]);
+    }
+
+    #[test]
+    fn what_is_not_known_leaves_only_where_something_stays() {
+        assert_eq!(found(r#"{"odd":1,"way":"up"}"#).len(), 1);
+        assert_eq!(found(r#"{"odd":1}"#), [("gemini/unknown-part", Mend::Nothing)]);
+    }
+}
