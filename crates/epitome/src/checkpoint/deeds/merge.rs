@@ -79,10 +79,11 @@ fn depths<'a>(deeds: &[&'a Deed]) -> HashMap<&'a str, usize> {
     calls.into_iter().map(|(tool, calls)| (tool, depth(calls))).collect()
 }
 
-/// Calls of which those that failed are one with the same call where that went well later.
+/// Calls of which those that failed are one with the same call where that went well later, and are counted there. Whether a call
+/// whose output only warns did anything isn't known: it stays by itself.
 pub(super) fn mended(same: Vec<Deed>) -> Vec<Deed> {
     let (bad, mut well): (Vec<Deed>, Vec<Deed>) =
-        same.into_iter().partition(|deed| Went::of(deed) == Went::Badly);
+        same.into_iter().partition(|deed| deed.failed == deed.times);
     let places: HashMap<(Box<str>, Key), usize> =
         well.iter().enumerate().map(|(at, deed)| ((deed.what.clone(), deed.asks), at)).collect();
     for deed in bad {

@@ -223,3 +223,19 @@ fn what_could_not_be_read_is_counted() {
     next.carry(lines[0]);
     assert_eq!(next.looks(100), lines);
 }
+
+#[test]
+fn an_edit_that_only_warns_is_not_counted_among_those_that_went_well() {
+    let mut deeds = Deeds::default();
+    let outputs = [
+        "Your proposed edit has introduced new syntax error(s).\n[File: a.py]",
+        "File updated.\n[File: a.py]",
+    ];
+    for (number, output) in (1..).zip(outputs) {
+        deeds.call(number, number, "edit", r#"{"path":"a.py","text":"x"}"#, false);
+        deeds.answer(number, output, CallStatus::Unknown);
+    }
+    let lines = deeds.lines(|_| true, Merging::Same);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].contains("syntax error") && lines[1] == "[2] edit(a.py) → ok", "{lines:?}");
+}
