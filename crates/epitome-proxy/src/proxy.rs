@@ -217,10 +217,34 @@ impl Proxy {
         let mut answer = Box::pin(call.answered_by(async move {
             let again = offer.as_ref().map(|_| head.clone());
             let answer = send(&mut client, head, load).await;
+            let sent = own.sent();
+            if let Some(sent) = &sent {
+                meters.prompted(api(format), &sent.1);
+            }
+            let model = || asked.named_model().unwrap_or_default();
+            let entered = ledger.zip(sent.as_ref()).map(|(ledger, sent)| {
+                Arc::new(ledger.sent(api(format), &asked.tenant, model, sent))
+            });
+            let looking = entered.as_ref().filter(|it| it.shows.is_some()).zip(own.body());
+            let looking = looking.map(|(entered, body)| {
+                let (entered, asked) = (Arc::clone(entered), asked.clone());
+                tokio::task::spawn_blocking(move || {
+                    let after = std::str::from_utf8(&body).unwrap_or_default();
+                    let before = asked.text().unwrap_or_default();
+                    if let Some((recall, owner)) = recall {
+                        recall.hid(&owner, entered.conversation(), format, [before, after]);
+                    }
+                    entered.looked_at(format, before, after);
+                })
+            });
             let follow = offer.zip(again).zip(own.body());
             let answer = match (answer, follow) {
                 (Ok(reply), Some((((recall, owner), head), bytes))) => {
-                    let prompted = Prompted { bytes, decoded: None, ..asked.clone() };
+                    // The model may ask in this very reply for what its compaction hid.
+                    if let Some(looking) = looking {
+                        let _ = looking.await;
+                    }
+                    let prompted = Prompted { bytes, decoded: None, ..asked };
                     let followed = Followed { client: bare, head, prompted, recall, owner };
                     recalling(reply, followed).await
                 }
@@ -230,25 +254,8 @@ impl Proxy {
                 Ok(reply) => Ok(with(reply, insert).await),
                 refused => refused,
             };
-            let Some(sent) = own.sent() else { return answer };
-            meters.prompted(api(format), &sent.1);
             drop(share);
-            let Some(ledger) = ledger else { return answer };
-            let model = || asked.named_model().unwrap_or_default();
-            let entered = Arc::new(ledger.sent(api(format), &asked.tenant, model, &sent));
-            if entered.shows.is_some()
-                && let Some(body) = own.body()
-            {
-                let entered = Arc::clone(&entered);
-                tokio::task::spawn_blocking(move || {
-                    let after = std::str::from_utf8(&body).unwrap_or_default();
-                    let before = asked.text().unwrap_or_default();
-                    if let Some((recall, owner)) = recall {
-                        recall.hid(&owner, entered.conversation(), format, [before, after]);
-                    }
-                    entered.looked_at(format, before, after);
-                });
-            }
+            let Some(entered) = entered else { return answer };
             answer.map(|it| it.accounted(Box::new(move |billed| entered.billed(billed))))
         }));
         tokio::select! {
