@@ -12,7 +12,7 @@ use epitome::trigger::{Condition, Measurements, Trigger};
 use epitome::wire::Format;
 use epitome::{Compactor, Pin, Request, Tail, Target, Task};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList};
+use pyo3::types::{PyBool, PyDict, PyInt, PyList};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -67,10 +67,17 @@ pub(crate) struct Reader {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a pin is words that a message says, or its index, from 0")]
 enum SaidPin {
     Entry(usize),
     Text(String),
+}
+
+impl Reader {
+    /// The same, with a window where none was known.
+    pub(crate) fn within(self, window: Option<u64>) -> Self {
+        Reader { window: self.window.or(window), ..self }
+    }
 }
 
 impl Settings {
@@ -337,6 +344,10 @@ fn read<T: DeserializeOwned>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T
 fn target(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Target> {
     let text = match value.extract::<u64>() {
         Ok(tokens) if !value.is_instance_of::<PyBool>() => tokens.to_string(),
+        Err(_) if value.is_instance_of::<PyInt>() => {
+            let what = format!("{value} is no number of tokens: from 1 on, as far as 64 bits go");
+            return Err(error::option(value.py(), name, what));
+        }
         _ => read(name, value)?,
     };
     text.parse().map_err(|fault| error::option(value.py(), name, fault))
