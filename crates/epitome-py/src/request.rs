@@ -154,8 +154,9 @@ impl Given {
             let new = loaded(py, &back.new)?;
             return list.made(py, &new);
         }
-        let members =
-            json::members(text, whole).map_err(|error| error::compaction(py, error.what))?;
+        let members = py
+            .detach(|| json::members(text, whole))
+            .map_err(|error| error::compaction(py, error.what))?;
         let mut values = Vec::with_capacity(members.len());
         for (key, value) in members {
             let key = unquote(key.of(text)).into_owned();
@@ -198,8 +199,20 @@ impl<'a> Back<'a> {
     }
 
     fn list(&mut self, py: Python<'_>, list: Span) -> PyResult<Value> {
-        let elements = json::elements(self.text, list);
+        let text = self.text;
+        let elements = py.detach(|| json::elements(text, list));
         let elements = elements.map_err(|error| error::compaction(py, error.what))?;
+        let found = py.detach(|| self.found(&elements));
+        let written = self.written;
+        let values = elements.into_iter().zip(found).map(|(span, found)| match found {
+            Some(at) => Value::Own(written.elements[at].1.clone_ref(py)),
+            None => self.add(span.of(text)),
+        });
+        Ok(Value::List(values.collect()))
+    }
+
+    /// Which of the caller's elements these are.
+    fn found(&mut self, elements: &[Span]) -> Vec<Option<usize>> {
         let (source, written) = (self.source, self.written);
         let known = self.known.get_or_insert_default();
         if known.is_empty() && self.is_own {
@@ -219,12 +232,8 @@ impl<'a> Back<'a> {
             before = place.unwrap_or(before);
             found.push(place);
         }
-        let values =
-            elements.into_iter().zip(found.into_iter().rev()).map(|(span, found)| match found {
-                Some(at) => Value::Own(written.elements[at].1.clone_ref(py)),
-                None => self.add(span.of(self.text)),
-            });
-        Ok(Value::List(values.collect()))
+        found.reverse();
+        found
     }
 
     fn add(&mut self, raw: &'a str) -> Value {

@@ -34,6 +34,7 @@ from pydantic_ai.messages import (
 )
 
 from ..session import Session
+from .guard import Guard
 from .objects import Message, Objects, plain
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class EpitomeHistory:
 
     def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         self.session = Session(format="openai-chat", summarizer=summarizer, **options)
-        self._objects = Objects(self.session, said, made)
+        self._objects = Objects(Guard(self.session), said, made)
 
     async def __call__(self, messages: list[ModelMessage]) -> list[ModelMessage]:
         instructions = next((one.instructions for one in reversed(messages) if isinstance(one, ModelRequest)), None)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from smolagents import ChatMessage, MessageRole, Model
 
 from ..session import Session
+from .guard import Guard
 from .objects import Message, Objects, plain
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class EpitomeModel(Model):
         super().__init__(model_id=under.model_id)
         self.under = under
         self.session = Session(format="openai-chat", summarizer=summarizer, **options)
-        self._objects = Objects(self.session, said, made)
+        self._objects = Objects(Guard(self.session), said, made)
         if hasattr(under, "generate_stream"):
             self.generate_stream = lambda messages, *more, **how: under.generate_stream(self.shown(messages), *more, **how)
 
@@ -65,7 +66,11 @@ class EpitomeModel(Model):
     def shown(self, messages: Sequence[Any]) -> list[ChatMessage]:
         """What the model is shown of ``messages``."""
         given = [ChatMessage.from_dict(dict(one)) if isinstance(one, dict) else one for one in messages]
-        return [message for group in self._objects.fit(groups(given)) for message in group.messages]
+        return [
+            message
+            for group in self._objects.fit(groups(given), {"model": self.under.model_id})
+            for message in group.messages
+        ]
 
 
 def groups(messages: Sequence[ChatMessage]) -> list[Group]:
