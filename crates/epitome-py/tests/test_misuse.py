@@ -59,6 +59,9 @@ CASES: list[tuple[str, type[epitome.EpitomeError], Callable[..., Any]]] = [
     ("to", epitome.OptionError, lambda: epitome.convert(long_session(), None)),  # type: ignore[arg-type]
     ("target", epitome.OptionError, lambda: epitome.compact(long_session(), target=-1)),
     ("pins", epitome.OptionError, lambda: epitome.compact(long_session(), pins=[-1])),
+    ("keep_recent", epitome.OptionError, lambda: epitome.compact(long_session(), keep_recent=-1)),
+    # Before any call.
+    ("model", epitome.OptionError, lambda: epitome.Session(model="nobody-knows-it")),
 ]
 
 
@@ -67,7 +70,9 @@ def test_what_is_wrong_is_named(field: str, kind: type[epitome.EpitomeError], as
     with pytest.raises(kind) as caught:
         ask(tmp_path) if ask.__qualname__.startswith("archive.") else ask()
     assert type(caught.value) is kind and caught.value.field == field
-    assert str(caught.value).startswith(f"{field}: ") and "variant" not in str(caught.value)
+    assert str(caught.value).startswith(f"{field}: ") and not any(
+        word in str(caught.value) for word in ("variant", "conversion", "integer")
+    )
 
 
 def test_half_a_character_in_json_is_refused() -> None:

@@ -68,7 +68,10 @@ def _tool(tool: Any) -> dict[str, Any]:
 
 
 class EpitomeSession(SessionABC):
-    """A session that keeps all in another one, ``under`` it, and gives back what fits into the window."""
+    """A session that keeps all in another one, ``under`` it, and gives back what fits into the window.
+
+    The SDK asks it when a run begins: what a run adds is held inside the window by :class:`EpitomeFilter`.
+    """
 
     def __init__(self, under: SdkSession, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         self.under = under
