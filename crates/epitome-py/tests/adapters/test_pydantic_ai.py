@@ -146,6 +146,17 @@ async def test_all_parts_of_an_answer_count(part: Any) -> None:
     assert sizes[1] > sizes[0] + 20 * 50
 
 
+async def test_who_answered_last_says_the_window() -> None:
+    turn: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("Look at a port. " * 50)]),
+        ModelResponse([TextPart("Seen.")], model_name="gpt-4o"),
+    ]
+    history = EpitomeHistory()
+    assert len(await history(turn * 2_000)) < 4_000
+    silent = EpitomeHistory()
+    assert await silent(turn[:1]) == turn[:1] and silent.session.looked is None
+
+
 def test_media_that_leave_are_named() -> None:
     history: list[ModelMessage] = [ModelRequest([UserPromptPart("Find it.")])]
     for nth in range(20):

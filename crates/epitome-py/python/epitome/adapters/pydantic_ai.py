@@ -56,7 +56,9 @@ class EpitomeHistory:
 
     async def __call__(self, messages: list[ModelMessage]) -> list[ModelMessage]:
         instructions = next((one.instructions for one in reversed(messages) if isinstance(one, ModelRequest)), None)
-        return await self._objects.afit(messages, {"system": instructions})
+        # Who answered last is asked next, as far as a history says.
+        model = next((one.model_name for one in reversed(messages) if isinstance(one, ModelResponse)), None)
+        return await self._objects.afit(messages, {"model": model, "system": instructions})
 
 
 AT = "at"
