@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Generic, TypeVar
 
+from ..summary import threaded
 from .guard import Fitting
 
 Object = TypeVar("Object")
@@ -53,7 +54,7 @@ class Objects(Generic[Object]):
         self, objects: Sequence[Object], frame: Mapping[str, Any] | None = None, window: int | None = None
     ) -> list[Object]:
         """The same without blocking the event loop."""
-        said = self._said(objects)
+        said = await threaded(self._said, objects)
         return self._shown(objects, said, await self.session.afit(self._whole(said, frame), window=window))
 
     def _said(self, objects: Sequence[Object]) -> list[list[Message]]:
@@ -117,7 +118,7 @@ class Models:
         self, request: Mapping[str, Any], names: Sequence[str], key: str, window: int | None = None
     ) -> dict[str, Any]:
         """The same without blocking the event loop."""
-        said, whole = self._said(request, names, key)
+        said, whole = await threaded(self._said, request, names, key)
         sent = await self.session.afit(whole, window=window)
         return {**request, key: self._shown(request[key], said, sent[key])}
 
