@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import epitome
@@ -201,6 +202,11 @@ def test_crewai_is_kept_inside_its_window() -> None:
         assert epitome.count(wire).tokens < 2_000 and epitome.check(wire, format="openai-chat") == []
     assert hook.receipts and messages[0] is first[0] and messages[1] is first[1]
     assert "raw_tool_call_parts" in messages[-2]
+    for model, is_smaller in (("openai/gpt-4o", True), ("my-own", False)):
+        context = hooks.LLMCallHookContext(messages=[{"role": "user", "content": "Look. " * 500}] * 500)
+        context.llm = SimpleNamespace(model=model)
+        EpitomeHook()(context)
+        assert (len(context.messages) < 500) == is_smaller
 
 
 def test_images_of_smolagents_count_and_leave_a_mark() -> None:

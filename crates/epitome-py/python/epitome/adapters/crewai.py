@@ -52,8 +52,10 @@ class EpitomeHook:
         said = [plain({name: message[name] for name in SENT if name in message}) for message in messages]
         if not said:
             return
-        asks: Any = getattr(getattr(context, "llm", None), "get_context_window_size", None)
-        outcome = self._compactors.compact(said, "openai-chat", self._archive, asks() if asks else None)
+        # What CrewAI says of windows is a guess where it doesn't know the model: its name says more.
+        model = getattr(getattr(context, "llm", None), "model", None)
+        request = {"model": model, "messages": said} if isinstance(model, str) else {"messages": said}
+        outcome = self._compactors.compact(request, "openai-chat", self._archive, None)
         if outcome is not None and outcome.receipt.triggered:
             self.receipts.append(outcome.receipt)
-            messages[:] = owned(messages, said, outcome.messages, dict)
+            messages[:] = owned(messages, said, outcome.messages["messages"], dict)

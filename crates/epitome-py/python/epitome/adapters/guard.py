@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ..archive import Archive
-from ..compactor import Compactor, Outcome
+from ..compactor import Compactor, Messages, Outcome
 from ..errors import InputError, OptionError
 from ..session import Session, Whole
 from ..summary import Summarizers
@@ -39,14 +39,14 @@ class Guard:
         try:
             return self._session.fit(messages, window=window)
         except (InputError, OptionError) as error:
-            self._unjudged.tell(error, str(messages.get("model") or "") if isinstance(messages, Mapping) else "")
+            self._unjudged.tell(error, _model(messages))
             return messages
 
     async def afit(self, messages: Whole, *, window: int | None = None) -> Whole:
         try:
             return await self._session.afit(messages, window=window)
         except (InputError, OptionError) as error:
-            self._unjudged.tell(error, str(messages.get("model") or "") if isinstance(messages, Mapping) else "")
+            self._unjudged.tell(error, _model(messages))
             return messages
 
 
@@ -60,8 +60,8 @@ class Compactors:
         self._unjudged = Unjudged()
 
     def compact(
-        self, messages: list[Any], format: str, archive: Archive | None, window: int | None
-    ) -> Outcome[list[Any]] | None:
+        self, messages: Messages, format: str, archive: Archive | None, window: int | None
+    ) -> Outcome[Messages] | None:
         """The compaction of ``messages``; ``None`` where they can't be judged."""
         if any(self._options.get(name) is not None for name in ("window", "model")):
             window = None
@@ -71,8 +71,12 @@ class Compactors:
         try:
             return self._made[window].compact(messages, format=format, archive=archive)
         except (InputError, OptionError) as error:
-            self._unjudged.tell(error, "")
+            self._unjudged.tell(error, _model(messages))
             return None
+
+
+def _model(messages: object) -> str:
+    return str(messages.get("model") or "") if isinstance(messages, Mapping) else ""
 
 
 class Unjudged:
