@@ -66,7 +66,9 @@ impl Written {
 
     fn body(&mut self, dict: &Bound<'_, PyDict>) -> Outcome {
         let mut before = b'{';
-        for (key, value) in dict.iter() {
+        // At once: others may add members while a list of it is written.
+        let items: Vec<_> = dict.iter().collect();
+        for (key, value) in items {
             self.text.push(before);
             before = b',';
             let name = text(&key)?.to_owned();

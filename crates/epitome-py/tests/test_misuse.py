@@ -240,3 +240,24 @@ def test_the_types_of_arguments_can_be_asked_for() -> None:
     functions = [epitome.compact, epitome.acompact, epitome.plan, epitome.count, epitome.stats, epitome.recall]
     for function in (*functions, epitome.Session.__init__, Compactor.__init__, Compactor.compact, epitome.Options):
         assert typing.get_type_hints(function)
+
+
+def test_a_request_that_grows_while_it_is_read_is_read() -> None:
+    messages, held, done = long_session(3_000), [dict[str, Any]()], threading.Event()
+
+    def grow() -> None:
+        nth = 0
+        while not done.is_set():
+            nth += 1
+            held[0][f"metadata{nth}"] = nth
+            time.sleep(0)
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        for _ in range(30):
+            held[0] = {"model": "gpt-5", "messages": messages, "metadata0": 0}
+            epitome._native.Request(held[0])
+    finally:
+        done.set()
+        thread.join()
