@@ -219,13 +219,13 @@ fn label(name: &str) -> Label {
 }
 
 impl PythonStrategy {
-    pub(crate) fn new(call: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(call: &Bound<'_, PyAny>) -> Self {
         let label = label(&name(call));
         let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
         let known = names.get(label.as_str()).copied();
         let name = known.unwrap_or_else(|| Box::leak(label.to_string().into_boxed_str()));
         names.insert(name);
-        Ok(PythonStrategy { name, call: Callable::new(call) })
+        PythonStrategy { name, call: Callable::new(call) }
     }
 
     pub(crate) fn callable(&self) -> Arc<Callable> {

@@ -396,7 +396,7 @@ fn steps(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Step>> {
     }
     let step = |step: Bound<'_, PyAny>| {
         Ok(if step.is_callable() {
-            Step::Python(Arc::new(PythonStrategy::new(&step)?))
+            Step::Python(Arc::new(PythonStrategy::new(&step)))
         } else {
             Step::Named(read(name, PyList::new(step.py(), [step])?.as_any())?)
         })
