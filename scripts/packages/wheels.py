@@ -1,4 +1,4 @@
-"""Wheels: `epitome-cli` has the program, `epitome` is the library for Python."""
+"""Wheels: `epitome-cli` has the program, `epitome-context` is the library for Python, whose module is `epitome`."""
 
 import os
 import shutil

@@ -78,6 +78,8 @@ def small(built):
     with zipfile.ZipFile(built) as files:
         names = files.namelist()
         metadata = next(name for name in names if name.endswith("METADATA"))
+        assert "\nName: epitome-context\n" in files.read(metadata).decode()
+        assert {name.rsplit("/", 1)[1] for name in names if "/licenses/" in name} == {"LICENSE-MIT", "LICENSE-APACHE"}, names
         assert "epitome/py.typed" in names and "epitome/_native.pyi" in names, names
         assert "Requires-Dist" not in files.read(metadata).decode(), "it needs other packages"
 
@@ -99,7 +101,7 @@ def main():
     words = trials.arguments(__doc__, epitome=trials.program, folder=Path, wanted=trials.program, packages=Path)
     folder = words.folder.resolve()
     python = environment(folder, words.wanted)
-    [built] = words.packages.resolve().glob("epitome-*.whl")
+    [built] = words.packages.resolve().glob("epitome_context-*.whl")
     install(python, built)
     return trials.run(
         [

@@ -207,17 +207,25 @@ pub(crate) struct PythonStrategy {
 /// Names that the engine wants to live for ever: each is kept once.
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
+/// A function's name as receipts have names: what isn't in those is left out.
+fn label(name: &str) -> Label {
+    let words = name.to_lowercase().replace('_', "-");
+    let word: String = words
+        .chars()
+        .filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-')
+        .take(Label::MOST)
+        .collect();
+    word.trim_matches('-').parse().unwrap_or_else(|_| "python".parse().expect("it is a label"))
+}
+
 impl PythonStrategy {
-    pub(crate) fn new(call: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let name = name(call);
-        let name = name.trim_matches('_').replace('_', "-").to_lowercase();
-        let label: Result<Label, _> = name.parse();
-        let label = label.map_err(|fault| error::option(call.py(), "strategies", fault))?;
+    pub(crate) fn new(call: &Bound<'_, PyAny>) -> Self {
+        let label = label(&name(call));
         let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
         let known = names.get(label.as_str()).copied();
         let name = known.unwrap_or_else(|| Box::leak(label.to_string().into_boxed_str()));
         names.insert(name);
-        Ok(PythonStrategy { name, call: Callable::new(call) })
+        PythonStrategy { name, call: Callable::new(call) }
     }
 
     pub(crate) fn callable(&self) -> Arc<Callable> {

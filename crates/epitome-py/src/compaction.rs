@@ -72,7 +72,7 @@ impl Compaction {
 
     /// Says why there is no summary.
     fn fail(&self, py: Python<'_>, id: u32, why: &str) -> PyResult<()> {
-        let failure = SummarizeError::new(FailureKind::Upstream, why);
+        let failure = SummarizeError::new(FailureKind::Refusal, why);
         py.detach(|| self.answered(id, Err(failure)))
     }
 

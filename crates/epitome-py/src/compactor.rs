@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use epitome::engine::delegate::JobContext;
 use epitome::summarize::{Summaries, Summarizer};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -40,18 +39,16 @@ impl Compactor {
     }
 
     /// Begins a compaction, of which an archive keeps what it hides.
-    #[pyo3(signature = (request, archive=None, session=None))]
+    #[pyo3(signature = (request, archive=None))]
     fn begin(
         &self,
         py: Python<'_>,
         request: Py<Given>,
         archive: Option<&Archive>,
-        session: Option<String>,
     ) -> PyResult<Compaction> {
         let given = request.get();
         let reader = self.settings.reader(py, &given.request)?;
         let compactor = self.compactor(py, &reader, &given.request)?;
-        let compactor = compactor.with_context(JobContext { session, ..JobContext::default() });
         let compactor = self.settings.when_due(py, compactor, &reader)?;
         let deposit = archive.map(|archive| archive.deposit(py, given)).transpose()?;
         let compaction = match &deposit {

@@ -38,13 +38,18 @@ fn is_transcript(key: &str) -> bool {
     ["messages", "input", "contents"].contains(&key)
 }
 
+/// How much of a path is said: who sees that much of one finds the rest, and a list that contains itself has no end.
+const DEEPEST_SHOWN: usize = 12;
+
 fn spelt(path: &[Place]) -> String {
-    let steps = path.iter().enumerate().map(|(nth, place)| match place {
+    let shown = path.len().min(DEEPEST_SHOWN);
+    let more = if shown < path.len() { "…" } else { "" };
+    let steps = path[..shown].iter().enumerate().map(|(nth, place)| match place {
         Place::Index(at) => format!("[{at}]"),
         Place::Key(key) if nth == 0 => key.clone(),
         Place::Key(key) => format!(".{key}"),
     });
-    steps.collect()
+    steps.chain([more.to_owned()]).collect()
 }
 
 /// What can't be read as a request.

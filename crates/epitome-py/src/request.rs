@@ -9,8 +9,8 @@ use epitome_recordings::{Input, Options, open};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
 
-use crate::error;
-use crate::write::Written;
+use crate::error::{self, Place};
+use crate::write::{Written, said};
 
 /// In which form a request came.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Given {
         } else if let Ok(bytes) = messages.cast::<PyByteArray>() {
             (bytes.to_vec(), Form::Bytes)
         } else if let Ok(text) = messages.cast::<PyString>() {
-            (text.to_str()?.as_bytes().to_vec(), Form::Text)
+            (said(text.as_any())?.as_bytes().to_vec(), Form::Text)
         } else {
             let mut written = Written::request(messages)?;
             (std::mem::take(&mut written.text), Form::Objects(written))
@@ -100,22 +100,36 @@ fn request(input: Input) -> epitome::Request {
 }
 
 impl Given {
-    /// Whether the caller's list still holds what it held.
+    /// Whether the caller's lists still hold what they held, and their dict the same members.
     ///
     /// # Errors
-    /// Another thread changed it: which entry.
+    /// Another thread changed one: which entry, or which member.
     pub(crate) fn unchanged(&self, py: Python<'_>) -> PyResult<()> {
         let Form::Objects(written) = &self.form else { return Ok(()) };
-        let Ok(list) = self.object.bind(py).cast::<PyList>() else { return Ok(()) };
-        let held = written.elements.len();
-        let now = list.len();
-        let same = |at: usize| list.get_item(at).is_ok_and(|item| item.is(&written.elements[at].1));
-        let changed = (0..held.min(now)).find(|at| !same(*at)).unwrap_or(held.min(now));
-        if changed == held && now == held {
-            return Ok(());
+        if let Ok(dict) = self.object.bind(py).cast::<PyDict>() {
+            for (name, _, value) in &written.members {
+                if !dict.get_item(name)?.is_some_and(|now| now.is(value)) {
+                    let what = "the member was changed during the call";
+                    return Err(error::input(py, what, &[Place::Key(name.clone())]));
+                }
+            }
         }
-        let what = format!("the list was changed during the call ({held} messages, now {now})");
-        Err(error::input(py, &what, &[error::Place::Index(changed)]))
+        for (name, list, elements) in &written.lists {
+            let Ok(list) = list.bind(py).cast::<PyList>() else { continue };
+            let elements = &written.elements[elements.clone()];
+            let (held, now) = (elements.len(), list.len());
+            let same = |at: usize| list.get_item(at).is_ok_and(|item| item.is(&elements[at].1));
+            let changed = (0..held.min(now)).find(|at| !same(*at)).unwrap_or(held.min(now));
+            if changed == held && now == held {
+                continue;
+            }
+            let what =
+                format!("the list was changed during the call (it had {held} elements, now {now})");
+            let name = name.iter().map(|name| Place::Key(name.clone()));
+            let path: Vec<_> = name.chain([Place::Index(changed)]).collect();
+            return Err(error::input(py, &what, &path));
+        }
+        Ok(())
     }
 
     /// A text of the same request, in the form in which it came.
@@ -140,8 +154,9 @@ impl Given {
             let new = loaded(py, &back.new)?;
             return list.made(py, &new);
         }
-        let members =
-            json::members(text, whole).map_err(|error| error::compaction(py, error.what))?;
+        let members = py
+            .detach(|| json::members(text, whole))
+            .map_err(|error| error::compaction(py, error.what))?;
         let mut values = Vec::with_capacity(members.len());
         for (key, value) in members {
             let key = unquote(key.of(text)).into_owned();
@@ -184,8 +199,20 @@ impl<'a> Back<'a> {
     }
 
     fn list(&mut self, py: Python<'_>, list: Span) -> PyResult<Value> {
-        let elements = json::elements(self.text, list);
+        let text = self.text;
+        let elements = py.detach(|| json::elements(text, list));
         let elements = elements.map_err(|error| error::compaction(py, error.what))?;
+        let found = py.detach(|| self.found(&elements));
+        let written = self.written;
+        let values = elements.into_iter().zip(found).map(|(span, found)| match found {
+            Some(at) => Value::Own(written.elements[at].1.clone_ref(py)),
+            None => self.add(span.of(text)),
+        });
+        Ok(Value::List(values.collect()))
+    }
+
+    /// Which of the caller's elements these are.
+    fn found(&mut self, elements: &[Span]) -> Vec<Option<usize>> {
         let (source, written) = (self.source, self.written);
         let known = self.known.get_or_insert_default();
         if known.is_empty() && self.is_own {
@@ -205,12 +232,8 @@ impl<'a> Back<'a> {
             before = place.unwrap_or(before);
             found.push(place);
         }
-        let values =
-            elements.into_iter().zip(found.into_iter().rev()).map(|(span, found)| match found {
-                Some(at) => Value::Own(written.elements[at].1.clone_ref(py)),
-                None => self.add(span.of(self.text)),
-            });
-        Ok(Value::List(values.collect()))
+        found.reverse();
+        found
     }
 
     fn add(&mut self, raw: &'a str) -> Value {

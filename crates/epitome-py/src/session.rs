@@ -1,5 +1,6 @@
 //! Conversations that are kept inside a window, request by request.
 
+use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,11 +26,14 @@ use crate::settings::{Reader, When};
 pub(crate) struct Session {
     compactor: Py<Compactor>,
     began: Instant,
-    /// Made by the first request, which says who reads it.
-    sessions: Mutex<Option<Sessions>>,
+    /// One for each counter and model, made by the first request that says who reads it.
+    machines: Mutex<HashMap<Counted, Sessions>>,
     /// Where it was made. In a process that is forked from that, nobody else unlocks what was locked.
     process: u32,
 }
+
+/// By whom a request is counted, and for which model: what a machine keeps was counted so.
+type Counted = (String, Option<String>);
 
 /// What a look at a request came to: what to send, the numbers as JSON, and what to run before anything is sent.
 type Looked = (Option<Py<PyAny>>, String, Option<Begun>);
@@ -38,6 +42,7 @@ type Looked = (Option<Py<PyAny>>, String, Option<Begun>);
 #[pyclass(frozen, module = "epitome._native")]
 #[derive(Debug)]
 pub(crate) struct Begun {
+    counted: Counted,
     session: SessionId,
     ticket: Ticket,
     /// Why it was begun.
@@ -55,7 +60,7 @@ impl Session {
         Session {
             compactor,
             began: Instant::now(),
-            sessions: Mutex::new(None),
+            machines: Mutex::default(),
             process: std::process::id(),
         }
     }
@@ -65,13 +70,20 @@ impl Session {
     }
 
     /// Looks at a request that is about to be sent. Where a compaction is due it is returned, to be run and committed;
-    /// then [`show`] says what to send.
-    fn look(&self, py: Python<'_>, request: &Bound<'_, Given>) -> PyResult<Looked> {
+    /// then [`show`] says what to send. `window` is that of the model where nothing else says one.
+    #[pyo3(signature = (request, window=None))]
+    fn look(
+        &self,
+        py: Python<'_>,
+        request: &Bound<'_, Given>,
+        window: Option<u64>,
+    ) -> PyResult<Looked> {
         self.usable(py)?;
         let given = request.get();
-        let reader = self.compactor.get().settings.reader(py, &given.request)?;
+        let reader = self.compactor.get().settings.reader(py, &given.request)?.within(window);
         self.make(py, &reader, given)?;
-        let mut answer = self.asked(py, |sessions, now| {
+        let counted = counted(&reader);
+        let mut answer = self.asked(py, &counted, |sessions, now| {
             sessions.observe("", &given.request, recipient(&reader), now)
         })?;
         let begun = answer.begun.take().map(|begun| {
@@ -79,6 +91,7 @@ impl Session {
             let compaction =
                 Compaction::new(request.clone().unbind(), begun.compaction, names, None);
             Ok::<_, PyErr>(Begun {
+                counted,
                 session: answer.session,
                 ticket: begun.ticket,
                 cause: begun.cause.to_string(),
@@ -94,8 +107,8 @@ impl Session {
             let now = self.began.elapsed();
             begun.compaction.get().with_outcome(|outcome| {
                 let brought = outcome.ok_or(&CompactError::Cancelled);
-                let mut sessions = self.lock();
-                let sessions = sessions.as_mut()?;
+                let mut machines = self.lock();
+                let sessions = machines.get_mut(&begun.counted)?;
                 Some(sessions.commit(begun.session, begun.ticket, brought, now))
             })
         });
@@ -104,9 +117,10 @@ impl Session {
     }
 
     /// What to send of a request, by the view in force.
-    fn show(&self, py: Python<'_>, request: &Given) -> PyResult<Looked> {
-        let reader = self.compactor.get().settings.reader(py, &request.request)?;
-        let answer = self.asked(py, |sessions, now| {
+    #[pyo3(signature = (request, window=None))]
+    fn show(&self, py: Python<'_>, request: &Given, window: Option<u64>) -> PyResult<Looked> {
+        let reader = self.compactor.get().settings.reader(py, &request.request)?.within(window);
+        let answer = self.asked(py, &counted(&reader), |sessions, now| {
             sessions.show("", &request.request, recipient(&reader), now)
         })?;
         told(py, request, &answer, None)
@@ -114,8 +128,8 @@ impl Session {
 }
 
 impl Session {
-    fn lock(&self) -> MutexGuard<'_, Option<Sessions>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<Counted, Sessions>> {
+        self.machines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether it can be asked.
@@ -124,7 +138,7 @@ impl Session {
     /// This process was forked while another thread asked it.
     fn usable(&self, py: Python<'_>) -> PyResult<()> {
         let here = std::process::id();
-        if here == self.process || self.sessions.try_lock().is_ok() {
+        if here == self.process || self.machines.try_lock().is_ok() {
             return Ok(());
         }
         let what =
@@ -132,16 +146,17 @@ impl Session {
         Err(error::compaction(py, what))
     }
 
-    /// Makes the machine, with the first request.
+    /// Makes the machine, with the first request that is counted so.
     fn make(&self, py: Python<'_>, reader: &Reader, given: &Given) -> PyResult<()> {
-        if py.detach(|| self.lock().is_some()) {
-            return Ok(());
-        }
         let compactor = self.compactor.get();
         let settings = &compactor.settings;
         let usual = || When::Said("80%".parse().expect("the usual trigger is one"));
         let when = settings.trigger.clone().unwrap_or_else(usual);
         when.suits(py, reader.window)?;
+        let counted = counted(reader);
+        if py.detach(|| self.lock().contains_key(&counted)) {
+            return Ok(());
+        }
         let engine = compactor.compactor(py, reader, &given.request)?;
         let draw = |_| RandomState::new().build_hasher().finish();
         let options = SessionOptions {
@@ -151,7 +166,7 @@ impl Session {
         let made =
             Sessions::new(options, engine).map_err(|fault| error::option(py, "target", fault))?;
         py.detach(|| {
-            self.lock().get_or_insert(made);
+            self.lock().entry(counted).or_insert(made);
         });
         Ok(())
     }
@@ -159,23 +174,29 @@ impl Session {
     /// Whether no callback raised. Where one did, what was counted meanwhile isn't known, and the conversations are forgotten.
     fn sound(&self, py: Python<'_>) -> PyResult<()> {
         let Some(error) = raised() else { return Ok(()) };
-        py.detach(|| *self.lock() = None);
+        py.detach(|| self.lock().clear());
         Err(error)
     }
 
     fn asked(
         &self,
         py: Python<'_>,
+        counted: &Counted,
         ask: impl FnOnce(&mut Sessions, Duration) -> Handling + Send,
     ) -> PyResult<Handling> {
         raised();
         let answer = py.detach(|| {
             let now = self.began.elapsed();
-            self.lock().as_mut().map(|sessions| ask(sessions, now))
+            self.lock().get_mut(counted).map(|sessions| ask(sessions, now))
         });
         self.sound(py)?;
         answer.ok_or_else(|| error::compaction(py, "nothing was looked at yet"))
     }
+}
+
+fn counted(reader: &Reader) -> Counted {
+    let model = reader.model.as_ref().map(|model| model.id.clone());
+    (reader.counter.name().to_owned(), model)
 }
 
 fn recipient(reader: &Reader) -> Recipient {

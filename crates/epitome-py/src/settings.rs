@@ -12,7 +12,7 @@ use epitome::trigger::{Condition, Measurements, Trigger};
 use epitome::wire::Format;
 use epitome::{Compactor, Pin, Request, Tail, Target, Task};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList};
+use pyo3::types::{PyBool, PyDict, PyInt, PyList};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -67,10 +67,17 @@ pub(crate) struct Reader {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a pin is words that a message says, or its index, from 0")]
 enum SaidPin {
     Entry(usize),
     Text(String),
+}
+
+impl Reader {
+    /// The same, with a window where none was known.
+    pub(crate) fn within(self, window: Option<u64>) -> Self {
+        Reader { window: self.window.or(window), ..self }
+    }
 }
 
 impl Settings {
@@ -85,6 +92,8 @@ impl Settings {
                 settings.set(name.extract()?, &value)?;
             }
         }
+        let py = options.py();
+        settings.model.as_deref().map_or(Ok(()), |name| settings.named(py, name).map(drop))?;
         Ok(settings)
     }
 
@@ -148,13 +157,7 @@ impl Settings {
         let tokenizer =
             self.model.as_ref().or(own.as_ref()).and_then(|name| registry.tokenizer(name));
         let model = match (&self.model, &own) {
-            (Some(name), _) => match registry.find(name) {
-                Ok(model) => Some(model.clone()),
-                Err(_) if self.counter.is_some() || tokenizer.is_some() => {
-                    Some(registry.presume(name))
-                }
-                Err(unknown) => return Err(error::option(py, "model", unknown)),
-            },
+            (Some(name), _) => Some(self.named(py, name)?),
             (None, Some(own)) => registry.get(own).cloned(),
             (None, None) => None,
         };
@@ -165,6 +168,21 @@ impl Settings {
         };
         let window = self.window.or(model.as_ref().and_then(Model::most_input));
         Ok(Reader { counter, model: model.map(Arc::new), window })
+    }
+
+    /// The model of a name, presumed where it isn't known but something says how to count for it.
+    ///
+    /// # Errors
+    /// Nothing does.
+    fn named(&self, py: Python<'_>, name: &str) -> PyResult<Model> {
+        let registry = Registry::built_in();
+        match registry.find(name) {
+            Ok(model) => Ok(model.clone()),
+            Err(_) if self.counter.is_some() || registry.tokenizer(name).is_some() => {
+                Ok(registry.presume(name))
+            }
+            Err(unknown) => Err(error::option(py, "model", unknown)),
+        }
     }
 
     /// What compacts this request. What a window allows is at most half of it, where no target is said.
@@ -325,6 +343,9 @@ fn built_in(name: &str) -> Arc<dyn TokenCounter> {
 
 /// A value, as a settings file would say it.
 fn read<T: DeserializeOwned>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
+    if value.is_instance_of::<PyInt>() && value.lt(0)? {
+        return Err(error::option(value.py(), name, format!("{value} is less than 0")));
+    }
     let json = Written::value(value).map_err(|fault| error::option(value.py(), name, fault))?;
     serde_json::from_slice(&json).map_err(|fault| {
         let said = fault.to_string();
@@ -337,6 +358,10 @@ fn read<T: DeserializeOwned>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T
 fn target(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Target> {
     let text = match value.extract::<u64>() {
         Ok(tokens) if !value.is_instance_of::<PyBool>() => tokens.to_string(),
+        Err(_) if value.is_instance_of::<PyInt>() => {
+            let what = format!("{value} is no number of tokens: from 1 on, as far as 64 bits go");
+            return Err(error::option(value.py(), name, what));
+        }
         _ => read(name, value)?,
     };
     text.parse().map_err(|fault| error::option(value.py(), name, fault))
@@ -371,7 +396,7 @@ fn steps(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Step>> {
     }
     let step = |step: Bound<'_, PyAny>| {
         Ok(if step.is_callable() {
-            Step::Python(Arc::new(PythonStrategy::new(&step)?))
+            Step::Python(Arc::new(PythonStrategy::new(&step)))
         } else {
             Step::Named(read(name, PyList::new(step.py(), [step])?.as_any())?)
         })

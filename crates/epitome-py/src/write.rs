@@ -11,6 +11,9 @@ use crate::error::{Place, input};
 /// How deep lists and dicts may stand in each other; a list that contains itself has no end.
 const DEEPEST: usize = 500;
 
+/// How many elements are written at a time.
+const PIECE: usize = 256;
+
 /// The JSON of an object, and which of the caller's objects stand where in it.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
@@ -19,6 +22,8 @@ pub(crate) struct Written {
     pub(crate) members: Vec<(String, Range<usize>, Py<PyAny>)>,
     /// The elements of a list, or of the lists that a dict's members are.
     pub(crate) elements: Vec<(Range<usize>, Py<PyAny>)>,
+    /// Which of the elements are of which list; a dict's member has a name.
+    pub(crate) lists: Vec<(Option<String>, Py<PyAny>, Range<usize>)>,
 }
 
 /// Why an object isn't JSON, and where: the innermost place first.
@@ -36,7 +41,7 @@ impl Written {
         let is_list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
         let outcome = match object.cast::<PyDict>() {
             Ok(dict) => written.body(dict),
-            Err(_) if is_list => written.list(object),
+            Err(_) if is_list => written.list(object, None),
             Err(_) => {
                 Err(fault(format!("{} is neither a list of messages nor a request", kind(object))))
             }
@@ -61,15 +66,17 @@ impl Written {
 
     fn body(&mut self, dict: &Bound<'_, PyDict>) -> Outcome {
         let mut before = b'{';
-        for (key, value) in dict.iter() {
+        // At once: others may add members while a list of it is written.
+        let items: Vec<_> = dict.iter().collect();
+        for (key, value) in items {
             self.text.push(before);
             before = b',';
-            let name = said(&key)?.to_owned();
+            let name = text(&key)?.to_owned();
             quote(&mut self.text, &name);
             self.text.push(b':');
             let start = self.text.len();
             let within = if value.is_instance_of::<PyList>() {
-                self.list(&value)
+                self.list(&value, Some(&name))
             } else {
                 write(&mut self.text, &value, 1)
             };
@@ -80,10 +87,15 @@ impl Written {
         Ok(())
     }
 
-    fn list(&mut self, list: &Bound<'_, PyAny>) -> Outcome {
+    fn list(&mut self, list: &Bound<'_, PyAny>, name: Option<&str>) -> Outcome {
+        let first = self.elements.len();
         let items = list.try_iter().map_err(|error| fault(error.to_string()))?;
         let mut before = b'[';
         for (nth, item) in items.enumerate() {
+            if nth % PIECE == PIECE - 1 {
+                // Other threads go on meanwhile, such as that of an event loop.
+                list.py().detach(|| ());
+            }
             let item = item.map_err(|error| fault(error.to_string()))?;
             self.text.push(before);
             before = b',';
@@ -92,6 +104,8 @@ impl Written {
             self.elements.push((start..self.text.len(), item.unbind()));
         }
         close(&mut self.text, before, *b"[]");
+        let of = first..self.elements.len();
+        self.lists.push((name.map(str::to_owned), list.clone().unbind(), of));
         Ok(())
     }
 }
@@ -115,7 +129,7 @@ fn kind(object: &Bound<'_, PyAny>) -> String {
 
 fn write(out: &mut Vec<u8>, value: &Bound<'_, PyAny>, depth: usize) -> Outcome {
     if value.is_instance_of::<PyString>() {
-        quote(out, said(value)?);
+        quote(out, text(value)?);
         return Ok(());
     }
     if depth > DEEPEST {
@@ -126,7 +140,7 @@ fn write(out: &mut Vec<u8>, value: &Bound<'_, PyAny>, depth: usize) -> Outcome {
         for (key, value) in dict.iter() {
             out.push(before);
             before = b',';
-            let name = said(&key)?;
+            let name = text(&key)?;
             quote(out, name);
             out.push(b':');
             write(out, &value, depth + 1).map_err(|fault| fault.at(Place::Key(name.to_owned())))?;
@@ -189,7 +203,14 @@ fn number(out: &mut Vec<u8>, value: &Bound<'_, PyAny>, kind: &Bound<'_, PyAny>) 
 }
 
 /// What a string says.
-fn said<'a>(value: &'a Bound<'_, PyAny>) -> Result<&'a str, Fault> {
+///
+/// # Errors
+/// It isn't Unicode.
+pub(crate) fn said<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+    text(value).map_err(|fault| input(value.py(), &fault.what, &[]))
+}
+
+fn text<'a>(value: &'a Bound<'_, PyAny>) -> Result<&'a str, Fault> {
     let Ok(text) = value.cast::<PyString>() else {
         return Err(fault(format!("{} is the key of a dict, where JSON has strings", kind(value))));
     };

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, Union
 
 from . import _native
+from .archive import Archive
 from .receipt import Receipt
-from .summary import Summarizer, Summarizers, adrive, chain, drive
+from .strategy import Counter, Strategy, Trigger, asked
+from .summary import Summarizer, Summarizers, adrive, chain, drive, threaded
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Unpack as Unpack
+else:
+    # Python 3.10 has none; who asks for the types of a function's arguments finds a name there, too.
+    Unpack = getattr(typing, "Unpack", typing.Optional)
 
-    from .archive import Archive
-    from .strategy import Counter, Strategy, Trigger
+Archives = Union[Archive, str, PathLike[str]]
+"""An archive, or the folder of one."""
 
 Messages = TypeVar("Messages", bound=Sequence[Any] | Mapping[str, Any] | bytes | str)
 """Messages: a list of dicts, a whole request in a dict, or JSON. What comes out has the same form."""
@@ -99,11 +106,10 @@ class Compactor:
         messages: Messages,
         *,
         format: str | None = None,
-        archive: Archive | None = None,
-        session: str | None = None,
+        archive: Archives | None = None,
     ) -> Outcome[Messages]:
         """Compacts ``messages``, and keeps what that hides in ``archive`` first. ``format`` is found if it isn't said."""
-        compaction = self._begin(messages, format, archive, session)
+        compaction = self._begin(messages, format, archive)
         drive(compaction, self._summarizers)
         return _done(compaction)
 
@@ -112,28 +118,27 @@ class Compactor:
         messages: Messages,
         *,
         format: str | None = None,
-        archive: Archive | None = None,
-        session: str | None = None,
+        archive: Archives | None = None,
     ) -> Outcome[Messages]:
         """The same without blocking the event loop; summarizers may be async. A cancelled task leaves all as it was."""
-        compaction = self._begin(messages, format, archive, session)
+        compaction = await threaded(self._begin, messages, format, archive)
         await adrive(compaction, self._summarizers)
-        return _done(compaction)
+        return await threaded(_done, compaction)
 
     def plan(self, messages: Messages, *, format: str | None = None) -> Receipt:
         """What :meth:`compact` would do."""
         return self.compact(messages, format=format).receipt
 
-    def _begin(self, messages: Any, format: str | None, archive: Archive | None, session: str | None) -> _native.Compaction:
-        request = _native.Request(messages, format)
-        return self._native.begin(request, archive._native if archive else None, session)
+    def _begin(self, messages: Any, format: str | None, archive: Archives | None) -> _native.Compaction:
+        opened = Archive.of(archive)._native if archive is not None else None
+        return self._native.begin(_native.Request(messages, format), opened)
 
 
 def compact(
     messages: Messages,
     *,
     format: str | None = None,
-    archive: Archive | None = None,
+    archive: Archives | None = None,
     summarizer: Summarizers | None = None,
     **options: Unpack[Options],
 ) -> Messages:
@@ -152,7 +157,7 @@ async def acompact(
     messages: Messages,
     *,
     format: str | None = None,
-    archive: Archive | None = None,
+    archive: Archives | None = None,
     summarizer: Summarizers | None = None,
     **options: Unpack[Options],
 ) -> Messages:
@@ -174,8 +179,6 @@ def plan(messages: Messages, *, format: str | None = None, **options: Unpack[Opt
 
 def prepared(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as the native half takes them: functions of its own see dicts."""
-    from .strategy import asked
-
     asks: dict[str, Callable[[Any], Any]] = asked
     return {name: asks[name](value) if name in asks else value for name, value in options.items()}
 

@@ -42,3 +42,12 @@ class NoSummary(Exception):
 
     Any other exception of a summarizer ends the compaction, and reaches its caller as it is.
     """
+
+
+def unicode(text: str) -> bool:
+    """Whether ``text`` is Unicode: no half of a character is in it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

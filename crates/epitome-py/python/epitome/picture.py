@@ -16,7 +16,8 @@ def table(title: str, rows: Sequence[tuple[str, int, str]]) -> str:
     most = max((tokens for _, tokens, _ in rows), default=0) or 1
     lines = "".join(
         f"<tr><td>{escape(name)}</td><td align='right'>{tokens:,}</td><td>"
-        f"<svg width='{WIDTH}' height='12' role='img'><rect width='{WIDTH * tokens // most}' height='12' fill='#2563eb'/></svg>"
+        f"<svg width='{WIDTH}' height='12' role='img'>"
+        f"<rect width='{WIDTH * tokens // most}' height='12' fill='#2563eb'/></svg>"
         f"</td><td>{escape(more)}</td></tr>"
         for name, tokens, more in rows
     )

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
 from . import _native
 from .compactor import Compactor, Messages
-from .errors import RuleError
-
-if TYPE_CHECKING:
-    from .strategy import Counter
+from .errors import OptionError, RuleError
+from .strategy import Counter
 
 
 @dataclass(frozen=True)
@@ -153,6 +151,8 @@ def convert(messages: Messages, to: str, *, format: str | None = None) -> Conver
     >>> convert([{"role": "user", "content": "Go."}], "anthropic:claude-opus-5-5").request["messages"]
     [{'role': 'user', 'content': 'Go.'}]
     """
+    if not isinstance(to, str):
+        raise OptionError(f"to: the name of a format is wanted, not a {type(to).__name__}", field="to")
     name, _, model = to.partition(":")
     text, report = _native.translate(_native.Request(messages, format), name, model or None)
     told = json.loads(report)

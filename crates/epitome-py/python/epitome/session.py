@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import sleep
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from . import _native
-from .compactor import prepared
+from .compactor import Options, Unpack, prepared
 from .receipt import Receipt
-from .summary import Summarizers, adrive, chain, drive
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from .compactor import Options
+from .summary import Summarizers, adrive, chain, drive, threaded
 
 Whole = TypeVar("Whole")
 """A list of messages, or a whole request."""
@@ -25,6 +21,10 @@ Whole = TypeVar("Whole")
 
 WAIT = 0.01
 """Seconds between two looks at a conversation that another thread or task is compacting."""
+
+
+RECEIPTS = 100
+"""How many receipts are kept of compactions."""
 
 
 def _waits(send: object, begun: object) -> bool:
@@ -70,8 +70,8 @@ class Session:
         """All that was said."""
         self.looked: Look | None = None
         """What the last look came to."""
-        self.receipts: list[Receipt] = []
-        """What each compaction did."""
+        self.receipts: deque[Receipt] = deque(maxlen=RECEIPTS)
+        """What each of the newest 100 compactions did, the newest last."""
         self._request = dict(request or {})
         lists = [key for key in ("input", "contents") if key in self._request]
         self._key = lists[0] if lists else "messages"
@@ -87,7 +87,7 @@ class Session:
     def view(self) -> list[Any]:
         """The messages to send now; where it is time, they are compacted first.
 
-        With ``request``, tools and system prompt count too.
+        With ``request``, tools and system prompt count too. What is added meanwhile is in the next view.
         """
         return self._list(self.fit(self._whole()))
 
@@ -96,41 +96,44 @@ class Session:
         return self._list(await self.afit(self._whole()))
 
     def _whole(self) -> Any:
-        return {**self._request, self._key: self.messages} if self._request else self.messages
+        # A copy: other threads may add messages meanwhile.
+        messages = list(self.messages)
+        return {**self._request, self._key: messages} if self._request else messages
 
     def _list(self, whole: Any) -> list[Any]:
         messages: list[Any] = whole[self._key] if self._request else whole
         return messages
 
-    def fit(self, messages: Whole) -> Whole:
+    def fit(self, messages: Whole, *, window: int | None = None) -> Whole:
         """What to send of ``messages``, all that was said in a conversation so far: a list, or a whole request.
 
-        The conversation is known again by what it says, so that one session may be asked for several.
+        The conversation is known again by what it says, so that one session may be asked for several. Each request is
+        counted for its own model, if none was named. ``window`` is that of the model where nothing else says it.
         """
         request = _native.Request(messages, self._format)
-        send, stats, begun = self._native.look(request)
+        send, stats, begun = self._native.look(request, window)
         while _waits(send, begun):
             sleep(WAIT)
-            send, stats, begun = self._native.look(request)
+            send, stats, begun = self._native.look(request, window)
         if begun is not None:
             with self._given_back(begun):
                 drive(begun.compaction, self._summarizers)
-        sent: Whole = self._sent(request, send, stats, begun)
+        sent: Whole = self._sent(request, window, send, stats, begun)
         return sent
 
-    async def afit(self, messages: Whole) -> Whole:
+    async def afit(self, messages: Whole, *, window: int | None = None) -> Whole:
         """The same without blocking the event loop; summarizers may be async."""
         import asyncio
 
-        request = await asyncio.to_thread(_native.Request, messages, self._format)
-        send, stats, begun = await asyncio.to_thread(self._native.look, request)
+        request = await threaded(_native.Request, messages, self._format)
+        send, stats, begun = await threaded(self._native.look, request, window)
         while _waits(send, begun):
             await asyncio.sleep(WAIT)
-            send, stats, begun = await asyncio.to_thread(self._native.look, request)
+            send, stats, begun = await threaded(self._native.look, request, window)
         if begun is not None:
             with self._given_back(begun):
                 await adrive(begun.compaction, self._summarizers)
-        sent: Whole = self._sent(request, send, stats, begun)
+        sent: Whole = await threaded(self._sent, request, window, send, stats, begun)
         return sent
 
     @contextmanager
@@ -142,12 +145,12 @@ class Session:
             self._native.commit(begun)
             raise
 
-    def _sent(self, request: _native.Request, send: Any, stats: str, begun: _native.Begun | None) -> Any:
+    def _sent(self, request: _native.Request, window: int | None, send: Any, stats: str, begun: _native.Begun | None) -> Any:
         adopted = begun is not None and self._native.commit(begun)
         if begun is not None:
             self.receipts.append(Receipt.from_json(begun.compaction.outcome()[1]))
         if send is None or adopted:
-            send, stats, _ = self._native.show(request)
+            send, stats, _ = self._native.show(request, window)
         told = json.loads(stats)
         after = told["after"]
         reason = begun.cause if begun is not None else told["reason"]

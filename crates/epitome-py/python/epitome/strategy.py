@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .errors import OptionError, unicode
+
 Counter = Callable[[str], int | tuple[int, int]]
 """A function from a text to its tokens; for an estimate, to tokens and the upper edge of its error."""
 
@@ -87,10 +89,27 @@ def _strategy(strategy: Strategy) -> Any:
     def propose(told: dict[str, Any]) -> Iterable[tuple[int, str | None]]:
         parts = tuple(Part(**part) for part in told["parts"])
         edits = strategy(StrategyContext(told["tokens"], told["target"], parts))
-        return [(edit.part.slot, edit.text) for edit in edits]
+        if not isinstance(edits, Iterable):
+            raise _wrong(f"{name} returned a {type(edits).__name__}, not Edits")
+        slots = {part.slot for part in parts}
+        return [_edit(name, edit, slots) for edit in edits]
 
-    propose.__name__ = getattr(strategy, "__name__", type(strategy).__name__)
+    name = propose.__name__ = getattr(strategy, "__name__", type(strategy).__name__)
     return propose
+
+
+def _edit(name: str, edit: object, slots: set[int]) -> tuple[int, str | None]:
+    if not isinstance(edit, Edit) or not isinstance(edit.part, Part):
+        raise _wrong(f"{name} proposed {edit!r:.100}, which is no Edit of a Part")
+    if edit.part.slot not in slots:
+        raise _wrong(f"{name} edits a part ({edit.part.slot}) that isn't among those that may be edited")
+    if edit.text is not None and not (isinstance(edit.text, str) and unicode(edit.text)):
+        raise _wrong(f"{name} proposed the text {edit.text!r:.100}: whole characters in a str are wanted, or None")
+    return edit.part.slot, edit.text
+
+
+def _wrong(what: str) -> OptionError:
+    return OptionError(f"strategies: {what}", field="strategies")
 
 
 asked: dict[str, Callable[[Any], Any]] = {"trigger": _trigger, "strategies": _strategies}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, TypeVar, Union
 
-from .errors import NoSummary, OptionError
+from .errors import NoSummary, OptionError, unicode
 
 if TYPE_CHECKING:
     from . import _native
@@ -37,6 +37,8 @@ class Summary:
     input_tokens: int = 0
     output_tokens: int = 0
 
+
+Result = TypeVar("Result")
 
 Answer = Union[str, Summary]
 """What a summarizer returns."""
@@ -103,7 +105,7 @@ async def adrive(compaction: _native.Compaction, summarizers: Sequence[Summarize
     import asyncio
 
     try:
-        while (asks := await asyncio.to_thread(compaction.run)) is not None:
+        while (asks := await threaded(compaction.run)) is not None:
             tasks = [
                 asyncio.ensure_future(_ask(compaction, number, summarizers[nth], _request(request, prompt)))
                 for number, nth, request, prompt in asks
@@ -125,13 +127,26 @@ async def _ask(compaction: _native.Compaction, number: int, summarizer: Summariz
         if asyncio.iscoroutinefunction(summarizer.call):
             answer = await summarizer.call(request)
         else:
-            answer = await asyncio.to_thread(summarizer.call, request)
+            answer = await threaded(summarizer.call, request)
             if isinstance(answer, Awaitable):
                 answer = await answer
     except NoSummary as none:
         compaction.fail(number, str(none))
         return
-    _supply(compaction, number, answer)
+    await threaded(_supply, compaction, number, answer)
+
+
+async def threaded(call: Callable[..., Result], *words: object) -> Result:
+    """``call`` in a thread. No future carries ``StopIteration``: as in any coroutine it becomes a ``RuntimeError``."""
+    import asyncio
+
+    def within() -> Result:
+        try:
+            return call(*words)
+        except StopIteration as error:
+            raise RuntimeError("a function raised StopIteration") from error
+
+    return await asyncio.to_thread(within)
 
 
 def _request(text: str, prompt: str) -> SummaryRequest:
@@ -151,4 +166,9 @@ def _supply(compaction: _native.Compaction, number: int, answer: object) -> None
         answer = Summary(answer)
     if not isinstance(answer, Summary):
         raise OptionError(f"summarizer: it returned a {type(answer).__name__}, not a str or Summary", field="summarizer")
+    if not isinstance(answer.text, str) or not unicode(answer.text):
+        raise OptionError("summarizer: the text of a Summary is a str of whole characters", field="summarizer")
+    for tokens in (answer.input_tokens, answer.output_tokens):
+        if not isinstance(tokens, int) or not 0 <= tokens < 1 << 64:
+            raise OptionError(f"summarizer: {tokens!r} is no number of tokens", field="summarizer")
     compaction.supply(number, answer.text, answer.input_tokens, answer.output_tokens)

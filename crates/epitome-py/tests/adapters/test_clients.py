@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import epitome
@@ -201,6 +202,48 @@ def test_crewai_is_kept_inside_its_window() -> None:
         assert epitome.count(wire).tokens < 2_000 and epitome.check(wire, format="openai-chat") == []
     assert hook.receipts and messages[0] is first[0] and messages[1] is first[1]
     assert "raw_tool_call_parts" in messages[-2]
+    for model, is_smaller in (("openai/gpt-4o", True), ("my-own", False)):
+        context = hooks.LLMCallHookContext(messages=[{"role": "user", "content": "Look. " * 500}] * 500)
+        context.llm = SimpleNamespace(model=model)
+        EpitomeHook()(context)
+        assert (len(context.messages) < 500) == is_smaller
+
+
+def test_images_of_smolagents_count_and_leave_a_mark() -> None:
+    smolagents: Any = pytest.importorskip("smolagents")
+    from epitome.adapters.smolagents import EpitomeModel
+    from PIL import Image
+
+    def message(role: str, *content: Any) -> Any:
+        blocks = [
+            {"type": "text", "text": one} if isinstance(one, str) else {"type": "image", "image": one} for one in content
+        ]
+        return smolagents.ChatMessage(smolagents.MessageRole(role), blocks)
+
+    class Under(smolagents.Model):  # type: ignore[misc]
+        pass
+
+    large = EpitomeModel(Under(model_id="gpt-5"))
+    large.shown([message("user", "Look.", Image.new("RGB", (2000, 2000)))] * 30)
+    assert large.session.looked is not None and large.session.looked.tokens > 30 * 500
+
+    pictures = [Image.new("RGB", (64, 64), (nth, 0, 0)) for nth in range(41)]
+    messages = [message("user", "Task", pictures[40])]
+    for nth in range(20):
+        call = [{"id": "c", "type": "function", "function": {"name": "look", "arguments": {"n": nth}}}]
+        messages.append(message("tool-call", f"Calling tools:\n{call}"))
+        messages.append(message("tool-response", "Observation:\n" + "refused\n" * 200, pictures[nth]))
+        messages.append(message("user", f"Look at this, number {nth}.", pictures[20 + nth]))
+    for strategies in ("media", "excerpts", "outputs", "ladder"):
+        options: Any = {"target": "40%", "strategies": strategies, "trigger": lambda sizes: "long"}
+        shown = EpitomeModel(Under(model_id="gpt-5"), **options).shown(messages)
+        for one in shown:
+            same = [was for was in messages if was is one]
+            was = next((was for was in messages if was.role == one.role and was.content[0] == one.content[0]), None)
+            images = [block["image"] for block in one.content if block["type"] == "image"]
+            assert all(any(image is picture for picture in pictures) for image in images)
+            if not same and not images and (was is not None or one.role == smolagents.MessageRole.TOOL_RESPONSE):
+                assert "image" in str(one.content), one.content
 
 
 def test_smolagents_are_kept_inside_their_window() -> None:

@@ -109,6 +109,42 @@ def test_an_edited_message_keeps_what_isnt_edited() -> None:
     assert shown[3] is history[3]
 
 
+ODD: list[dict[str, Any]] = [
+    {"type": "video", "base64": "QUJD", "mime_type": "video/mp4"},
+    {"type": "text-plain", "base64": "QUJD", "mime_type": "text/plain"},
+    {"type": "media", "file_uri": "gs://bucket/file", "mime_type": "video/mp4"},
+    {"type": "image", "file_id": "file-1"},
+    {"type": "image", "image": {"format": "png", "source": {"bytes": b"\x89PNG"}}},
+    {"cachePoint": {"type": "default"}},
+    {"type": "tool_use"},
+    {"type": "of tomorrow", "data": b"\xff"},
+]
+
+
+@pytest.mark.parametrize("block", ODD, ids=lambda block: str(block.get("type")))
+def test_blocks_that_nobody_knows_come_through(block: dict[str, Any]) -> None:
+    text = {"type": "text", "text": "output line\n" * 400}
+    call = {"name": "look", "args": {}, "id": "c1", "type": "tool_call"}
+    history: list[AnyMessage] = [
+        HumanMessage([{"type": "text", "text": "Look."}, block]),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage([text, block], tool_call_id="c1"),
+        AIMessage([text, block]),
+        *[one for _ in range(20) for one in (HumanMessage("Go on."), AIMessage("Nothing is left to do here."))],
+    ]
+
+    def short(context: epitome.StrategyContext) -> list[epitome.Edit]:
+        return [epitome.Edit(part, "Seen.") for part in context.parts if part.entry == 3 and part.kind == "text"]
+
+    for strategies in ([short], "outputs", "ladder", "media,fold"):
+        session = epitome.Session(trigger=long, target="60%", strategies=strategies, format="openai-chat")
+        shown = Objects(session, said, made).fit([*history, HumanMessage("And now?")])
+        assert len(session.receipts) == 1
+        if strategies == [short]:
+            assert shown[:3] == history[:3] and all(one is was for one, was in zip(shown[:3], history[:3], strict=True))
+            assert shown[3] is not history[3] and shown[3].content[1:] == [block]
+
+
 class Model(BaseChatModel):
     """Calls a tool so many times, and remembers what it was shown."""
 

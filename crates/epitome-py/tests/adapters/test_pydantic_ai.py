@@ -18,12 +18,19 @@ from pydantic_ai import Agent
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
     BinaryContent,
+    CachePoint,
+    DocumentUrl,
+    FilePart,
     ImageUrl,
     ModelMessage,
+    ModelMessagesTypeAdapter,
     ModelRequest,
     ModelResponse,
+    NativeToolCallPart,
+    NativeToolReturnPart,
     RetryPromptPart,
     SystemPromptPart,
+    TextContent,
     TextPart,
     ThinkingPart,
     ToolCallPart,
@@ -33,8 +40,11 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=200)
-media = st.just(ImageUrl("https://example.com/a.png")) | st.just(BinaryContent(b"\x89PNG", media_type="image/png"))
-prompts = words | st.lists(words | media, min_size=1, max_size=3)
+PICTURE = BinaryContent(b"\x89PNG" * 300, media_type="image/png")
+media = st.sampled_from([ImageUrl("https://example.com/a.png"), PICTURE, DocumentUrl("https://example.com/a.pdf")])
+prompts: Any = words | st.lists(
+    words | media | st.builds(TextContent, words) | st.just(CachePoint()), min_size=1, max_size=3
+)
 
 
 def long(sizes: epitome.Measurements) -> str | None:
@@ -54,11 +64,23 @@ def turns(draw: st.DrawFn) -> list[ModelMessage]:
         ]
         thought = [ThinkingPart(draw(words))] if draw(st.booleans()) else []
         spoken = [TextPart(draw(words))] if draw(st.booleans()) else []
-        messages.append(ModelResponse([*thought, *spoken, *calls]))
+        native: list[Any] = []
+        if draw(st.booleans()):
+            number = str(draw(st.uuids()))
+            native = [
+                NativeToolCallPart("web_search", {"q": draw(words)}, number),
+                NativeToolReturnPart("web_search", draw(words), number),
+                FilePart(PICTURE),
+            ]
+        messages.append(ModelResponse([*thought, *native, *spoken, *calls]))
         returned: list[Any] = [
             RetryPromptPart(draw(words), tool_name="run", tool_call_id=call.tool_call_id)
             if draw(st.integers(0, 4)) == 0
-            else ToolReturnPart("run", draw(words | st.builds(lambda a: {"said": a}, words)), call.tool_call_id)
+            else ToolReturnPart(
+                "run",
+                draw(words | st.builds(lambda a: {"said": a}, words) | st.lists(words | st.just(PICTURE), min_size=1)),
+                call.tool_call_id,
+            )
             for call in calls
         ]
         messages.append(ModelRequest(returned))
@@ -69,7 +91,11 @@ def turns(draw: st.DrawFn) -> list[ModelMessage]:
 histories = st.lists(turns(), min_size=3, max_size=12).map(lambda turns: [message for turn in turns for message in turn])
 
 
-@given(histories, st.sampled_from(["60%", "30%"]), st.sampled_from(["ladder", "outputs,arguments", "excerpts,fold"]))
+@given(
+    histories,
+    st.sampled_from(["60%", "30%"]),
+    st.sampled_from(["ladder", "outputs,arguments", "excerpts,fold", "media,reasoning"]),
+)
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_messages_come_back_as_they_were_or_valid(history: list[ModelMessage], target: str, strategies: str) -> None:
     session = epitome.Session(trigger=long, target=target, format="openai-chat", strategies=strategies)
@@ -88,6 +114,75 @@ def test_messages_come_back_as_they_were_or_valid(history: list[ModelMessage], t
             if isinstance(part, ToolReturnPart):
                 assert part.tool_call_id in asked and part.tool_name == "run"
     assert epitome.check([one for message in shown for one in said(message)], format="openai-chat") == []
+    assert ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(shown))
+    kept = [id(part) for message in history for part in message.parts]
+    for message in shown[:-1]:
+        for part in message.parts:
+            # What isn't a text, a result or arguments is shown as it was, or not at all.
+            assert id(part) in kept or isinstance(
+                part, (TextPart, ToolCallPart, ToolReturnPart, RetryPromptPart, UserPromptPart)
+            )
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        ThinkingPart("thought " * 500),
+        NativeToolReturnPart("web_search", "result " * 500, "n1"),
+        FilePart(PICTURE),
+    ],
+    ids=lambda part: part.part_kind,
+)
+async def test_all_parts_of_an_answer_count(part: Any) -> None:
+    def history(*parts: Any) -> list[ModelMessage]:
+        turn: list[ModelMessage] = [ModelRequest([UserPromptPart("Go on.")]), ModelResponse([*parts, TextPart("Next.")])]
+        return turn * 20
+
+    sizes = []
+    for messages in (history(), history(part)):
+        told = EpitomeHistory(window=1_000_000)
+        assert await told(messages) == messages and told.session.looked is not None
+        sizes.append(told.session.looked.tokens)
+    assert sizes[1] > sizes[0] + 20 * 50
+
+
+async def test_who_answered_last_says_the_window() -> None:
+    turn: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("Look at a port. " * 50)]),
+        ModelResponse([TextPart("Seen.")], model_name="gpt-4o"),
+    ]
+    history = EpitomeHistory()
+    assert len(await history(turn * 2_000)) < 4_000
+    silent = EpitomeHistory()
+    assert await silent(turn[:1]) == turn[:1] and silent.session.looked is None
+
+
+def test_media_that_leave_are_named() -> None:
+    history: list[ModelMessage] = [ModelRequest([UserPromptPart("Find it.")])]
+    for nth in range(20):
+        returned = ToolReturnPart("look", ["Seen.", PICTURE], f"c{nth}")
+        history.append(ModelResponse([ToolCallPart("look", {"nth": nth}, f"c{nth}")]))
+        history.append(ModelRequest([returned, UserPromptPart([f"Picture {nth}", PICTURE, "and text"])]))
+    session = epitome.Session(trigger=long, target="10%", strategies="media", format="openai-chat")
+    shown = Objects(session, said, made).fit([*history, ModelRequest([UserPromptPart("And now?")])])
+    assert len(shown) == len(history) + 1
+    answer, asked = shown[2].parts
+    assert isinstance(answer, ToolReturnPart) and isinstance(asked, UserPromptPart)
+    content: Any = answer.content
+    assert content[0] == "Seen." and "image" in content[1] and answer.tool_name == "look"
+    assert asked.content[0] == "Picture 0" and "image" in str(asked.content[1]) and asked.content[2] == "and text"
+
+
+def test_the_frame_of_a_retry_is_said_once() -> None:
+    history: list[ModelMessage] = [ModelRequest([UserPromptPart("Go.")])]
+    for nth in range(20):
+        history.append(ModelResponse([ToolCallPart("run", {"nth": nth}, f"c{nth}")]))
+        history.append(ModelRequest([RetryPromptPart("bad value\n" * 200, tool_name="run", tool_call_id=f"c{nth}")]))
+    session = epitome.Session(trigger=long, target="10%", strategies="excerpts", format="openai-chat", stop="at-end")
+    shown = Objects(session, said, made).fit([*history, ModelRequest([UserPromptPart("Go on.")])])
+    part = shown[2].parts[0]
+    assert isinstance(part, RetryPromptPart) and part is not history[2].parts[0]
+    assert part.model_response().count("Fix the errors and try again.") == 1 and "elided" in part.model_response()
 
 
 async def test_an_agent_works_past_its_window() -> None:

@@ -10,12 +10,13 @@
 
 Then ``client.chat.completions.create(**call)``. So it is with ``client.responses.create`` (``input=``),
 ``client.messages.create`` (Anthropic's) and ``client.models.generate_content`` (``contents=``). What these clients
-answer may be put among the messages as it is. What stands in Google's ``config`` isn't counted.
+answer may be put among the messages as it is. A call that has no list of messages goes through as it is: ``input="hello"``.
+What stands in Google's ``config`` isn't counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import InputError
@@ -28,13 +29,13 @@ BESIDES = ("model", "system", "instructions", "tools", "max_tokens", "thinking")
 def fitted(session: Session, **call: Any) -> dict[str, Any]:
     """The keyword arguments ``call``, with no more messages than fit."""
     key = _key(call)
-    return Models(session, _maker(key)).fit(call, BESIDES, key)
+    return Models(session, _maker(key)).fit(call, BESIDES, key) if key else call
 
 
 async def afitted(session: Session, **call: Any) -> dict[str, Any]:
     """The same without blocking the event loop."""
     key = _key(call)
-    return await Models(session, _maker(key)).afit(call, BESIDES, key)
+    return await Models(session, _maker(key)).afit(call, BESIDES, key) if key else call
 
 
 def _maker(key: str) -> Callable[[Message], Any]:
@@ -46,8 +47,13 @@ def _maker(key: str) -> Callable[[Message], Any]:
     return content
 
 
-def _key(call: dict[str, Any]) -> str:
-    for key in ("messages", "input", "contents"):
-        if isinstance(call.get(key), (list, tuple)):
-            return key
+def _key(call: dict[str, Any]) -> str | None:
+    """Which argument is the list of messages; none where what is sent is a text, or texts, or one message."""
+    given = [key for key in ("messages", "input", "contents") if key in call]
+    for key in given:
+        if isinstance(call[key], (list, tuple)):
+            is_of_messages = all(isinstance(one, Mapping) or hasattr(one, "model_dump") for one in call[key])
+            return key if is_of_messages else None
+    if given:
+        return None
     raise InputError("a list of messages is wanted: messages=, input= or contents=", field="messages")

@@ -13,13 +13,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from crewai.hooks import LLMCallHookContext
 
 from ..archive import Archive
-from ..compactor import Compactor
 from ..receipt import Receipt
+from ..session import RECEIPTS
+from .guard import Compactors
 from .objects import owned, plain
 
 if TYPE_CHECKING:
@@ -40,18 +42,20 @@ class EpitomeHook:
     def __init__(
         self, *, archive: Archive | None = None, summarizer: Summarizers | None = None, **options: Unpack[Options]
     ) -> None:
-        self.receipts: list[Receipt] = []
-        """What each compaction did."""
+        self.receipts: deque[Receipt] = deque(maxlen=RECEIPTS)
+        """What each of the newest 100 compactions did, the newest last."""
         self._archive = archive
-        when_due: Any = {"trigger": "80%", **options}
-        self._compactor = Compactor(summarizer=summarizer, **when_due)
+        self._compactors = Compactors(summarizer, {"trigger": "80%", **options})
 
     def __call__(self, context: LLMCallHookContext) -> None:
         messages: Any = context.messages
         said = [plain({name: message[name] for name in SENT if name in message}) for message in messages]
         if not said:
             return
-        outcome = self._compactor.compact(said, format="openai-chat", archive=self._archive)
-        if outcome.receipt.triggered:
+        # What CrewAI says of windows is a guess where it doesn't know the model: its name says more.
+        model = getattr(getattr(context, "llm", None), "model", None)
+        request = {"model": model, "messages": said} if isinstance(model, str) else {"messages": said}
+        outcome = self._compactors.compact(request, "openai-chat", self._archive, None)
+        if outcome is not None and outcome.receipt.triggered:
             self.receipts.append(outcome.receipt)
-            messages[:] = owned(messages, said, outcome.messages, dict)
+            messages[:] = owned(messages, said, outcome.messages["messages"], dict)

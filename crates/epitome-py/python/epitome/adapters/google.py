@@ -3,7 +3,7 @@
 >>> from google.adk.agents import Agent
 >>> from google.adk.apps import App
 >>> from epitome.adapters.google import EpitomePlugin
->>> plugin = EpitomePlugin(model="gemini-2.5-pro")
+>>> plugin = EpitomePlugin()
 >>> app = App(name="finder", root_agent=Agent(name="finder", model="gemini-2.5-pro"), plugins=[plugin])
 
 The session of the kit keeps every event; only what the model is shown is smaller.
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from ..session import Session
+from .guard import Guard
 from .objects import Message, Models
 
 if TYPE_CHECKING:
@@ -43,14 +44,14 @@ class EpitomePlugin(BasePlugin):
     def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         super().__init__(name="epitome")
         self.session = Session(format="gemini", summarizer=summarizer, **options)
-        self._models = Models(self.session, content)
+        self._models = Models(Guard(self.session), content)
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """What the kit calls before each request; it sends what is left."""
-        request = {"contents": llm_request.contents}
+        request: dict[str, Any] = {"contents": llm_request.contents, "model": llm_request.model}
         if isinstance(llm_request.config.system_instruction, str):
             request["systemInstruction"] = {"parts": [{"text": llm_request.config.system_instruction}]}
         if llm_request.config.tools:
             request["tools"] = [tool for tool in llm_request.config.tools if isinstance(tool, types.Tool)]
-        fitted = await self._models.afit(request, ("systemInstruction", "tools"), "contents")
+        fitted = await self._models.afit(request, ("model", "systemInstruction", "tools"), "contents")
         llm_request.contents = fitted["contents"]

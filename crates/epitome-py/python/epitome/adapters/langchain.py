@@ -27,7 +27,8 @@ from langchain_core.messages import AIMessage, AnyMessage, convert_to_messages, 
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from ..session import Session
-from .objects import Message, Objects
+from .guard import Guard
+from .objects import Message, Objects, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -42,17 +43,18 @@ class EpitomeMiddleware(AgentMiddleware[Any, Any, Any]):
     def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         super().__init__()
         self.session = Session(format="openai-chat", summarizer=summarizer, **options)
-        self._objects = Objects(self.session, said, made)
+        self._objects = Objects(Guard(self.session), said, made)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
-        return handler(request.override(messages=self._objects.fit(request.messages, _frame(request))))
+        return handler(request.override(messages=self._objects.fit(request.messages, _frame(request), _window(request))))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
-        return await handler(request.override(messages=await self._objects.afit(request.messages, _frame(request))))
+        messages = await self._objects.afit(request.messages, _frame(request), _window(request))
+        return await handler(request.override(messages=messages))
 
 
 def _frame(request: ModelRequest[Any]) -> dict[str, Any]:
@@ -61,10 +63,43 @@ def _frame(request: ModelRequest[Any]) -> dict[str, Any]:
     return {"model": model if isinstance(model, str) else None, "tools": tools, "system": request.system_prompt}
 
 
+def _window(request: ModelRequest[Any]) -> int | None:
+    """The window of the model, as LangChain knows it."""
+    return (getattr(request.model, "profile", None) or {}).get("max_input_tokens")
+
+
 def said(message: AnyMessage) -> list[Message]:
     """A message as OpenAI's Chat Completions has it."""
+    content = message.content
+    if isinstance(content, list):
+        message = message.model_copy(update={"content": [_known(message, block) for block in content]})
     written: Any = convert_to_openai_messages([message])
-    return list(written)
+    return [plain(one) for one in written] if isinstance(content, list) else list(written)
+
+
+def _known(message: AnyMessage, block: Any) -> Any:
+    """A block; where OpenAI's format doesn't have it, as one of a kind that nobody reads."""
+    try:
+        convert_to_openai_messages([message.model_copy(update={"content": [block]})])
+    except Exception:  # ValueError, KeyError and others, by the kind of block
+        return {"type": "block", "block": block}
+    return block
+
+
+def _own(message: AnyMessage, content: Any) -> Any:
+    """The content, with the message's own blocks for those that are as they were."""
+    if not isinstance(content, list) or not isinstance(message.content, list):
+        return content
+    said_as: list[tuple[Any, Any]] = []
+    for block in message.content:
+        [one, *_] = said(message.model_copy(update={"content": [block], "tool_calls": []}))
+        its = one["content"]
+        said_as += [(it, block) for it in ([{"type": "text", "text": its}] if isinstance(its, str) and its else its)]
+    shown: list[Any] = []
+    for one in content:
+        at = next((at for at, (it, _) in enumerate(said_as) if it == one), None)
+        shown.append(one if at is None else said_as.pop(at)[1])
+    return shown
 
 
 def made(message: AnyMessage | None, left: dict[int, Message]) -> AnyMessage:
@@ -80,7 +115,7 @@ def made(message: AnyMessage | None, left: dict[int, Message]) -> AnyMessage:
     [was], now = before, left[0]
     update: dict[str, Any] = {}
     if now.get("content") != was.get("content"):
-        update["content"] = now.get("content") or ""
+        update["content"] = _own(message, now.get("content") or "")
     if isinstance(message, AIMessage) and now.get("tool_calls") != was.get("tool_calls"):
         arguments = {call["id"]: json.loads(call["function"]["arguments"]) for call in now.get("tool_calls", ())}
         update["tool_calls"] = [

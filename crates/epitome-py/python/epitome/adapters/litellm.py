@@ -18,9 +18,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import litellm
 from litellm.integrations.custom_logger import CustomLogger
 
 from ..session import Session
+from .guard import Guard
 from .objects import Models
 
 if TYPE_CHECKING:
@@ -33,12 +35,15 @@ BESIDES = ("model", "system", "tools")
 
 
 class EpitomeLogger(CustomLogger):
-    """Keeps the messages of each call inside the window. Options are those of :class:`epitome.Session`."""
+    """Keeps the messages of each call inside the window of its model. Options are those of :class:`epitome.Session`.
+
+    A model that neither Epitome nor LiteLLM knows is sent what came, with a warning in the log ``epitome``.
+    """
 
     def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         super().__init__()
         self.session = Session(summarizer=summarizer, **options)
-        self._models = Models(self.session)
+        self._models = Models(Guard(self.session))
 
     async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: Any, call_type: Any) -> Any:
         """The proxy's: before the call is sent on."""
@@ -50,6 +55,20 @@ class EpitomeLogger(CustomLogger):
 
     async def _fitted(self, data: Any) -> Any:
         key = next((key for key in ("messages", "input") if isinstance(data.get(key), list)), None)
-        if key is None or not all(isinstance(message, (dict,)) or hasattr(message, "model_dump") for message in data[key]):
+        if key is None or not all(isinstance(message, dict) or hasattr(message, "model_dump") for message in data[key]):
             return data
-        return await self._models.afit(data, BESIDES, key)
+        return await self._models.afit(data, BESIDES, key, _window(data))
+
+
+def _window(data: Any) -> int | None:
+    """The window of a call's model, as LiteLLM knows it."""
+    model, provider = data.get("model") or "", data.get("custom_llm_provider")
+    if not provider and "/" not in model and model not in litellm.model_cost:
+        # LiteLLM would print where its providers are listed.
+        return None
+    try:
+        known: Any = litellm.get_model_info(model, provider)
+    except Exception:  # it knows none, and has no one exception for that
+        return None
+    window = known.get("max_input_tokens")
+    return window if isinstance(window, int) and window > 0 else None

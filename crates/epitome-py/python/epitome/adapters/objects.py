@@ -7,12 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Generic, TypeVar
 
-from ..session import Session
+from ..summary import threaded
+from .guard import Fitting
 
 Object = TypeVar("Object")
 
 Message = dict[str, Any]
 """A message of OpenAI's Chat Completions."""
+
+SENT = (str, int, float, Mapping, list, tuple)
+"""What arguments are that are sent."""
 
 PLACE = "entry"
 """The member of a message that says which object it is of, and which of its messages: it comes through a compaction."""
@@ -28,7 +32,7 @@ class Objects(Generic[Object]):
 
     def __init__(
         self,
-        session: Session,
+        session: Fitting,
         say: Callable[[Object], list[Message]],
         make: Callable[[Object | None, dict[int, Message]], Object],
     ) -> None:
@@ -36,15 +40,22 @@ class Objects(Generic[Object]):
         self._say = say
         self._make = make
 
-    def fit(self, objects: Sequence[Object], frame: Mapping[str, Any] | None = None) -> list[Object]:
-        """What to send of ``objects``. ``frame`` is what is sent besides: a model, tools, a ``system`` message."""
-        said = self._said(objects)
-        return self._shown(objects, said, self.session.fit(self._whole(said, frame)))
+    def fit(
+        self, objects: Sequence[Object], frame: Mapping[str, Any] | None = None, window: int | None = None
+    ) -> list[Object]:
+        """What to send of ``objects``. ``frame`` is what is sent besides: a model, tools, a ``system`` message.
 
-    async def afit(self, objects: Sequence[Object], frame: Mapping[str, Any] | None = None) -> list[Object]:
-        """The same without blocking the event loop."""
+        ``window`` is what the framework knows of the model's.
+        """
         said = self._said(objects)
-        return self._shown(objects, said, await self.session.afit(self._whole(said, frame)))
+        return self._shown(objects, said, self.session.fit(self._whole(said, frame), window=window))
+
+    async def afit(
+        self, objects: Sequence[Object], frame: Mapping[str, Any] | None = None, window: int | None = None
+    ) -> list[Object]:
+        """The same without blocking the event loop."""
+        said = await threaded(self._said, objects)
+        return self._shown(objects, said, await self.session.afit(self._whole(said, frame), window=window))
 
     def _said(self, objects: Sequence[Object]) -> list[list[Message]]:
         return [
@@ -91,23 +102,30 @@ class Models:
     A message that isn't changed is shown as it is. ``make`` makes the client's own of one that is, which is a dict.
     """
 
-    def __init__(self, session: Session, make: Callable[[Message], Any] = lambda message: message) -> None:
+    def __init__(self, session: Fitting, make: Callable[[Message], Any] = lambda message: message) -> None:
         self.session = session
         self._make = make
 
-    def fit(self, request: Mapping[str, Any], names: Sequence[str], key: str) -> dict[str, Any]:
-        """The keyword arguments ``request``, with less in the list ``key``. ``names`` are those that count besides."""
-        said, whole = self._said(request, names, key)
-        return {**request, key: self._shown(request[key], said, self.session.fit(whole)[key])}
+    def fit(self, request: Mapping[str, Any], names: Sequence[str], key: str, window: int | None = None) -> dict[str, Any]:
+        """The keyword arguments ``request``, with less in the list ``key``. ``names`` are those that count besides.
 
-    async def afit(self, request: Mapping[str, Any], names: Sequence[str], key: str) -> dict[str, Any]:
-        """The same without blocking the event loop."""
+        ``window`` is what the framework knows of the model's.
+        """
         said, whole = self._said(request, names, key)
-        return {**request, key: self._shown(request[key], said, (await self.session.afit(whole))[key])}
+        return {**request, key: self._shown(request[key], said, self.session.fit(whole, window=window)[key])}
+
+    async def afit(
+        self, request: Mapping[str, Any], names: Sequence[str], key: str, window: int | None = None
+    ) -> dict[str, Any]:
+        """The same without blocking the event loop."""
+        said, whole = await threaded(self._said, request, names, key)
+        sent = await self.session.afit(whole, window=window)
+        return {**request, key: self._shown(request[key], said, sent[key])}
 
     def _said(self, request: Mapping[str, Any], names: Sequence[str], key: str) -> tuple[list[Any], dict[str, Any]]:
         said = [plain(message) for message in request[key]]
-        besides = {name: plain(request[name]) for name in names if name in request}
+        # `None`, and what says that an argument isn't given (`NOT_GIVEN`, `omit`), isn't sent.
+        besides = {name: plain(request[name]) for name in names if isinstance(request.get(name), SENT)}
         return said, {**besides, key: said}
 
     def _shown(self, own: Sequence[Any], said: list[Any], sent: Sequence[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 >>> from agents import RunConfig
 >>> from epitome.adapters.openai_agents import EpitomeFilter
->>> config = RunConfig(call_model_input_filter=EpitomeFilter(model="gpt-5"))
+>>> config = RunConfig(call_model_input_filter=EpitomeFilter())
 
 ``EpitomeSession`` puts the same around any session of the SDK's: what was said stays there, and what fits is given back.
 
@@ -24,9 +24,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agents.memory import SessionABC
+from agents.models import get_default_model
 from agents.run_config import CallModelData, ModelInputData
 
 from ..session import Session
+from .guard import Guard
 from .objects import Models, plain
 
 if TYPE_CHECKING:
@@ -43,15 +45,16 @@ class EpitomeFilter:
 
     def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         self.session = Session(format="openai-responses", summarizer=summarizer, **options)
-        self._models = Models(self.session)
+        self._models = Models(Guard(self.session))
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         shown = data.model_data
         request: dict[str, Any] = {"input": shown.input}
         if shown.instructions:
             request["instructions"] = shown.instructions
-        if isinstance(data.agent.model, str):
-            request["model"] = data.agent.model
+        model = get_default_model() if data.agent.model is None else data.agent.model
+        # The SDK's own models have their name, too.
+        request["model"] = getattr(model, "model", model)
         tools = [_tool(tool) for tool in data.agent.tools if hasattr(tool, "params_json_schema")]
         if tools:
             request["tools"] = tools
@@ -65,14 +68,17 @@ def _tool(tool: Any) -> dict[str, Any]:
 
 
 class EpitomeSession(SessionABC):
-    """A session that keeps all in another one, ``under`` it, and gives back what fits into the window."""
+    """A session that keeps all in another one, ``under`` it, and gives back what fits into the window.
+
+    The SDK asks it when a run begins: what a run adds is held inside the window by :class:`EpitomeFilter`.
+    """
 
     def __init__(self, under: SdkSession, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         self.under = under
         self.session_id = under.session_id
         self.session_settings = under.session_settings
         self.session = Session(format="openai-responses", summarizer=summarizer, **options)
-        self._models = Models(self.session)
+        self._models = Models(Guard(self.session))
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """What fits; with a ``limit`` the newest items as they are."""

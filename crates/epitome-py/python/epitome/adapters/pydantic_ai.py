@@ -18,23 +18,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pydantic_ai import messages as types
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
-    RetryPromptPart,
     SystemPromptPart,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_core import to_jsonable_python
 
 from ..session import Session
-from .objects import Message, Objects, plain
+from .guard import Guard
+from .objects import Message, Objects
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -48,21 +52,46 @@ class EpitomeHistory:
 
     def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         self.session = Session(format="openai-chat", summarizer=summarizer, **options)
-        self._objects = Objects(self.session, said, made)
+        self._objects = Objects(Guard(self.session), said, made)
 
     async def __call__(self, messages: list[ModelMessage]) -> list[ModelMessage]:
         instructions = next((one.instructions for one in reversed(messages) if isinstance(one, ModelRequest)), None)
-        return await self._objects.afit(messages, {"system": instructions})
+        # Who answered last is asked next, as far as a history says.
+        model = next((one.model_name for one in reversed(messages) if isinstance(one, ModelResponse)), None)
+        return await self._objects.afit(messages, {"model": model, "system": instructions})
+
+
+AT = "at"
+"""The member of a block that says which part or piece of content it is of: it comes through an edit of its text."""
+
+RETRIES = tuple(getattr(types, name) for name in ("RetryPromptPart", "RetryFeedbackPart") if hasattr(types, name))
+"""What a model is asked to do again: it is shown in a frame of words."""
 
 
 def said(message: ModelMessage) -> list[Message]:
-    """A message as OpenAI's Chat Completions has it: of a request one for each part."""
+    """A message as OpenAI's Chat Completions has it: of a request one for each part that says something."""
     if isinstance(message, ModelResponse):
-        texts = [part.content for part in message.parts if isinstance(part, TextPart)]
-        calls = [_call(part) for part in message.parts if isinstance(part, ToolCallPart)]
-        answer: Message = {"role": "assistant", "content": "\n\n".join(texts) or None}
-        return [{**answer, "tool_calls": calls} if calls else answer]
-    return [_part(part) for part in message.parts]
+        return _answer(message)
+    return [written for _, written in _parts(message)]
+
+
+def _answer(message: ModelResponse) -> list[Message]:
+    thoughts = [part.content for part in message.parts if isinstance(part, ThinkingPart) and part.content]
+    calls = [_call(part) for part in message.parts if isinstance(part, ToolCallPart)]
+    blocks = [
+        {**_block(part), AT: at}
+        for at, part in enumerate(message.parts)
+        if not isinstance(part, (ThinkingPart, ToolCallPart)) and part.has_content()
+    ]
+    answer: Message = {"role": "assistant", "content": _content(blocks)}
+    if thoughts and (blocks or calls):
+        answer["reasoning_content"] = "\n\n".join(thoughts)
+    elif thoughts:
+        # Who only thinks says nothing in this format, but it is sent.
+        answer["content"] = [{"type": "thinking", "thinking": thought} for thought in thoughts]
+    if calls:
+        answer["tool_calls"] = calls
+    return [answer] if thoughts or calls or blocks else []
 
 
 def _call(part: ToolCallPart) -> dict[str, Any]:
@@ -70,64 +99,152 @@ def _call(part: ToolCallPart) -> dict[str, Any]:
     return {"id": part.tool_call_id, "type": "function", "function": function}
 
 
-def _part(part: Any) -> Message:
+def _content(blocks: list[dict[str, Any]]) -> Any:
+    """Blocks as content, which for one text is a text."""
+    if len(blocks) == 1 and blocks[0]["type"] == "text":
+        return blocks[0]["text"]
+    return blocks or None
+
+
+def _parts(message: ModelRequest) -> list[tuple[int, Message]]:
+    """The parts that say something, by their place, and what they say."""
+    said = [(at, _part(part)) for at, part in enumerate(message.parts)]
+    return [(at, one) for at, one in said if one is not None]
+
+
+def _part(part: Any) -> Message | None:
     if isinstance(part, SystemPromptPart):
         return {"role": "system", "content": part.content}
     if isinstance(part, ToolReturnPart):
-        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response_str()}
-    if isinstance(part, RetryPromptPart):
-        if part.tool_name is None:
-            return {"role": "user", "content": part.model_response()}
-        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response()}
-    content = getattr(part, "content", "")
-    if isinstance(content, str):
-        return {"role": "user", "content": content}
-    return {"role": "user", "content": [_content(one) for one in content]}
+        content = _marked(part.content_items(mode="str", wrap_if_error=False)) if part.files else _returned(part)
+        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
+    if isinstance(part, RETRIES):
+        words = part.model_response()
+        if getattr(part, "tool_name", None) is None:
+            return {"role": "user", "content": words}
+        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": words}
+    if isinstance(part, UserPromptPart):
+        return {"role": "user", "content": part.content if isinstance(part.content, str) else _marked(part.content)}
+    words = getattr(part, "transcript", None)
+    return {"role": "user", "content": words} if isinstance(words, str) and words else None
 
 
-def _content(content: Any) -> dict[str, Any]:
-    if isinstance(content, str):
-        return {"type": "text", "text": content}
-    if getattr(content, "kind", "") == "image-url":
+def _returned(part: ToolReturnPart) -> str:
+    return part.model_response_str(wrap_if_error=False)
+
+
+def _marked(content: Sequence[Any]) -> list[dict[str, Any]]:
+    return [{**_block(one), AT: at} for at, one in enumerate(content)]
+
+
+def _block(content: Any) -> dict[str, Any]:
+    """A piece of content, or a part of an answer; what this format doesn't have is of its own kind, and counts as JSON."""
+    kind = getattr(content, "kind", getattr(content, "part_kind", ""))
+    if kind == "file":
+        return _block(content.content)
+    words = content if isinstance(content, str) else getattr(content, "content", getattr(content, "transcript", None))
+    if kind in ("", "text", "text-content", "structured-content", "speech") and isinstance(words, str):
+        return {"type": "text", "text": words}
+    if kind == "image-url":
         return {"type": "image_url", "image_url": {"url": content.url}}
-    if getattr(content, "is_image", False):
-        return {"type": "image_url", "image_url": {"url": f"data:{content.media_type};base64,{plain(content.data)}"}}
-    return {"type": "text", "text": str(getattr(content, "url", "") or getattr(content, "content", ""))}
+    if kind == "binary":
+        url = f"data:{content.media_type};base64,{content.base64}"
+        return {"type": "image_url", "image_url": {"url": url}} if content.is_image else _file({"file_data": url})
+    if kind in ("document-url", "audio-url", "video-url"):
+        return _file({"file_data": content.url})
+    if kind == "uploaded-file":
+        return _file({"file_id": content.file_id})
+    shown: Any = to_jsonable_python(content, fallback=str, bytes_mode="base64")
+    return {"type": kind or "part", "part": shown}
+
+
+def _file(file: dict[str, str]) -> dict[str, Any]:
+    return {"type": "file", "file": file}
 
 
 def made(message: ModelMessage | None, left: dict[int, Message]) -> ModelMessage:
     """The message that says what is left; what wasn't changed of it stays."""
     if message is None:
         return _new(left[0])
-    before = said(message)
     if isinstance(message, ModelResponse):
-        return _response(message, before[0], left[0])
-    parts = [
-        part if left[at].get("content") == before[at].get("content") else replace(part, content=left[at]["content"])
-        for at, part in enumerate(message.parts)
-        if at in left
-    ]
+        return _response(message, said(message)[0], left[0])
+    spoken = {at: (nth, was) for nth, (at, was) in enumerate(_parts(message))}
+    parts: list[Any] = []
+    for at, part in enumerate(message.parts):
+        nth, was = spoken.get(at, (-1, {}))
+        if nth in left and left[nth].get("content") != was.get("content"):
+            parts.append(_edited(part, left[nth].get("content") or ""))
+        elif nth in left or nth < 0:
+            parts.append(part)
     return replace(message, parts=parts)
 
 
+def _edited(part: Any, content: Any) -> Any:
+    """A part of a request with other content."""
+    if isinstance(content, list):
+        its = part.content_items() if isinstance(part, ToolReturnPart) else part.content
+        before = _marked(part.content_items(mode="str", wrap_if_error=False) if isinstance(part, ToolReturnPart) else its)
+        return replace(part, content=[_piece(block, before, its) for block in content])
+    if isinstance(part, RETRIES):
+        # Its words are put into the frame again when it is shown.
+        before, after = replace(part, content="\0").model_response().split("\0")
+        content = content.removeprefix(before).removesuffix(after)
+    if hasattr(part, "transcript"):
+        return UserPromptPart(content)
+    return replace(part, content=content)
+
+
+def _piece(block: dict[str, Any], before: list[dict[str, Any]], own: Sequence[Any]) -> Any:
+    """One's own piece of content, if the block is as it was; else its text, which is what an edit leaves."""
+    at = block.get(AT)
+    if at is not None and block == before[at]:
+        return own[at]
+    return block.get("text", "")
+
+
 def _response(message: ModelResponse, was: Message, now: Message) -> ModelResponse:
-    parts: list[Any] = list(message.parts)
-    if now.get("content") != was.get("content"):
-        texts = [at for at, part in enumerate(parts) if isinstance(part, TextPart)]
-        shown = [TextPart(now["content"])] if now.get("content") else []
-        parts = [
-            one for at, part in enumerate(parts) for one in (shown if at in texts[:1] else [] if at in texts else [part])
-        ]
     arguments = {call["id"]: call["function"]["arguments"] for call in now.get("tool_calls", ())}
     same = {call["id"]: call["function"]["arguments"] for call in was.get("tool_calls", ())}
-    shown_parts = [
-        part
-        if not isinstance(part, ToolCallPart) or arguments.get(part.tool_call_id) == same[part.tool_call_id]
-        else replace(part, args=arguments[part.tool_call_id])
-        for part in parts
-        if not isinstance(part, ToolCallPart) or part.tool_call_id in arguments
-    ]
-    return replace(message, parts=shown_parts)
+    is_said = was.get("content") == now.get("content")
+    is_thought = was.get("reasoning_content") == now.get("reasoning_content")
+    shown = [] if is_said else _blocks(message, was, now)
+    parts: list[Any] = []
+    for at, part in enumerate(message.parts):
+        if isinstance(part, ToolCallPart):
+            words = arguments.get(part.tool_call_id)
+            if words is not None:
+                parts.append(part if words == same[part.tool_call_id] else replace(part, args=words))
+        elif is_thought if isinstance(part, ThinkingPart) else is_said:
+            parts.append(part)
+        elif not isinstance(part, ThinkingPart):
+            # What stands in the place of a part that left comes before the next that stays.
+            while shown and shown[0][0] <= at:
+                parts.append(shown.pop(0)[1])
+    # Calls are last.
+    first = next((at for at, part in enumerate(parts) if isinstance(part, ToolCallPart)), len(parts))
+    parts[first:first] = [part for _, part in shown]
+    return replace(message, parts=parts)
+
+
+def _blocks(message: ModelResponse, was: Message, now: Message) -> list[tuple[int, Any]]:
+    """The parts that blocks are of, changed or not, by their place; an edit that isn't of one has that of the one before."""
+    places = [at for at, part in enumerate(message.parts) if not isinstance(part, (ThinkingPart, ToolCallPart))]
+    before = {block.get(AT): block for block in was["content"]} if isinstance(was.get("content"), list) else {}
+    content = now.get("content")
+    if isinstance(content, str):
+        at = places[0] if places else 0
+        own = message.parts[at] if places else None
+        return [(at, replace(own, content=content) if isinstance(own, TextPart) else TextPart(content))]
+    shown: list[tuple[int, Any]] = []
+    for block in content or ():
+        at = block.get(AT, shown[-1][0] if shown else 0)
+        own = message.parts[at] if AT in block else None
+        if own is not None and block == before.get(at):
+            shown.append((at, own))
+        elif block.get("type") == "text":
+            text = block["text"]
+            shown.append((at, replace(own, content=text) if isinstance(own, TextPart) else TextPart(text)))
+    return shown
 
 
 def _new(message: Message) -> ModelMessage:

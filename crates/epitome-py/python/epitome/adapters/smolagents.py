@@ -21,10 +21,14 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
+from PIL import Image
 from smolagents import ChatMessage, MessageRole, Model
+from smolagents.utils import encode_image_base64, make_image_url
 
 from ..session import Session
+from .guard import Guard
 from .objects import Message, Objects, plain
 
 if TYPE_CHECKING:
@@ -44,6 +48,12 @@ class Group:
 
 CALLING = "Calling tools:\n"
 
+AT = "at"
+"""The member of a block that says which it is: it comes through an edit of its text."""
+
+URLS: dict[int, tuple[ref[Image.Image], str]] = {}
+"""Images that are data, by their identity, as long as they are there."""
+
 
 class EpitomeModel(Model):
     """Shows a model what fits into its window. Options are those of :class:`epitome.Session`."""
@@ -52,7 +62,7 @@ class EpitomeModel(Model):
         super().__init__(model_id=under.model_id)
         self.under = under
         self.session = Session(format="openai-chat", summarizer=summarizer, **options)
-        self._objects = Objects(self.session, said, made)
+        self._objects = Objects(Guard(self.session), said, made)
         if hasattr(under, "generate_stream"):
             self.generate_stream = lambda messages, *more, **how: under.generate_stream(self.shown(messages), *more, **how)
 
@@ -65,7 +75,11 @@ class EpitomeModel(Model):
     def shown(self, messages: Sequence[Any]) -> list[ChatMessage]:
         """What the model is shown of ``messages``."""
         given = [ChatMessage.from_dict(dict(one)) if isinstance(one, dict) else one for one in messages]
-        return [message for group in self._objects.fit(groups(given)) for message in group.messages]
+        return [
+            message
+            for group in self._objects.fit(groups(given), {"model": self.under.model_id})
+            for message in group.messages
+        ]
 
 
 def groups(messages: Sequence[ChatMessage]) -> list[Group]:
@@ -88,17 +102,55 @@ def said(group: Group) -> list[Message]:
     name, arguments = _call(_text(first)) if first.role == MessageRole.TOOL_CALL else ("step", {})
     number = f"call_{group.number}"
     call = {"id": number, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-    observed = [message for message in group.messages if message.role == MessageRole.TOOL_RESPONSE]
     asked: Message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    answer = {"role": "tool", "tool_call_id": number, "content": "\n".join(_text(message) for message in observed)}
-    return [asked, answer]
+    blocks = _observed(group)
+    is_text = all(block.get("type") == "text" for block in blocks)
+    content = "\n".join(block["text"] for block in blocks) if is_text else _content(blocks)
+    return [asked, {"role": "tool", "tool_call_id": number, "content": content}]
+
+
+def _observed(group: Group) -> list[Any]:
+    """The blocks of what was observed."""
+    contents = [message.content for message in group.messages if message.role == MessageRole.TOOL_RESPONSE]
+    given = [[{"type": "text", "text": one}] if isinstance(one, str) else one or [] for one in contents]
+    return [block for blocks in given for block in blocks]
 
 
 def _content(content: Any) -> Any:
-    """Images are objects, which JSON doesn't have."""
+    """Content with images as data, and blocks that say which they are."""
     if not isinstance(content, list):
         return content
-    return [{"type": "text", "text": "[image]"} if block.get("type") == "image" else plain(block) for block in content]
+    return [{**_block(block), AT: at} for at, block in enumerate(content)]
+
+
+def _block(block: Any) -> dict[str, Any]:
+    if block.get("type") != "image":
+        written: dict[str, Any] = plain(block)
+        return written
+    image = block.get("image")
+    if not isinstance(image, Image.Image):
+        return {"type": "image", "image": str(image)}
+    return {"type": "image_url", "image_url": {"url": _url(image)}}
+
+
+def _url(image: Image.Image) -> str:
+    """An image as it is sent, which takes long enough to be done once."""
+    known = URLS.get(id(image))
+    if known is None or known[0]() is not image:
+        at = id(image)
+        known = ref(image, lambda _: URLS.pop(at, None)), make_image_url(encode_image_base64(image))
+        URLS[at] = known
+    return known[1]
+
+
+def _own(content: Any, before: Any, own: list[Any]) -> Any:
+    """The content, with one's own blocks for those that are as they were."""
+    if not isinstance(content, list):
+        return content
+    return [
+        own[block[AT]] if AT in block and block == before[block[AT]] else {"type": "text", "text": block.get("text", "")}
+        for block in content
+    ]
 
 
 def _call(words: str) -> tuple[str, dict[str, Any]]:
@@ -125,7 +177,8 @@ def made(group: Group | None, left: dict[int, Message]) -> Group:
         return Group(-1, [ChatMessage(MessageRole(left[0]["role"]), content)])
     before, first = said(group), group.messages[0]
     if len(before) == 1:
-        return Group(group.number, [_saying(first, left[0]["content"])])
+        own = first.content if isinstance(first.content, list) else []
+        return Group(group.number, [_saying(first, _own(left[0]["content"], before[0]["content"], own))])
     if left.keys() != {0, 1}:
         return group
     shown = [first] if first.role == MessageRole.TOOL_CALL else []
@@ -133,7 +186,7 @@ def made(group: Group | None, left: dict[int, Message]) -> Group:
         shown = [_saying(first, CALLING + json.dumps(left[0]["tool_calls"][0]["function"]))]
     observed = [message for message in group.messages if message.role == MessageRole.TOOL_RESPONSE]
     if left[1]["content"] != before[1]["content"]:
-        observed = [_saying(observed[0], left[1]["content"])]
+        observed = [_saying(observed[0], _own(left[1]["content"], before[1]["content"], _observed(group)))]
     return Group(group.number, [*shown, *observed])
 
 

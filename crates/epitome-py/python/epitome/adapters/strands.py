@@ -15,15 +15,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64decode
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from strands.agent.conversation_manager import ConversationManager
+from strands.hooks import BeforeModelCallEvent, HookRegistry
 from strands.types.exceptions import ContextWindowOverflowException
+from strands.types.session import decode_bytes_values, encode_bytes_values
 
 from ..archive import Archive
-from ..compactor import Compactor
 from ..receipt import Receipt
+from ..session import RECEIPTS
+from .guard import Compactors
 from .objects import owned, plain
 
 if TYPE_CHECKING:
@@ -37,20 +42,36 @@ if TYPE_CHECKING:
 class EpitomeConversationManager(ConversationManager):
     """Compacts an agent's messages when ``trigger`` fires, by default at 80 % of the window, and where one overflows.
 
-    Strands' messages are replaced, so that an ``archive`` is the place to have them back from.
+    It looks before each call of the model, and at the end of a run. Strands' messages are replaced, so that an ``archive``
+    is the place to have them back from; a session manager keeps them, too, and what this one says in their place.
     """
 
     def __init__(
         self, *, archive: Archive | None = None, summarizer: Summarizers | None = None, **options: Unpack[Options]
     ) -> None:
         super().__init__()
-        self.receipts: list[Receipt] = []
-        """What each compaction did."""
+        self.receipts: deque[Receipt] = deque(maxlen=RECEIPTS)
+        """What each of the newest 100 compactions did, the newest last."""
         self._archive = archive
-        when_due: Any = {"trigger": "80%", **options}
-        at_once: Any = {**options, "trigger": None}
-        self._when_due = Compactor(summarizer=summarizer, **when_due)
-        self._at_once = Compactor(summarizer=summarizer, **at_once)
+        self._when_due = Compactors(summarizer, {"trigger": "80%", **options})
+        self._at_once = Compactors(summarizer, {**options, "trigger": None})
+        # What the agent's first messages are instead of those that were removed.
+        self._instead: list[Any] = []
+
+    def register_hooks(self, registry: HookRegistry, **kwargs: Any) -> None:
+        super().register_hooks(registry, **kwargs)
+        registry.add_callback(BeforeModelCallEvent, self._before)
+
+    async def _before(self, event: BeforeModelCallEvent) -> None:
+        await asyncio.to_thread(self.apply_management, event.agent)
+
+    def get_state(self) -> dict[str, Any]:
+        return {**super().get_state(), "instead": encode_bytes_values(self._instead)}
+
+    def restore_from_session(self, state: dict[str, Any]) -> list[Any] | None:
+        super().restore_from_session(state)
+        self._instead = decode_bytes_values(state.get("instead", []))
+        return list(self._instead)
 
     def apply_management(self, agent: Agent, **kwargs: Any) -> None:
         self._compact(self._when_due, agent)
@@ -59,17 +80,20 @@ class EpitomeConversationManager(ConversationManager):
         if not self._compact(self._at_once, agent) and e is not None:
             raise ContextWindowOverflowException("nothing of the conversation can leave") from e
 
-    def _compact(self, compactor: Compactor, agent: Agent) -> bool:
+    def _compact(self, compactors: Compactors, agent: Agent) -> bool:
         """Whether the messages are fewer, or smaller."""
         # What Strands notes of a message besides isn't sent.
         said = [{"role": message["role"], "content": plain(message["content"])} for message in agent.messages]
         if not said:
             return False
-        outcome = compactor.compact(said, format="bedrock", archive=self._archive)
-        if outcome.receipt.saved <= 0:
+        window = getattr(getattr(agent, "model", None), "context_window_limit", None)
+        outcome = compactors.compact(said, "bedrock", self._archive, window)
+        if outcome is None or outcome.receipt.saved <= 0:
             return False
         shown: Any = owned(agent.messages, said, outcome.messages, _raw)
-        self.removed_message_count += max(len(agent.messages) - len(shown), 0)
+        # All that were said stand behind what is shown now: those before, and those after what stood for them.
+        self.removed_message_count += max(len(agent.messages) - len(self._instead), 0)
+        self._instead = list(shown)
         self.receipts.append(outcome.receipt)
         agent.messages[:] = shown
         return True

@@ -1,0 +1,181 @@
+"""No adapter ends a call: what it can't judge goes through as it is. Windows are those that frameworks know."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import epitome
+import pytest
+from epitome.adapters.clients import fitted
+
+BIG: list[dict[str, Any]] = [
+    {"role": "user", "content": f"And what does port {n} of the server say?"} for n in range(12_000)
+]
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name == "epitome"]
+
+
+async def test_litellm_calls_go_on(caplog: pytest.LogCaptureFixture) -> None:
+    litellm = pytest.importorskip("litellm")
+    from epitome.adapters.litellm import EpitomeLogger
+
+    logger = EpitomeLogger()
+
+    async def sent(model: str, messages: list[Any]) -> int:
+        data = {"model": model, "messages": messages}
+        return len((await logger.async_pre_call_hook(None, None, data, "completion"))["messages"])
+
+    with caplog.at_level(logging.WARNING):
+        # The window is that of each call's model.
+        assert await sent("gpt-5", BIG) == 12_000 and await sent("gpt-4o", BIG) < 12_000
+        for model in ("azure/my-deployment", "fast", "azure/my-deployment"):
+            assert await sent(model, BIG) == 12_000
+        assert await sent("gpt-5", [{"role": "wizard", "content": "x"}]) == 1
+        assert await sent("gpt-5", [{"role": "user"}]) == 1
+    told = warnings(caplog)
+    assert len(told) == 3 and "azure/my-deployment" in told[0] and "window=" in told[0] and "\n" not in told[2]
+    # A model that only LiteLLM knows.
+    litellm.register_model({"openai/my-own": {"max_input_tokens": 9_000, "litellm_provider": "openai", "mode": "chat"}})
+    assert await sent("openai/my-own", BIG) < 12_000
+
+
+async def test_google_plugins_know_the_model_of_the_request() -> None:
+    pytest.importorskip("google.adk")
+    from epitome.adapters.google import EpitomePlugin
+    from google.genai import types
+
+    contents = [types.Content(role="user", parts=[types.Part(text=f"Look at port {n}. " * 20)]) for n in range(12_000)]
+    config = SimpleNamespace(system_instruction=None, tools=None)
+    request = SimpleNamespace(contents=contents, model="gemini-2.5-pro", config=config)
+    plugin = EpitomePlugin()
+    await plugin.before_model_callback(callback_context=None, llm_request=request)
+    assert plugin.session.looked is not None and len(request.contents) < 12_000
+    unknown = SimpleNamespace(contents=contents, model="my-own", config=config)
+    await plugin.before_model_callback(callback_context=None, llm_request=unknown)
+    assert len(unknown.contents) == 12_000
+
+
+async def test_agents_of_openai_know_the_model() -> None:
+    pytest.importorskip("agents")
+    from agents.run_config import CallModelData, ModelInputData
+    from epitome.adapters.openai_agents import EpitomeFilter
+
+    async def sent(model: Any) -> int:
+        agent: Any = SimpleNamespace(model=model, tools=[])
+        items: Any = list(BIG)
+        data = CallModelData(model_data=ModelInputData(input=items, instructions=None), agent=agent, context=None)
+        return len((await EpitomeFilter()(data)).input)
+
+    assert await sent("gpt-4o") < 12_000 and await sent(SimpleNamespace(model="gpt-4o")) < 12_000
+    assert await sent("my-own") == 12_000
+
+
+def test_langchain_knows_windows() -> None:
+    pytest.importorskip("langchain")
+    from epitome.adapters.langchain import EpitomeMiddleware
+    from langchain.agents import create_agent
+    from langchain_core.language_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage, HumanMessage
+
+    cases: list[tuple[Any, bool]] = [(None, False), ({"max_input_tokens": 2_000}, True)]
+    for profile, is_smaller in cases:
+        model = GenericFakeChatModel(messages=iter([AIMessage("Done.")]), profile=profile)
+        middleware = EpitomeMiddleware()
+        history = [HumanMessage(one["content"]) for one in BIG[:200]]
+        create_agent(model, middleware=[middleware]).invoke({"messages": history})
+        assert (middleware.session.looked is not None and middleware.session.looked.triggered) == is_smaller
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"input": "hello"},
+        {"contents": "hello"},
+        {"contents": ["a", "b"]},
+        {"messages": []},
+        {"input": BIG[:1], "instructions": None, "tools": None},
+    ],
+)
+def test_calls_of_clients_go_through(call: dict[str, Any]) -> None:
+    for options in ({}, {"window": 2_000}):
+        session = epitome.Session(**options)  # type: ignore[arg-type]
+        assert fitted(session, model="gpt-5", **call) == {"model": "gpt-5", **call}
+
+
+def test_what_isnt_given_to_a_client_isnt_counted() -> None:
+    openai, anthropic = pytest.importorskip("openai"), pytest.importorskip("anthropic")
+    for nothing in (openai.NOT_GIVEN, openai.omit, anthropic.NOT_GIVEN, anthropic.omit):
+        call = fitted(epitome.Session(window=2_000), model="gpt-5", messages=BIG[:200], tools=nothing, system=nothing)
+        assert call["tools"] is nothing and call["system"] is nothing and len(call["messages"]) < 200
+
+
+class Scripted:
+    """What a model of Strands answers: calls of a tool, then the end."""
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+        self.shown: list[list[Any]] = []
+
+    async def stream(self, messages: Any, *_: Any, **__: Any) -> Any:
+        self.shown.append([dict(message) for message in messages])
+        self.left -= 1
+        yield {"messageStart": {"role": "assistant"}}
+        if self.left > 0:
+            use = {"name": "connect", "toolUseId": f"t{self.left}"}
+            yield {"contentBlockStart": {"start": {"toolUse": use}}}
+            yield {"contentBlockDelta": {"delta": {"toolUse": {"input": f'{{"port": {8000 + self.left}}}'}}}}
+        else:
+            yield {"contentBlockStart": {"start": {}}}
+            yield {"contentBlockDelta": {"delta": {"text": "Done."}}}
+        yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "tool_use" if self.left > 0 else "end_turn"}}
+
+
+def test_strands_runs_stay_inside_the_window_and_are_restored(tmp_path: Any) -> None:
+    strands: Any = pytest.importorskip("strands")
+    from epitome.adapters.strands import EpitomeConversationManager
+    from strands.models import Model
+    from strands.session.file_session_manager import FileSessionManager
+
+    class Own(Scripted, Model):
+        def update_config(self, **_: Any) -> None: ...
+        def get_config(self) -> Any:
+            return {"context_window_limit": 2_000}
+
+        def structured_output(self, *_: Any, **__: Any) -> Any:
+            raise NotImplementedError
+
+    @strands.tool  # type: ignore[untyped-decorator, unused-ignore]
+    def connect(port: int) -> str:
+        """Connects to a port."""
+        return f"connection to 127.0.0.1:{port} refused: errno 111, as every other one on this machine was"
+
+    def agent(model: Any) -> Any:
+        return strands.Agent(
+            model=model,
+            tools=[connect],
+            conversation_manager=EpitomeConversationManager(),
+            session_manager=FileSessionManager("s", storage_dir=str(tmp_path)),
+            agent_id="a",
+            callback_handler=None,
+        )
+
+    model = Own(60)
+    live = agent(model)
+    live("Find the port. Never touch port 22.")
+    assert len(model.shown) == 60 and len(live.conversation_manager.receipts) >= 2
+    for messages in model.shown:
+        wire = [{"role": one["role"], "content": one["content"]} for one in messages]
+        assert epitome.count(wire, format="bedrock").tokens < 2_000
+        assert epitome.check(wire, format="bedrock") == []
+    restored = agent(Own(60))
+    assert [one["content"] for one in restored.messages] == [one["content"] for one in live.messages]
+    assert "Never touch port 22." in str(restored.messages[0]) and "<checkpoint " in str(restored.messages)
+    # So it is after more compactions.
+    restored("Go on.")
+    again = agent(Own(1))
+    assert [one["content"] for one in again.messages] == [one["content"] for one in restored.messages]

@@ -1,0 +1,263 @@
+"""What is wrong is an exception of the package that names the argument; what changes meanwhile is seen."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import epitome
+import pytest
+from epitome import Compactor, Edit, Part, Summary
+
+from .sessions import long_session
+
+HALF = "\ud800"
+FAR = Part(1 << 20, 0, "text", "user", "human", "", "x", 1)
+LIST: list[Any] = []
+LIST.append(LIST)
+
+
+def strategy(answer: Callable[[Any], Any]) -> Callable[[], Any]:
+    return lambda: epitome.compact(long_session(), target="30%", strategies=[answer])
+
+
+def summarizer(answer: Any) -> Callable[[], Any]:
+    return lambda: epitome.compact(long_session(), target="30%", summarizer=lambda request: answer)
+
+
+def archive(ask: Callable[[epitome.Archive], Any]) -> Callable[[Path], Any]:
+    return lambda folder: ask(epitome.Archive(folder / "archive"))
+
+
+CASES: list[tuple[str, type[epitome.EpitomeError], Callable[..., Any]]] = [
+    ("strategies", epitome.OptionError, strategy(lambda context: None)),
+    ("strategies", epitome.OptionError, strategy(lambda context: 5)),
+    ("strategies", epitome.OptionError, strategy(lambda context: [5])),
+    ("strategies", epitome.OptionError, strategy(lambda context: [Edit(context.parts[0], HALF)])),
+    ("strategies", epitome.OptionError, strategy(lambda context: [Edit(context.parts[0], 5)])),  # type: ignore[arg-type]
+    ("strategies", epitome.OptionError, strategy(lambda context: [Edit(None, "x")])),  # type: ignore[arg-type]
+    ("strategies", epitome.OptionError, strategy(lambda context: [Edit(FAR, "x")])),
+    ("summarizer", epitome.OptionError, summarizer(Summary(None))),  # type: ignore[arg-type]
+    ("summarizer", epitome.OptionError, summarizer(Summary("x", "y"))),  # type: ignore[arg-type]
+    ("summarizer", epitome.OptionError, summarizer(Summary("x", -1))),
+    ("summarizer", epitome.OptionError, summarizer(HALF)),
+    ("archived", epitome.ArchiveError, archive(lambda it: it.restore("x.y"))),
+    ("archived", epitome.ArchiveError, archive(lambda it: it.restore("x.-1"))),
+    ("archived", epitome.OptionError, archive(lambda it: it.restore(None))),  # type: ignore[arg-type]
+    ("words", epitome.InputError, archive(lambda it: it.recall(HALF))),
+    ("words", epitome.OptionError, archive(lambda it: it.recall(None))),  # type: ignore[arg-type]
+    ("limit", epitome.OptionError, archive(lambda it: it.recall("port", limit=-1))),
+    ("tokens", epitome.OptionError, archive(lambda it: it.recall("port", tokens=-1))),
+    ("folder", epitome.OptionError, lambda: epitome.Archive(3)),  # type: ignore[arg-type]
+    ("folder", epitome.ArchiveError, lambda: epitome.Archive("a\0b")),
+    ("archive", epitome.OptionError, lambda: epitome.compact(long_session(), archive=3)),  # type: ignore[arg-type]
+    ("to", epitome.OptionError, lambda: epitome.convert(long_session(), None)),  # type: ignore[arg-type]
+    ("target", epitome.OptionError, lambda: epitome.compact(long_session(), target=-1)),
+    ("pins", epitome.OptionError, lambda: epitome.compact(long_session(), pins=[-1])),
+    ("keep_recent", epitome.OptionError, lambda: epitome.compact(long_session(), keep_recent=-1)),
+    # Before any call.
+    ("model", epitome.OptionError, lambda: epitome.Session(model="nobody-knows-it")),
+]
+
+
+@pytest.mark.parametrize(("field", "kind", "ask"), CASES)
+def test_what_is_wrong_is_named(field: str, kind: type[epitome.EpitomeError], ask: Any, tmp_path: Path) -> None:
+    with pytest.raises(kind) as caught:
+        ask(tmp_path) if ask.__qualname__.startswith("archive.") else ask()
+    assert type(caught.value) is kind and caught.value.field == field
+    assert str(caught.value).startswith(f"{field}: ") and not any(
+        word in str(caught.value) for word in ("variant", "conversion", "integer")
+    )
+
+
+def test_half_a_character_in_json_is_refused() -> None:
+    with pytest.raises(epitome.InputError, match="half a character"):
+        epitome.compact('[{"role": "user", "content": "\ud800"}]')
+
+
+def test_a_list_in_itself_has_a_short_place() -> None:
+    with pytest.raises(epitome.InputError) as caught:
+        epitome.compact([{"role": "user", "content": LIST}])
+    assert caught.value.entry == 0 and caught.value.field is not None
+    assert caught.value.field.startswith("content[0]") and len(caught.value.field) < 100
+
+
+def test_the_folder_of_an_archive_is_opened(tmp_path: Path) -> None:
+    smaller = epitome.compact(long_session(), target="20%", archive=str(tmp_path / "archive"))
+    assert len(smaller) < 201 and epitome.recall("port 8042", tmp_path / "archive")
+
+
+def test_every_function_is_a_strategy_with_a_label() -> None:
+    def refused(context: Any) -> list[Edit]:
+        return [Edit(part, "refused") for part in context.parts if part.kind == "result"]
+
+    def label(name: str) -> str:
+        refused.__name__ = name
+        [step] = epitome.plan(long_session(), target="70%", strategies=[refused]).steps
+        return step.strategy
+
+    assert label("a_function_with_a_rather_long_name_for_it") == "a-function-with-a-rather-long-n"
+    assert [label(name) for name in ("große__", "<lambda>", "__", "ж")] == ["groe", "lambda", "python", "python"]
+
+
+@pytest.mark.parametrize("change", ["pop", "append", "replace", "other list", "other model"])
+def test_a_request_that_is_changed_meanwhile_is_refused(change: str) -> None:
+    request: dict[str, Any] = {"model": "gpt-5", "messages": long_session()}
+    calls = 0
+
+    def counter(text: str) -> int:
+        nonlocal calls
+        calls += 1
+        if calls == 50:
+            if change == "pop":
+                request["messages"].pop()
+            elif change == "append":
+                request["messages"].append({"role": "user", "content": "new"})
+            elif change == "replace":
+                request["messages"][200] = {"role": "tool", "tool_call_id": "call_8099", "content": "new"}
+            elif change == "other list":
+                request["messages"] = list(request["messages"])
+            else:
+                request["model"] = "gpt-4o"
+        return len(text) // 4
+
+    with pytest.raises(epitome.InputError, match="changed during the call") as caught:
+        epitome.compact(request, target="30%", counter=counter)
+    wanted = {"pop": 200, "append": 201, "replace": 200}.get(change)
+    assert caught.value.entry == wanted
+
+
+def test_messages_may_be_added_during_a_view() -> None:
+    async def slow(_: Any) -> str:
+        session.append({"role": "user", "content": "Also port 9000."})
+        raise epitome.NoSummary("not now")
+
+    session = epitome.Session(long_session(), window=2_000, summarizer=slow)
+    asyncio.run(session.aview())
+    assert session.receipts and session.messages[-1]["content"] == "Also port 9000."
+    assert session.view()[-1]["content"] == "Also port 9000."
+
+    session, done, errors = epitome.Session(window=2_000), threading.Event(), []
+
+    def views() -> None:
+        while not done.is_set():
+            try:
+                session.view()
+            except Exception as error:
+                errors.append(error)
+
+    threads = [threading.Thread(target=views) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for message in long_session():
+        session.append(message)
+        time.sleep(0.0005)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+def test_a_request_is_counted_for_its_own_model() -> None:
+    sizes = {}
+    for model in ("gpt-5", "claude-opus-4-5"):
+        alone = epitome.Session(window=1_000_000)
+        alone.fit({"model": model, "max_tokens": 5, "messages": long_session()})
+        sizes[model] = alone.looked
+    assert sizes["gpt-5"] != sizes["claude-opus-4-5"]
+    session = epitome.Session(window=1_000_000)
+    for model in ("gpt-5", "claude-opus-4-5", "gpt-5"):
+        session.fit({"model": model, "max_tokens": 5, "messages": long_session()})
+        assert session.looked == sizes[model]
+
+
+def test_a_window_may_be_told_with_the_request() -> None:
+    session = epitome.Session()
+    request = {"model": "my-own", "messages": long_session()}
+    with pytest.raises(epitome.OptionError, match="window=") as caught:
+        session.fit(request)
+    assert caught.value.field == "window"
+    assert len(session.fit(request, window=2_000)["messages"]) < 201
+    # Another one is asked for again, whatever came before.
+    with pytest.raises(epitome.OptionError, match="window="):
+        session.fit(request)
+
+
+def test_stop_iteration_ends_a_task() -> None:
+    def stop(_: Any) -> Any:
+        raise StopIteration
+
+    for option in ("trigger", "summarizer", "counter"):
+        calls = 0
+
+        def late(text: Any) -> int:
+            nonlocal calls
+            calls += 1
+            return stop(text) if calls > 5 else len(text)
+
+        options: dict[str, Any] = {"target": "30%", option: late if option == "counter" else stop}
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            asyncio.run(asyncio.wait_for(epitome.acompact(long_session(), **options), 60))
+
+
+def test_requests_are_read_in_a_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from epitome import _native
+
+    main, places, request = threading.current_thread(), [], _native.Request
+
+    def read(*words: Any) -> Any:
+        places.append(threading.current_thread() is main)
+        return request(*words)
+
+    monkeypatch.setattr(_native, "Request", read)
+    asyncio.run(Compactor(target="20%").acompact(long_session(), archive=tmp_path / "archive"))
+    asyncio.run(epitome.Session(window=2_000).afit(long_session()))
+    assert places == [False, False]
+
+
+def test_no_summary_isnt_the_fault_of_a_server() -> None:
+    def none(_: Any) -> str:
+        raise epitome.NoSummary("not today")
+
+    receipt = Compactor(target="30%", summarizer=none).compact(long_session()).receipt
+    why = receipt.data["summary"]["calls"][0]["why"]
+    assert "not today" in why and "server" not in why
+
+
+def test_a_session_keeps_its_newest_receipts() -> None:
+    session = epitome.Session(window=600)
+    for nth in range(110):
+        session.fit([{"role": "user", "content": f"Conversation {nth}"}, *long_session(20)[1:]])
+    assert len(session.receipts) == 100
+
+
+def test_the_types_of_arguments_can_be_asked_for() -> None:
+    functions = [epitome.compact, epitome.acompact, epitome.plan, epitome.count, epitome.stats, epitome.recall]
+    for function in (*functions, epitome.Session.__init__, Compactor.__init__, Compactor.compact, epitome.Options):
+        assert typing.get_type_hints(function)
+
+
+def test_a_request_that_grows_while_it_is_read_is_read() -> None:
+    messages, held, done = long_session(3_000), [dict[str, Any]()], threading.Event()
+
+    def grow() -> None:
+        nth = 0
+        while not done.is_set():
+            nth += 1
+            held[0][f"metadata{nth}"] = nth
+            time.sleep(0)
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        for _ in range(30):
+            held[0] = {"model": "gpt-5", "messages": messages, "metadata0": 0}
+            epitome._native.Request(held[0])
+    finally:
+        done.set()
+        thread.join()
