@@ -130,7 +130,7 @@ class Desk:
 
     def epitome(self, *words, codes=(0, 3)):
         done = subprocess.run([self.words.epitome, *words], env=self.env, cwd=self.project, capture_output=True, text=True)
-        assert done.returncode in codes, f"{words}: {done.returncode} {done.stderr}"
+        assert done.returncode in codes, f"{words}: {done.returncode} {done.stdout}{done.stderr}"
         return done.stdout
 
 

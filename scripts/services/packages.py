@@ -76,7 +76,7 @@ def the_sums_and_the_signature_hold(out, session, folder):
 
 
 def the_archive_runs_where_nothing_else_is(out, session, folder):
-    with tarfile.open(one(out, ".tar.gz")) as tar:
+    with tarfile.open(one(out, TARGET, ".tar.gz")) as tar:
         tar.extractall(folder, filter="data")
     [root] = folder.iterdir()
     names = {str(it.relative_to(root)) for it in root.rglob("*") if it.is_file()}

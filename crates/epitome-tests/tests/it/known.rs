@@ -221,3 +221,14 @@ fn a_thought_of_responses_gets_its_summary() {
     let mended = wire::repair_inspected(&request, &[]);
     assert!(mended.request.source().contains(r#"{"summary":[],"type":"reasoning""#));
 }
+
+#[test]
+fn what_codex_sends_with_its_items_is_known() {
+    let item = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}],"MEMBER":{"turn":1}}"#;
+    let of = |member: &str| {
+        format!(r#"{{"model":"gpt-5","input":[{}]}}"#, item.replace("MEMBER", member))
+    };
+    let sent = of("internal_chat_message_metadata_passthrough");
+    assert_eq!(found(Format::OpenaiResponses, &sent), []);
+    assert_ne!(found(Format::OpenaiResponses, &of("metadata_passthrough")), []);
+}

@@ -106,6 +106,8 @@ const MARKER: (&str, Shape) = any("prompt_cache_breakpoint");
 /// What an SDK of the provider's adds to what came back, and sends again.
 const PARSED: (&str, Shape) = any("parsed");
 const PARSED_ARGUMENTS: (&str, Shape) = any("parsed_arguments");
+/// What Codex sends with each item.
+const PASSED: (&str, Shape) = any("internal_chat_message_metadata_passthrough");
 const TEXT: Object = object(&[KIND, any("text"), MARKER], &[("text", "")]);
 const SAID: Object = object(
     &[KIND, any("text"), any("annotations"), any("logprobs"), MARKER, PARSED],
@@ -143,6 +145,7 @@ const MESSAGE: Object = object(
         any("status"),
         any("phase"),
         any("created_by"),
+        PASSED,
         PARSED,
     ],
     &[],
@@ -156,6 +159,7 @@ const REASONING: Object = object(
         any("encrypted_content"),
         any("status"),
         any("created_by"),
+        PASSED,
     ],
     &[("summary", "[]")],
 );
@@ -171,6 +175,7 @@ const CALL: Object = object(
         any("async"),
         any("status"),
         any("created_by"),
+        PASSED,
         PARSED_ARGUMENTS,
     ],
     &[("call_id", "")],
@@ -187,6 +192,7 @@ const CUSTOM: Object = object(
         any("async"),
         any("status"),
         any("created_by"),
+        PASSED,
     ],
     &[("call_id", "")],
 );
@@ -201,6 +207,7 @@ const CALL_OUTPUT: Object = object(
         any("caller"),
         any("status"),
         any("created_by"),
+        PASSED,
     ],
     &[],
 );
@@ -214,6 +221,7 @@ const CUSTOM_OUTPUT: Object = object(
         any("caller"),
         any("status"),
         any("created_by"),
+        PASSED,
     ],
     &[],
 );
