@@ -14,6 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import trials
 
@@ -234,38 +235,43 @@ def dumped(chromium, page, folder):
 
 
 def browsers_run_nothing(words, folder):
-    def pages(evil):
-        (folder / "session.jsonl").write_text(recording(evil))
-        (folder / "request.json").write_text(request(evil))
+    def pages(evil, place):
+        place.mkdir()
+        (place / "session.jsonl").write_text(recording(evil))
+        (place / "request.json").write_text(request(evil))
         made = {
             "stats": "stats request.json --html stats.html",
             "stats of a recording": "stats session.jsonl --html recorded.html",
             "report": "report session.jsonl --html -o report.html",
         }
         for name, line in made.items():
-            ran = subprocess.run([words.epitome, *line.split()], cwd=folder, env={"HOME": str(folder)}, capture_output=True, text=True)
+            ran = subprocess.run([words.epitome, *line.split()], cwd=place, env={"HOME": str(place)}, capture_output=True, text=True)
             assert ran.returncode == 0, f"{name}: {ran.stderr}"
-            page = folder / line.split()[-1]
-            yield name, page
+            yield name, place / line.split()[-1]
 
     def wide(page):
-        frame = folder / "frame.html"
+        frame = page.with_name("frame.html")
         frame.write_text(FRAME % page.name)
-        return int(re.search(r'data-wide="(\d+)"', dumped(words.chromium, frame, folder)).group(1))
+        return int(re.search(r'data-wide="(\d+)"', dumped(words.chromium, frame, page.parent)).group(1))
 
-    def seen(words_of_nobody):
-        return {name: (Elements(dumped(words.chromium, page, folder)), wide(page)) for name, page in pages(words_of_nobody)}
+    def seen(evil, place):
+        """What each page has, and how wide it is. Nothing of another text is in the folder."""
+        return {name: (Elements(dumped(words.chromium, page, place)), wide(page)) for name, page in pages(evil, place)}
 
-    short, long = seen("plain words"), seen("plain words " * 5_000)
-    for text, evil in BROWSER.items():
-        for name, page in pages(evil):
-            found, (plain, _) = Elements(dumped(words.chromium, page, folder)), (long if len(evil) > 1000 else short)[name]
+    texts = {"plain": "plain words", "long": "plain words " * 5_000, **BROWSER}
+    # Most of the time is waiting for a browser to begin.
+    with ThreadPoolExecutor(4) as pool:
+        places = [folder / str(at) for at in range(len(texts))]
+        short, long, *all = pool.map(seen, texts.values(), places)
+    for (text, evil), found in zip(BROWSER.items(), all):
+        for name, (page, width) in found.items():
+            plain, _ = (long if len(evil) > 1000 else short)[name]
             # Larger figures make wider tables.
-            width = max(short[name][1], long[name][1])
+            most = max(short[name][1], long[name][1])
             at = f"{text}, {name}"
-            assert found.seen == plain.seen, f"{at}: {found.seen} instead of {plain.seen}"
-            assert "owned" not in found.title.replace("document.title='owned'", ""), f"{at}: {found.title}"
-            assert wide(page) <= width, f"{at}: {wide(page)} instead of {width} wide"
+            assert page.seen == plain.seen, f"{at}: {page.seen} instead of {plain.seen}"
+            assert "owned" not in page.title.replace("document.title='owned'", ""), f"{at}: {page.title}"
+            assert width <= most, f"{at}: {width} instead of {most} wide"
     print(f"{len(BROWSER)} texts in {len(short)} pages: no element, handler or link is theirs, and no page is wider", flush=True)
 
 

@@ -2,7 +2,8 @@
 
     python.py --epitome FILE --folder FOLDER --wanted FILE --packages FOLDER
 
-`--folder` keeps the environment from one run to the next. `--wanted` are the libraries, and `--packages` has the wheel.
+`--folder` keeps the environment from one run to the next. `--wanted` are the libraries. `--packages` has the wheel, which is
+built where none is there.
 """
 
 import json
@@ -39,6 +40,13 @@ def environment(folder, wanted):
 
 def install(python, wheel):
     run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel)
+
+
+def made(python, out):
+    """The wheel, where no release could be built."""
+    shutil.rmtree(out, ignore_errors=True)
+    run(python, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "-w", out, CRATE)
+    return out.glob("*.whl")
 
 
 def apart(folder):
@@ -101,7 +109,8 @@ def main():
     words = trials.arguments(__doc__, epitome=trials.program, folder=Path, wanted=trials.program, packages=Path)
     folder = words.folder.resolve()
     python = environment(folder, words.wanted)
-    [built] = words.packages.resolve().glob("epitome_context-*.whl")
+    released = list(words.packages.resolve().glob("epitome_context-*.whl"))
+    [built] = released or made(python, folder / "wheels")
     install(python, built)
     return trials.run(
         [
