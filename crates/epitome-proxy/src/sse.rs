@@ -3,6 +3,9 @@
 use bytes::{Bytes, BytesMut};
 use memchr::memchr2;
 
+/// The longest event that is looked at; behind a longer one the stream is passed on as it comes.
+const LONGEST: usize = 64 << 20;
+
 /// Cuts a stream into events, each with the empty line behind it. Joined they are the stream again.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
@@ -11,9 +14,39 @@ pub(crate) struct Events {
     line: usize,
     /// Up to where ends of lines were looked for.
     seen: usize,
+    has_given_up: bool,
 }
 
 impl Events {
+    /// A piece came: what becomes of the events that are whole now. One of which `turn` makes nothing stays as it is.
+    pub(crate) fn turned(
+        &mut self,
+        piece: &Bytes,
+        mut turn: impl FnMut(&str) -> Option<String>,
+    ) -> Bytes {
+        if self.has_given_up {
+            return piece.clone();
+        }
+        self.push(piece);
+        let mut out = Vec::new();
+        while let Some(one) = self.cut() {
+            match std::str::from_utf8(&one).ok().and_then(&mut turn) {
+                Some(turned) => out.extend_from_slice(turned.as_bytes()),
+                None => out.extend_from_slice(&one),
+            }
+        }
+        if self.held.len() > LONGEST {
+            out.extend_from_slice(&self.give_up());
+        }
+        out.into()
+    }
+
+    /// Passes everything on from here, and first what is left.
+    pub(crate) fn give_up(&mut self) -> Bytes {
+        self.has_given_up = true;
+        self.rest()
+    }
+
     /// A piece came.
     pub(crate) fn push(&mut self, piece: &[u8]) {
         self.held.extend_from_slice(piece);

@@ -12,9 +12,6 @@ use crate::sse::{Events, data};
 /// Where a reply says which edits were made.
 const MANAGEMENT: &str = "context_management";
 
-/// The longest event that is looked at; behind a longer one nothing is put in or numbered anew.
-const LONGEST: usize = 64 << 20;
-
 /// Puts a block or an item first, and says which edits were made.
 pub(crate) struct Insert {
     format: Format,
@@ -25,13 +22,12 @@ pub(crate) struct Insert {
     is_in: bool,
     /// Events that are more than came.
     more: u64,
-    has_given_up: bool,
 }
 
 impl Insert {
     pub(super) fn of(format: Format, first: Option<Value>, edits: Option<AppliedEdits>) -> Self {
         let events = Events::default();
-        Insert { format, first, edits, events, is_in: false, more: 0, has_given_up: false }
+        Insert { format, first, edits, events, is_in: false, more: 0 }
     }
 
     /// A reply that is whole, if it can be read.
@@ -53,22 +49,10 @@ impl Insert {
 
     /// What becomes of a piece of a stream: whole events.
     pub(crate) fn passes(&mut self, piece: &Bytes) -> Bytes {
-        if self.has_given_up {
-            return piece.clone();
-        }
-        self.events.push(piece);
-        let mut out = Vec::new();
-        while let Some(one) = self.events.cut() {
-            match std::str::from_utf8(&one).ok().and_then(|one| self.turned(one)) {
-                Some(turned) => out.extend_from_slice(turned.as_bytes()),
-                None => out.extend_from_slice(&one),
-            }
-        }
-        if self.events.held() > LONGEST {
-            self.has_given_up = true;
-            out.extend_from_slice(&self.events.rest());
-        }
-        out.into()
+        let mut events = std::mem::take(&mut self.events);
+        let out = events.turned(piece, |one| self.turned(one));
+        self.events = events;
+        out
     }
 
     /// What is left at the end.

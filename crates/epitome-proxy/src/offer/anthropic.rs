@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::voice::{RecallCall, Round, Voice, sent, summed};
-use crate::sse::data;
+use super::voice::{RecallCall, Round, Voice, append, said, sent, summed};
 
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     nth: usize,
-    /// What was said in this round.
-    blocks: Vec<Value>,
+    /// What was said in this round, by the places that it has there.
+    blocks: BTreeMap<usize, Value>,
     inputs: BTreeMap<usize, String>,
     /// Places of blocks in what the client is told.
     told: BTreeMap<usize, u64>,
@@ -42,24 +41,24 @@ fn recall_call(block: &Value) -> Option<RecallCall> {
 
 impl Messages {
     fn recalls(&self) -> bool {
-        self.blocks.iter().any(|block| recall_call(block).is_some())
+        self.blocks.values().any(|block| recall_call(block).is_some())
     }
 
     fn delta(&mut self, at: usize, delta: &Value) {
-        let Some(block) = self.blocks.get_mut(at) else { return };
+        let Some(block) = self.blocks.get_mut(&at) else { return };
         for name in ["text", "thinking", "signature"] {
             if let Some(more) = delta[name].as_str() {
-                let before = block[name].as_str().unwrap_or_default();
-                block[name] = json!(format!("{before}{more}"));
+                append(&mut block[name], more);
             }
         }
         if let Some(more) = delta["partial_json"].as_str() {
             self.inputs.entry(at).or_default().push_str(more);
         }
         if delta["citation"].is_object() {
-            let mut all = block["citations"].as_array().cloned().unwrap_or_default();
-            all.push(delta["citation"].clone());
-            block["citations"] = json!(all);
+            match &mut block["citations"] {
+                Value::Array(all) => all.push(delta["citation"].clone()),
+                none => *none = json!([delta["citation"]]),
+            }
         }
     }
 
@@ -84,21 +83,20 @@ impl Messages {
         let at = event["index"].as_u64().unwrap_or_default() as usize;
         match event["type"].as_str() {
             Some("content_block_start") => {
-                self.blocks.resize(at.max(self.blocks.len()), Value::Null);
-                self.blocks.truncate(at);
-                self.blocks.push(event["content_block"].clone());
+                let block = event.get("content_block").filter(|block| block.is_object());
+                self.blocks.insert(at, block.cloned().unwrap_or_default());
             }
             Some("content_block_delta") => self.delta(at, &event["delta"]),
             _ => {
                 if let Some(input) = self.inputs.get(&at)
-                    && let Some(block) = self.blocks.get_mut(at)
+                    && let Some(block) = self.blocks.get_mut(&at)
                     && let Ok(input) = serde_json::from_str(input)
                 {
                     block["input"] = input;
                 }
             }
         }
-        let block = self.blocks.get(at).unwrap_or(&Value::Null);
+        let block = self.blocks.get(&at).unwrap_or(&Value::Null);
         if self.nth > 0 && is_thinking(block) {
             return String::new();
         }
@@ -116,8 +114,7 @@ impl Messages {
 
 impl Voice for Messages {
     fn event(&mut self, one: &str) -> String {
-        let read = data(one).and_then(|data| serde_json::from_str::<Value>(&data).ok());
-        let Some(mut event) = read else { return one.to_owned() };
+        let Some(mut event) = said(one) else { return one.to_owned() };
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
         match kind.as_str() {
             "message_start" => {
@@ -152,14 +149,15 @@ impl Voice for Messages {
     }
 
     fn whole(&mut self, mut reply: Value) -> Option<Value> {
-        self.blocks = reply["content"].as_array().cloned().unwrap_or_default();
+        let blocks = reply["content"].as_array().cloned().unwrap_or_default();
+        self.blocks = blocks.into_iter().enumerate().collect();
         self.usage = reply["usage"].clone();
         let recalls = self.recalls();
         let nth = self.nth;
         let is_told = |block: &&Value| {
             !(nth > 0 && is_thinking(block) || recalls && block["type"] == "tool_use")
         };
-        self.visible.extend(self.blocks.iter().filter(is_told).cloned());
+        self.visible.extend(self.blocks.values().filter(is_told).cloned());
         if recalls {
             return None;
         }
@@ -175,7 +173,7 @@ impl Voice for Messages {
     }
 
     fn round(&mut self) -> Option<Round> {
-        let calls: Vec<RecallCall> = self.blocks.iter().filter_map(recall_call).collect();
+        let calls: Vec<RecallCall> = self.blocks.values().filter_map(recall_call).collect();
         if calls.is_empty() {
             return None;
         }
@@ -184,7 +182,8 @@ impl Voice for Messages {
             Some("text") => block["text"].as_str().is_some_and(|text| !text.is_empty()),
             _ => !block.is_null(),
         };
-        let content: Vec<Value> = self.blocks.drain(..).filter(is_said).collect();
+        let said = std::mem::take(&mut self.blocks).into_values();
+        let content: Vec<Value> = said.filter(is_said).collect();
         self.before = summed(&self.before, &self.usage);
         self.nth += 1;
         self.is_over = false;

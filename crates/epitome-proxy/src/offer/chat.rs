@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::voice::{RecallCall, Round, Voice, sent, summed};
+use super::voice::{RecallCall, Round, Voice, append, said, sent, summed};
 use crate::sse::data;
 
 #[derive(Debug, Default)]
@@ -43,8 +43,7 @@ impl Chat {
         );
         for name in ["name", "arguments"] {
             if let Some(more) = piece["function"][name].as_str() {
-                let before = call["function"][name].as_str().unwrap_or_default();
-                call["function"][name] = json!(format!("{before}{more}"));
+                append(&mut call["function"][name], more);
             }
         }
     }
@@ -73,11 +72,10 @@ impl Chat {
 
 impl Voice for Chat {
     fn event(&mut self, one: &str) -> String {
-        let Some(said) = data(one) else { return one.to_owned() };
-        if said.trim() == "[DONE]" {
+        if data(one).is_some_and(|data| data.trim() == "[DONE]") {
             return if self.recalls() { String::new() } else { format!("{}{one}", self.flush()) };
         }
-        let Ok(chunk) = serde_json::from_str::<Value>(&said) else { return one.to_owned() };
+        let Some(chunk) = said(one) else { return one.to_owned() };
         if self.nth == 0 && self.id.is_null() {
             self.id = chunk["id"].clone();
         }
@@ -91,8 +89,8 @@ impl Voice for Chat {
         for piece in &pieces {
             self.call(piece);
         }
-        self.is_over |= !chunk["choices"][0]["finish_reason"].is_null();
         let is_over = !chunk["choices"][0]["finish_reason"].is_null();
+        self.is_over |= is_over;
         if !pieces.is_empty() && !is_over {
             self.held.push(chunk);
             return String::new();
@@ -123,8 +121,9 @@ impl Voice for Chat {
         if self.nth > 0 {
             reply["id"] = self.id.clone();
             reply["usage"] = summed(&self.before, &self.usage);
-            if !self.told.is_empty() {
-                reply["choices"][0]["message"]["content"] = json!(self.told);
+            let message = reply.pointer_mut("/choices/0/message").and_then(Value::as_object_mut);
+            if let Some(message) = message.filter(|_| !self.told.is_empty()) {
+                message.insert("content".to_owned(), json!(self.told));
             }
         }
         Some(reply)

@@ -111,3 +111,112 @@ fn answered(
     };
     calls.into_iter().map(answer).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const APIS: [Format; 3] = [Format::Anthropic, Format::OpenaiChat, Format::OpenaiResponses];
+
+    /// A reply that recalls, as one and in events.
+    fn recalling(format: Format) -> (Value, Vec<Value>) {
+        let call = json!({"type": "tool_use", "id": "a", "name": SEARCH, "input": {}});
+        let function = json!({"name": SEARCH, "arguments": "{}"});
+        let item =
+            json!({"type": "function_call", "call_id": "a", "name": SEARCH, "arguments": "{}"});
+        match format {
+            Format::Anthropic => {
+                let started = json!({"type": "content_block_start", "index": u64::MAX, "content_block": call});
+                let ended = json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}});
+                (json!({"content": [call]}), vec![started, ended])
+            }
+            Format::OpenaiChat => {
+                let call = json!({"index": u64::MAX, "id": "a", "function": function});
+                let chunk =
+                    |delta, end| json!({"choices": [{"delta": delta, "finish_reason": end}]});
+                let events = vec![
+                    chunk(json!({"tool_calls": [call]}), Value::Null),
+                    chunk(json!({}), json!("tool_calls")),
+                ];
+                (json!({"choices": [{"message": {"content": "a", "tool_calls": [call]}}]}), events)
+            }
+            _ => {
+                let of_item = |name: &str| json!({"type": format!("response.output_item.{name}"), "output_index": u64::MAX, "item": item});
+                let completed = json!({"type": "response.completed", "response": {}});
+                (json!({"output": [item]}), vec![of_item("added"), of_item("done"), completed])
+            }
+        }
+    }
+
+    /// What somebody may say who means no good, or is broken.
+    fn odd() -> Vec<Value> {
+        let mut all: Vec<Value> = ["null", "1", "\"a\"", "[]", "{}"]
+            .iter()
+            .map(|it| serde_json::from_str(it).expect("JSON"))
+            .collect();
+        let members = [
+            "content",
+            "content_block",
+            "choices",
+            "delta",
+            "id",
+            "index",
+            "item",
+            "message",
+            "output",
+            "output_index",
+            "response",
+            "tool_calls",
+            "usage",
+        ];
+        let kinds = [
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+            "message_start",
+            "message_delta",
+            "response.completed",
+            "response.created",
+            "response.output_item.added",
+            "response.output_item.done",
+        ];
+        for value in all.clone() {
+            for kind in kinds {
+                all.extend(members.map(
+                    |member| json!({"type": kind, "index": 0, "output_index": 0, member: value}),
+                ));
+            }
+            all.push(json!({"choices": [value]}));
+            all.push(json!({"choices": [{"delta": value, "message": value}]}));
+            all.push(json!({"choices": [{"delta": {"tool_calls": [value]}, "message": {"tool_calls": value}}]}));
+            all.push(json!({"type": "content_block_delta", "index": 0, "delta": {"text": "a", "citation": {}, "partial_json": "1"}}));
+        }
+        all
+    }
+
+    #[test]
+    fn whatever_an_upstream_says_ends_no_stream() {
+        for format in APIS {
+            for has_recalled in [false, true] {
+                let mut whole = voice(format);
+                let mut streamed = voice(format);
+                if has_recalled {
+                    let (reply, events) = recalling(format);
+                    assert_eq!(whole.whole(reply), None, "{format}");
+                    assert!(whole.round().is_some());
+                    for event in events {
+                        assert_eq!(streamed.event(&format!("data: {event}\n\n")), "", "{format}");
+                    }
+                    assert!(streamed.recalls_wholly() && streamed.round().is_some(), "{format}");
+                }
+                for said in odd() {
+                    streamed.event(&format!("data: {said}\n\n"));
+                    if said.is_object() {
+                        whole.whole(said);
+                    }
+                }
+                streamed.rest();
+            }
+        }
+    }
+}

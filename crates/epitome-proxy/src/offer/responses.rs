@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::is_ours;
-use super::voice::{RecallCall, Round, Voice, sent, summed};
-use crate::sse::data;
+use super::voice::{RecallCall, Round, Voice, said, sent, summed};
 
 #[derive(Debug, Default)]
 pub(super) struct Responses {
@@ -98,8 +97,7 @@ impl Responses {
 
 impl Voice for Responses {
     fn event(&mut self, one: &str) -> String {
-        let read = data(one).and_then(|data| serde_json::from_str::<Value>(&data).ok());
-        let Some(mut event) = read else { return one.to_owned() };
+        let Some(mut event) = said(one) else { return one.to_owned() };
         if event["response"].is_object() {
             without_offer(&mut event["response"]);
         }
@@ -126,8 +124,9 @@ impl Voice for Responses {
                     return String::new();
                 }
                 let calls = self.flush();
-                let response = &mut event["response"];
-                if self.nth > 0 {
+                if let Some(response) =
+                    event.get_mut("response").filter(|it| self.nth > 0 && it.is_object())
+                {
                     response["id"] = self.id.clone();
                     response["output"] = json!(self.visible);
                     response["usage"] = summed(&self.before, &self.usage);
@@ -178,15 +177,15 @@ impl Voice for Responses {
         if calls.is_empty() {
             return None;
         }
-        let mut said = std::mem::take(&mut self.items).into_values().collect::<Vec<_>>();
-        said.retain(|item| !is_call(item) || recall_call(item).is_some());
+        let mut back = std::mem::take(&mut self.items).into_values().collect::<Vec<_>>();
+        back.retain(|item| !is_call(item) || recall_call(item).is_some());
         // Reasoning isn't taken without the item behind it.
-        while said.pop_if(|last| last["type"] == "reasoning").is_some() {}
+        while back.pop_if(|last| last["type"] == "reasoning").is_some() {}
         self.before = summed(&self.before, &self.usage);
         self.nth += 1;
         self.is_over = false;
         (self.silent, self.held, self.told) = Default::default();
-        Some(Round { said, calls })
+        Some(Round { said: back, calls })
     }
 
     fn rest(&mut self) -> String {

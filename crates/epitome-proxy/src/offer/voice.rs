@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::is_ours;
+use crate::sse::data;
 
 /// A call of the model's for what was hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,20 @@ pub(super) trait Voice: Send + Sync {
 
     /// What goes back to the model behind what it said: an answer to each call.
     fn answers(&self, calls: &[(RecallCall, Result<String, String>)]) -> Vec<Value>;
+}
+
+/// What an event says, if it is an object.
+pub(super) fn said(event: &str) -> Option<Value> {
+    let said: Value = serde_json::from_str(&data(event)?).ok()?;
+    said.is_object().then_some(said)
+}
+
+/// Adds a piece to a text that comes in pieces.
+pub(super) fn append(text: &mut Value, more: &str) {
+    match text {
+        Value::String(text) => text.push_str(more),
+        none => *none = Value::from(more),
+    }
 }
 
 /// The sum of two reports: numbers add up, of all else the newer one holds.

@@ -20,7 +20,7 @@ use crate::sending::send;
 use crate::sse::Events;
 use crate::stall::events;
 
-/// The longest whole reply, or event, that is looked at.
+/// The longest reply that is listened to: what it says is held.
 const LONGEST: usize = 64 << 20;
 
 /// What is asked once more.
@@ -37,6 +37,8 @@ pub(crate) struct Woven {
     followed: Box<Followed>,
     voice: Box<dyn Voice>,
     events: Events,
+    /// Bytes that came.
+    heard: usize,
     rounds: usize,
 }
 
@@ -92,28 +94,32 @@ fn circling() -> Refusal {
 impl Woven {
     pub(crate) fn new(followed: Followed) -> Self {
         let voice = voice(followed.format());
-        Woven { followed: Box::new(followed), voice, events: Events::default(), rounds: 0 }
+        Woven {
+            followed: Box::new(followed),
+            voice,
+            events: Events::default(),
+            heard: 0,
+            rounds: 0,
+        }
     }
 }
 
 impl Weave for Woven {
     fn passes(&mut self, piece: &Bytes) -> Bytes {
-        self.events.push(piece);
-        let mut out = Vec::new();
-        while let Some(one) = self.events.cut() {
-            match std::str::from_utf8(&one) {
-                Ok(text) => out.extend_from_slice(self.voice.event(text).as_bytes()),
-                Err(_) => out.extend_from_slice(&one),
-            }
+        let before = self.heard;
+        self.heard = before.saturating_add(piece.len());
+        if before <= LONGEST && self.heard > LONGEST {
+            let voice = self.voice.rest();
+            return [voice.as_bytes(), &self.events.give_up(), piece].concat().into();
         }
-        if self.events.held() > LONGEST {
-            out.extend_from_slice(&self.events.rest());
-        }
-        out.into()
+        self.events.turned(piece, |one| Some(self.voice.event(one)))
     }
 
     fn over(mut self: Box<Self>) -> Onward {
         let format = self.followed.format();
+        if self.heard > LONGEST {
+            return Onward::Over(Bytes::new());
+        }
         if self.events.held() > 0 {
             // It breaks off in an event.
             let rest = [self.voice.rest().as_bytes(), &self.events.rest()].concat();
@@ -157,7 +163,8 @@ pub(crate) async fn whole(mut reply: Inbound, mut followed: Followed) -> Result<
             Collected::Whole(bytes) => bytes,
             Collected::Long(flow) | Collected::Broken(flow) => return Ok(inbound(head, flow)),
         };
-        let Ok(read) = serde_json::from_slice::<Value>(&bytes) else {
+        let read = serde_json::from_slice::<Value>(&bytes).ok().filter(Value::is_object);
+        let Some(read) = read else {
             return Ok(inbound(head, Flow::from(bytes)));
         };
         match voice.whole(read.clone()) {
