@@ -151,10 +151,12 @@ impl Deeds {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         match self.open.swap_remove(at).1 {
             Asked::Deed(deed, act, known) => {
-                let deed = &mut self.all[deed];
                 let mut went = outcome(act, output, reported);
+                let was_made = |number: &u32| self.is_made(*number, &self.all[deed].what);
+                let takes_back = known.takes_back.filter(|it| !is_bad(&went) && was_made(it));
+                let deed = &mut self.all[deed];
                 deed.failed = u32::from(has_failed(&went));
-                if let Some(before) = known.takes_back.filter(|_| !is_bad(&went)) {
+                if let Some(before) = takes_back {
                     let _ = write!(went, " (takes back [{before}])");
                 }
                 if let Some(path) = known.open.filter(|path| tells_of(output, path)) {
@@ -172,6 +174,12 @@ impl Deeds {
                 self.looks[look].failed += u32::from(has_failed);
             }
         }
+    }
+
+    /// Whether what message `number` did went well, as far as its output tells.
+    fn is_made(&self, number: u32, what: &str) -> bool {
+        let mut same = self.all.iter().filter(|deed| deed.first == number && *deed.what == *what);
+        same.any(|deed| !is_bad(&deed.went))
     }
 
     fn look(&mut self, tool: &str, targets: impl Iterator<Item = String>) -> usize {

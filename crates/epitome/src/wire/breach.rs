@@ -121,6 +121,18 @@ pub struct Finding {
     pub mend: Mend,
 }
 
+impl Finding {
+    /// What a part breaks and only its author can mend.
+    pub(super) fn of_part(
+        rule: RuleId,
+        entry: usize,
+        slot: Slot,
+        detail: impl Into<String>,
+    ) -> Self {
+        Finding { rule, entry, slot: Some(slot), detail: detail.into(), mend: Mend::Nothing }
+    }
+}
+
 /// What becomes of an entry whose role isn't known.
 pub(super) fn stranger(entry: Entry<'_>) -> Mend {
     let speaks = entry.raw().starts_with('{') && entry.parts().next().is_some();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::clean::Past;
 use super::pairing::{PairRules, Pairing, Spoken};
-use super::rules::{Finding, Mend, RuleId};
+use super::rules::{Finding, RuleId};
 use super::thinking::Thinking;
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Transcript};
@@ -45,13 +45,8 @@ pub(super) fn thinking_first(request: &Request, rule: RuleId) -> Option<Finding>
     let mut parts = turn.clone().flat_map(|at| transcript.entry(at).parts());
     let first = parts.find(|part| part.name() != "compaction");
     let first = first.filter(|part| part.kind() != PartKind::Reasoning)?;
-    Some(Finding {
-        rule,
-        entry: transcript.entry_of(first.slot),
-        slot: Some(first.slot),
-        detail: "the open tool loop's turn starts without thinking".to_owned(),
-        mend: Mend::Nothing,
-    })
+    let detail = "the open tool loop's turn starts without thinking";
+    Some(Finding::of_part(rule, transcript.entry_of(first.slot), first.slot, detail))
 }
 
 /// All broken pairs, where results are blocks of the user's and runs of one role are one turn.

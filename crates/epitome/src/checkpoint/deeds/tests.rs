@@ -225,6 +225,22 @@ fn what_could_not_be_read_is_counted() {
 }
 
 #[test]
+fn an_edit_takes_back_only_one_that_was_made() {
+    for (output, told) in
+        [("Error: no match", "ok"), ("The file was updated.", "ok (takes back [1])")]
+    {
+        let mut deeds = Deeds::default();
+        for (number, old, new, output) in [(1, "a", "b", output), (2, "b", "a", "ok")] {
+            let arguments =
+                format!(r#"{{"path":"a.py","old_string":"{old}","new_string":"{new}"}}"#);
+            deeds.call(number, number, "Edit", &arguments, false);
+            deeds.answer(number, output, CallStatus::Unknown);
+        }
+        assert!(deeds.all[1].line().ends_with(told), "{}", deeds.all[1].line());
+    }
+}
+
+#[test]
 fn an_edit_that_only_warns_is_not_counted_among_those_that_went_well() {
     let mut deeds = Deeds::default();
     let outputs = [

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::json;
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Slot};
-use crate::wire::rules::{self, Finding, Mend, RuleId};
+use crate::wire::rules::{self, Finding};
 
 /// Whether the request is for a model of which the SDK's types hold: others behind the same format take what they like.
 pub(super) fn is_claudes(request: &Request) -> bool {
@@ -22,11 +22,6 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     findings
 }
 
-fn finding(rule: RuleId, entry: usize, slot: Slot, detail: &str) -> Finding {
-    let detail = detail.to_owned();
-    Finding { rule, entry, slot: Some(slot), detail, mend: Mend::Nothing }
-}
-
 /// Thinking is the assistant's; images and documents are the user's.
 fn sides(request: &Request) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -39,7 +34,7 @@ fn sides(request: &Request) -> Vec<Finding> {
         let is_strange = |part: &Part<'_>| part.kind() == strange && !part.is(Marks::NESTED);
         findings.extend(entry.parts().filter(is_strange).map(|part| {
             let kind = json::text_member(part.raw(), "type").unwrap_or_default();
-            finding(rules::ANTHROPIC_BLOCK_SIDE, entry.index, part.slot, &kind)
+            Finding::of_part(rules::ANTHROPIC_BLOCK_SIDE, entry.index, part.slot, &kind)
         }));
     }
     findings
@@ -58,7 +53,7 @@ fn served(request: &Request) -> Vec<Finding> {
                 PartKind::Call => {
                     if !ids.insert(id.clone()) {
                         let rule = rules::ANTHROPIC_REUSED_SERVED_ID;
-                        findings.push(finding(rule, entry.index, part.slot, &id));
+                        findings.push(Finding::of_part(rule, entry.index, part.slot, &id));
                     }
                     open.insert(id, (entry.index, part.slot));
                 }
@@ -72,7 +67,8 @@ fn served(request: &Request) -> Vec<Finding> {
         // A program goes on when the tools that it called were answered; a pause, when the reply is sent back.
         if entry.role() == Role::User && !entry.has_results() && entry.parts().any(speaks) {
             let rule = rules::ANTHROPIC_UNSERVED;
-            findings.extend(open.drain().map(|(id, (at, slot))| finding(rule, at, slot, &id)));
+            findings
+                .extend(open.drain().map(|(id, (at, slot))| Finding::of_part(rule, at, slot, &id)));
         }
     }
     findings.sort_by_key(|finding| finding.slot);
@@ -103,7 +99,12 @@ fn references(request: &Request) -> Vec<Finding> {
         for part in entry.parts().filter(is_one) {
             let name = json::text_member(part.raw(), "tool_name").unwrap_or_default();
             if is_fixed && !names.contains(&name) {
-                findings.push(finding(rules::ANTHROPIC_REFERENCE, entry.index, part.slot, &name));
+                findings.push(Finding::of_part(
+                    rules::ANTHROPIC_REFERENCE,
+                    entry.index,
+                    part.slot,
+                    &name,
+                ));
             }
         }
     }

@@ -166,13 +166,8 @@ fn mixed(entry: Entry<'_>, findings: &mut Vec<Finding>) {
         |p: &Part<'_>| !p.is(Marks::NESTED) && matches!(p.kind(), PartKind::Text | PartKind::Media);
     let words = entry.parts().find(speaks).filter(|_| entry.has_results());
     if let Some(words) = words {
-        findings.push(Finding {
-            rule: rules::BEDROCK_MIXED,
-            entry: entry.index,
-            slot: Some(words.slot),
-            detail: "words beside results".to_owned(),
-            mend: Mend::Nothing,
-        });
+        let (rule, detail) = (rules::BEDROCK_MIXED, "words beside results");
+        findings.push(Finding::of_part(rule, entry.index, words.slot, detail));
     }
 }
 

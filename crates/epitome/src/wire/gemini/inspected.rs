@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::request::Request;
 use crate::transcript::{Marks, PartKind, Role};
-use crate::wire::rules::{self, Finding, Mend};
+use crate::wire::rules::{self, Finding};
 
 /// Results of the provider's code and tools that nothing was run for, in what the model said in a row.
 pub(super) fn check(request: &Request) -> Vec<Finding> {
@@ -18,13 +18,10 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
             let id = part.id().into_owned();
             match part.kind() {
                 PartKind::Call => open.call(id),
-                PartKind::Result if !open.answer(&id) => findings.push(Finding {
-                    rule: rules::GEMINI_SERVED,
-                    entry: entry.index,
-                    slot: Some(part.slot),
-                    detail: id,
-                    mend: Mend::Nothing,
-                }),
+                PartKind::Result if !open.answer(&id) => {
+                    let rule = rules::GEMINI_SERVED;
+                    findings.push(Finding::of_part(rule, entry.index, part.slot, id));
+                }
                 _ => {}
             }
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::request::Request;
 use crate::transcript::{Marks, PartKind};
-use crate::wire::rules::{self, Finding, Mend};
+use crate::wire::rules::{self, Finding};
 
 pub(super) fn check(request: &Request) -> Vec<Finding> {
     // The rest may be where the history is.
@@ -21,13 +21,8 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
                     asked.insert(id);
                 }
                 PartKind::Result if !part.is(Marks::NESTED) && !asked.contains(&id) => {
-                    findings.push(Finding {
-                        rule: rules::INTERACTIONS_SERVED,
-                        entry: entry.index,
-                        slot: Some(part.slot),
-                        detail: id,
-                        mend: Mend::Nothing,
-                    });
+                    let rule = rules::INTERACTIONS_SERVED;
+                    findings.push(Finding::of_part(rule, entry.index, part.slot, id));
                 }
                 _ => {}
             }

@@ -3,18 +3,15 @@
 use crate::json::{self, Span};
 use crate::request::Request;
 use crate::transcript::{Part, PartKind};
-use crate::wire::rules::{self, Finding, Mend};
+use crate::wire::rules::{self, Finding};
 
 pub(super) fn check(request: &Request) -> Vec<Finding> {
     let entries = request.transcript.entries();
     let strange = entries.flat_map(|entry| {
-        entry.parts().filter(is_strange).map(move |part| Finding {
-            rule: rules::CHAT_BLOCK,
-            entry: entry.index,
-            slot: Some(part.slot),
-            detail: part.name().into_owned(),
-            mend: Mend::Nothing,
-        })
+        let of_part = move |part: Part<'_>| {
+            Finding::of_part(rules::CHAT_BLOCK, entry.index, part.slot, part.name())
+        };
+        entry.parts().filter(is_strange).map(of_part)
     });
     strange.collect()
 }

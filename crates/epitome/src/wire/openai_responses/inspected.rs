@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::json;
 use crate::request::Request;
 use crate::transcript::Marks;
-use crate::wire::rules::{self, Finding, Mend};
+use crate::wire::rules::{self, Finding};
 use crate::wire::tool_names;
 
 /// Others behind the same format take what they like.
@@ -48,13 +48,8 @@ fn approvals(request: &Request) -> Vec<Finding> {
             "mcp_approval_response" => {
                 let id = json::text_member(raw, "approval_request_id").unwrap_or_default();
                 if !asked.contains(&id) {
-                    findings.push(Finding {
-                        rule: rules::RESPONSES_APPROVAL,
-                        entry: entry.index,
-                        slot: Some(part.slot),
-                        detail: id,
-                        mend: Mend::Nothing,
-                    });
+                    let rule = rules::RESPONSES_APPROVAL;
+                    findings.push(Finding::of_part(rule, entry.index, part.slot, id));
                 }
             }
             _ => {}
