@@ -130,14 +130,24 @@ fn every_bad_input_ends_well() {
 
 /// What is sound, and larger than anybody's window.
 #[test]
+fn large_inputs_end_well() {
+    end_well(100_000, 20);
+}
+
+#[test]
 #[ignore = "it takes a minute: ./test full"]
 fn the_largest_inputs_end_well() {
+    end_well(1_000_000, 200);
+}
+
+/// So many messages, and a message of so many megabytes.
+fn end_well(messages: usize, megabytes: usize) {
     const HUGE: (&str, Duration) = ("6000000", Duration::from_mins(5));
     let message = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
     let chat = |messages: &str| format!(r#"{{"model":"gpt-4o","messages":[{messages}]}}"#);
-    let million = vec![message("hi"); 1_000_000].join(",");
-    let string = message(&"word ".repeat(40 << 20));
-    for (name, messages) in [("a million messages", million), ("a string of 200 MB", string)] {
+    let many = vec![message("hi"); messages].join(",");
+    let long = message(&"word ".repeat(megabytes * 200_000));
+    for (name, messages) in [("many messages", many), ("a long message", long)] {
         let bytes = chat(&messages).into_bytes();
         let case = Case { family: "Huge", name: name.to_owned(), bytes };
         let bench = Bench::new();

@@ -79,6 +79,10 @@ def _model(messages: object) -> str:
     return str(messages.get("model") or "") if isinstance(messages, Mapping) else ""
 
 
+MOST = 100
+"""Kinds of requests that are warned of: who writes the names of models may write any number."""
+
+
 class Unjudged:
     """Warns in the log ``epitome`` of requests that are sent as they are: of each model and kind once."""
 
@@ -90,7 +94,7 @@ class Unjudged:
         if isinstance(error, OptionError) and error.field != "window":
             raise error
         kind = (model, type(error).__name__)
-        if kind not in self._told:
+        if kind not in self._told and len(self._told) < MOST:
             self._told.add(kind)
             of = f" of {model}" if model else ""
             logging.getLogger("epitome").warning("a request%s is sent as it is: %s", of, str(error).partition("\n")[0])
