@@ -26,8 +26,14 @@ pub(super) struct Messages {
     /// What this round reports, and the sum of those before.
     usage: Value,
     before: Value,
+    /// Where the provider ran code.
+    container: Value,
     /// The round ended as it should.
     is_over: bool,
+}
+
+fn newer(now: &Value, before: &Value) -> Value {
+    if now.is_object() { now.clone() } else { before.clone() }
 }
 
 fn is_thinking(block: &Value) -> bool {
@@ -46,7 +52,7 @@ impl Messages {
 
     fn delta(&mut self, at: usize, delta: &Value) {
         let Some(block) = self.blocks.get_mut(&at) else { return };
-        for name in ["text", "thinking", "signature"] {
+        for name in ["text", "thinking", "signature", "content"] {
             if let Some(more) = delta[name].as_str() {
                 append(&mut block[name], more);
             }
@@ -74,8 +80,14 @@ impl Messages {
         sent(event["type"].as_str().unwrap_or_default(), &event)
     }
 
+    /// What was held back; where the model recalls, all but calls.
     fn flush(&mut self) -> String {
-        let held = std::mem::take(&mut self.held);
+        let mut held = std::mem::take(&mut self.held);
+        if self.recalls() {
+            let is_call =
+                |at: usize| self.blocks.get(&at).is_some_and(|it| it["type"] == "tool_use");
+            held.retain(|event| !event["index"].as_u64().is_some_and(|at| is_call(at as usize)));
+        }
         held.into_iter().map(|event| self.placed(event)).collect()
     }
 
@@ -119,6 +131,7 @@ impl Voice for Messages {
         match kind.as_str() {
             "message_start" => {
                 self.usage = event["message"]["usage"].clone();
+                self.container = newer(&event["message"]["container"], &self.container);
                 if self.nth > 0 { String::new() } else { one.to_owned() }
             }
             "content_block_start" | "content_block_delta" | "content_block_stop" => {
@@ -132,15 +145,21 @@ impl Voice for Messages {
                     let said = more.iter().filter(|(_, value)| !value.is_null());
                     usage.extend(said.map(|(name, value)| (name.clone(), value.clone())));
                 }
+                self.container = newer(&event["delta"]["container"], &self.container);
+                let calls = self.flush();
                 if self.recalls() {
                     self.is_over = true;
-                    return String::new();
+                    return calls;
                 }
-                let calls = self.flush();
                 if self.nth == 0 {
                     return format!("{calls}{one}");
                 }
                 event["usage"] = summed(&self.before, &self.usage);
+                if let Some(delta) =
+                    event["delta"].as_object_mut().filter(|_| self.container.is_object())
+                {
+                    delta.insert("container".to_owned(), self.container.clone());
+                }
                 format!("{calls}{}", sent(&kind, &event))
             }
             "message_stop" if self.recalls() => String::new(),
@@ -152,6 +171,7 @@ impl Voice for Messages {
         let blocks = reply["content"].as_array().cloned().unwrap_or_default();
         self.blocks = blocks.into_iter().enumerate().collect();
         self.usage = reply["usage"].clone();
+        self.container = newer(&reply["container"], &self.container);
         let recalls = self.recalls();
         let nth = self.nth;
         let is_told = |block: &&Value| {
@@ -164,6 +184,9 @@ impl Voice for Messages {
         if nth > 0 {
             reply["content"] = json!(self.visible);
             reply["usage"] = summed(&self.before, &self.usage);
+            if self.container.is_object() {
+                reply["container"] = self.container.clone();
+            }
         }
         Some(reply)
     }
@@ -188,7 +211,8 @@ impl Voice for Messages {
         self.nth += 1;
         self.is_over = false;
         (self.inputs, self.told, self.held) = Default::default();
-        Some(Round { said: vec![json!({"role": "assistant", "content": content})], calls })
+        let said = vec![json!({"role": "assistant", "content": content})];
+        Some(Round { said, calls, container: self.container["id"].as_str().map(str::to_owned) })
     }
 
     fn rest(&mut self) -> String {

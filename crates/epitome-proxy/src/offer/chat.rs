@@ -1,8 +1,6 @@
 //! OpenAI's Chat Completions.
 
-use std::collections::BTreeMap;
-
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::voice::{RecallCall, Round, Voice, append, said, sent, summed};
 use crate::sse::data;
@@ -13,8 +11,10 @@ pub(super) struct Chat {
     /// The id of the first reply, which is that of all.
     id: Value,
     words: String,
-    reasoning: String,
-    calls: BTreeMap<u64, Value>,
+    /// Members with thoughts, which some providers want back.
+    thoughts: Map<String, Value>,
+    /// Calls, each with the number that its pieces have.
+    calls: Vec<(u64, Value)>,
     /// Chunks with calls.
     held: Vec<Value>,
     /// What the client was told, of whole replies.
@@ -25,6 +25,31 @@ pub(super) struct Chat {
     is_over: bool,
 }
 
+/// Members of a message that a model thought in, of DeepSeek and of OpenRouter.
+const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
+
+/// The words of a chunk, if it has any, and the rest of it.
+fn parted(mut chunk: Value) -> (Option<Value>, Value) {
+    let has_words =
+        chunk["choices"][0]["delta"]["content"].as_str().is_some_and(|it| !it.is_empty());
+    if !has_words {
+        return (None, chunk);
+    }
+    let mut words = chunk.clone();
+    let choice = &mut words["choices"][0];
+    choice["finish_reason"] = Value::Null;
+    if let Some(delta) = choice["delta"].as_object_mut() {
+        delta.remove("tool_calls");
+    }
+    if let Some(words) = words.as_object_mut() {
+        words.remove("usage");
+    }
+    if let Some(delta) = chunk["choices"][0]["delta"].as_object_mut() {
+        delta.remove("content");
+    }
+    (Some(words), chunk)
+}
+
 fn recall_call(call: &Value) -> Option<RecallCall> {
     let function = &call["function"];
     let arguments = function["arguments"].as_str().unwrap_or_default().to_owned();
@@ -33,17 +58,48 @@ fn recall_call(call: &Value) -> Option<RecallCall> {
 
 impl Chat {
     fn recalls(&self) -> bool {
-        self.calls.values().any(|call| recall_call(call).is_some())
+        self.calls.iter().any(|(_, call)| recall_call(call).is_some())
     }
 
+    /// A piece of a call. Some providers give all calls one number: another id is another call.
     fn call(&mut self, piece: &Value) {
+        let Some(members) = piece.as_object() else { return };
         let at = piece["index"].as_u64().unwrap_or_default();
-        let call = self.calls.entry(at).or_insert_with(
-            || json!({"id": piece["id"], "type": "function", "function": {"name": "", "arguments": ""}}),
-        );
-        for name in ["name", "arguments"] {
-            if let Some(more) = piece["function"][name].as_str() {
-                append(&mut call["function"][name], more);
+        let id = piece["id"].as_str().filter(|id| !id.is_empty());
+        let known = self.calls.iter().rposition(|(number, call)| {
+            *number == at && id.is_none_or(|id| call["id"].is_null() || call["id"] == id)
+        });
+        let place = known.unwrap_or_else(|| {
+            let new = json!({"type": "function", "function": {"name": "", "arguments": ""}});
+            self.calls.push((at, new));
+            self.calls.len() - 1
+        });
+        let call = &mut self.calls[place].1;
+        for (name, value) in members {
+            match name.as_str() {
+                "index" => {}
+                "function" => {
+                    for name in ["name", "arguments"] {
+                        if let Some(more) = value[name].as_str() {
+                            append(&mut call["function"][name], more);
+                        }
+                    }
+                }
+                name if !value.is_null() => call[name] = value.clone(),
+                _ => {}
+            }
+        }
+    }
+
+    /// A piece of thoughts, of which there are texts and lists.
+    fn thought(&mut self, message: &Value) {
+        for name in THOUGHTS {
+            let all = self.thoughts.entry(name).or_insert(Value::Null);
+            match (&message[name], &mut *all) {
+                (Value::String(more), _) => append(all, more),
+                (Value::Array(more), Value::Array(all)) => all.extend(more.iter().cloned()),
+                (Value::Array(more), all) => *all = Value::Array(more.clone()),
+                _ => {}
             }
         }
     }
@@ -84,7 +140,7 @@ impl Voice for Chat {
         }
         let delta = &chunk["choices"][0]["delta"];
         self.words.push_str(delta["content"].as_str().unwrap_or_default());
-        self.reasoning.push_str(delta["reasoning_content"].as_str().unwrap_or_default());
+        self.thought(delta);
         let pieces = delta["tool_calls"].as_array().cloned().unwrap_or_default();
         for piece in &pieces {
             self.call(piece);
@@ -92,12 +148,13 @@ impl Voice for Chat {
         let is_over = !chunk["choices"][0]["finish_reason"].is_null();
         self.is_over |= is_over;
         if !pieces.is_empty() && !is_over {
-            self.held.push(chunk);
-            return String::new();
+            let (words, calls) = parted(chunk);
+            self.held.push(calls);
+            return words.map(|words| self.placed(None, words)).unwrap_or_default();
         }
         if is_over || chunk["choices"].as_array().is_some_and(Vec::is_empty) {
             if self.recalls() {
-                return String::new();
+                return parted(chunk).0.map(|words| self.placed(None, words)).unwrap_or_default();
             }
             return format!("{}{}", self.flush(), self.placed(Some(one), chunk));
         }
@@ -110,8 +167,10 @@ impl Voice for Chat {
         }
         self.usage = reply["usage"].clone();
         let message = &reply["choices"][0]["message"];
-        let text = |name: &str| message[name].as_str().unwrap_or_default().to_owned();
-        (self.words, self.reasoning) = (text("content"), text("reasoning_content"));
+        self.words = message["content"].as_str().unwrap_or_default().into();
+        self.thoughts.clear();
+        self.thought(&message.clone());
+        let message = &reply["choices"][0]["message"];
         let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
         self.calls = (0..).zip(calls).collect();
         self.told.push_str(&self.words);
@@ -134,12 +193,14 @@ impl Voice for Chat {
     }
 
     fn round(&mut self) -> Option<Round> {
-        let calls: Vec<RecallCall> = self.calls.values().filter_map(recall_call).collect();
+        let calls: Vec<RecallCall> =
+            self.calls.iter().filter_map(|(_, call)| recall_call(call)).collect();
         if calls.is_empty() {
             return None;
         }
         let own: Vec<Value> = std::mem::take(&mut self.calls)
-            .into_values()
+            .into_iter()
+            .map(|(_, call)| call)
             .filter(|call| recall_call(call).is_some())
             .collect();
         let words = std::mem::take(&mut self.words);
@@ -147,15 +208,16 @@ impl Voice for Chat {
         if !words.is_empty() {
             said["content"] = json!(words);
         }
-        let reasoning = std::mem::take(&mut self.reasoning);
-        if !reasoning.is_empty() {
-            said["reasoning_content"] = json!(reasoning);
+        for (name, thought) in std::mem::take(&mut self.thoughts) {
+            if !thought.is_null() {
+                said[name] = thought;
+            }
         }
         self.before = summed(&self.before, &self.usage);
         self.nth += 1;
         self.is_over = false;
         self.held.clear();
-        Some(Round { said: vec![said], calls })
+        Some(Round { said: vec![said], calls, container: None })
     }
 
     fn rest(&mut self) -> String {

@@ -25,6 +25,9 @@ pub(crate) use woven::{Followed, Woven, whole};
 /// How often a model may recall until it says anything else.
 const MOST_ROUNDS: usize = 8;
 
+/// Bytes that are answered in one round: what is recalled has to fit beside what was sent.
+const MOST_ANSWERED: usize = 48 * 1024;
+
 /// Whether it is a tool of ours.
 fn is_ours(name: &str) -> bool {
     [SEARCH, GET].contains(&name)
@@ -101,12 +104,21 @@ fn answered(
     calls: Vec<RecallCall>,
 ) -> Vec<(RecallCall, Result<String, String>)> {
     let recalls: Recalls = recall.recalls(owner);
+    let mut left = MOST_ANSWERED;
     let answer = |call: RecallCall| {
         let arguments = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
         let answer = match serde_json::from_str::<Value>(arguments) {
             Ok(Value::Object(arguments)) => recalls.answer(&call.name, &arguments),
             _ => Err("The arguments are no JSON object.".to_owned()),
         };
+        let answer = match answer {
+            Ok(text) if text.len() > left => {
+                Err("There is no room for all of this: recall less, or one thing at a time."
+                    .to_owned())
+            }
+            answer => answer,
+        };
+        left -= answer.as_ref().map_or(0, String::len);
         (call, answer)
     };
     calls.into_iter().map(answer).collect()
@@ -218,5 +230,115 @@ mod tests {
                 streamed.rest();
             }
         }
+    }
+
+    /// What a client is told of these events, and what goes back.
+    fn heard(format: Format, events: &[Value]) -> (String, Vec<Value>) {
+        let mut voice = voice(format);
+        let told = events.iter().map(|event| voice.event(&format!("data: {event}\n\n"))).collect();
+        (told, voice.round().expect("it recalls").said)
+    }
+
+    fn kinds(items: &[Value]) -> Vec<&str> {
+        items.iter().filter_map(|item| item["type"].as_str()).collect()
+    }
+
+    #[test]
+    fn what_a_provider_did_is_told_and_goes_back() {
+        let thought = |id: &str| json!({"type": "reasoning", "id": id, "encrypted_content": "x"});
+        let call = |kind: &str, name: &str| json!({"type": kind, "call_id": name, "name": name, "arguments": "{}"});
+        let made =
+            json!({"type": "mcp_call", "id": "m", "name": "create_issue", "output": "created #7"});
+        let searched =
+            [call("tool_search_call", "t"), json!({"type": "tool_search_output", "call_id": "t"})];
+        let bare = json!({"type": "reasoning", "id": "bare", "summary": []});
+        let items = [
+            thought("a"),
+            made,
+            searched[0].clone(),
+            searched[1].clone(),
+            thought("b"),
+            call("function_call", "Read"),
+            bare,
+            call("function_call", SEARCH),
+        ];
+        let back =
+            ["reasoning", "mcp_call", "tool_search_call", "tool_search_output", "function_call"];
+        let mut whole = voice(Format::OpenaiResponses);
+        assert_eq!(whole.whole(json!({"output": items})), None);
+        let round = whole.round().expect("it recalls");
+        assert_eq!(kinds(&round.said), back);
+        assert_eq!(round.said[4]["name"], SEARCH);
+        let more =
+            whole.whole(json!({"output": [{"type": "message"}]})).expect("it says something");
+        let told = ["reasoning", "mcp_call", "tool_search_call", "tool_search_output", "message"];
+        assert_eq!(kinds(more["output"].as_array().expect("a list")), told);
+        assert!(more.get("tools").is_none(), "{more}");
+
+        let mut events = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            for name in ["added", "done"] {
+                events.push(json!({"type": format!("response.output_item.{name}"), "output_index": at, "item": item}));
+            }
+        }
+        events.push(json!({"type": "response.completed", "response": {}}));
+        let (told, said) = heard(Format::OpenaiResponses, &events);
+        assert_eq!(kinds(&said), back);
+        assert!(told.contains("created #7") && told.contains("tool_search_output"), "{told}");
+        assert!(
+            !told.contains("Read") && !told.contains(SEARCH) && !told.contains("bare"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn words_beside_a_recall_are_told() {
+        let start = |at: u64, block: Value| json!({"type": "content_block_start", "index": at, "content_block": block});
+        let use_of =
+            |name: &str| json!({"type": "tool_use", "id": name, "name": name, "input": {}});
+        let delta = |at: u64, delta: Value| json!({"type": "content_block_delta", "index": at, "delta": delta});
+        let (told, said) = heard(
+            Format::Anthropic,
+            &[
+                start(0, json!({"type": "compaction", "content": null})),
+                delta(0, json!({"type": "compaction_delta", "content": "SUMMARY"})),
+                start(1, use_of(SEARCH)),
+                start(2, use_of("Read")),
+                start(3, json!({"type": "text", "text": ""})),
+                delta(3, json!({"type": "text_delta", "text": "Behind it."})),
+                json!({"type": "message_delta", "delta": {"container": {"id": "c"}}}),
+            ],
+        );
+        assert!(
+            told.contains("Behind it.") && !told.contains("Read") && !told.contains(SEARCH),
+            "{told}"
+        );
+        assert_eq!(said[0]["content"][0]["content"], "SUMMARY");
+        assert_eq!(
+            kinds(said[0]["content"].as_array().expect("a list")),
+            ["compaction", "tool_use", "text"]
+        );
+
+        let call = |id: &str, name: &str| json!({"index": 0, "id": id, "extra_content": {"google": id}, "function": {"name": name, "arguments": "{}"}});
+        let chunk =
+            |delta: Value, end: Value| json!({"choices": [{"delta": delta, "finish_reason": end}]});
+        let first = json!({"content": "Beside it.", "reasoning_details": [1], "tool_calls": [call("a", SEARCH)]});
+        let second = json!({"reasoning_details": [2], "tool_calls": [call("b", GET)]});
+        let (told, said) = heard(
+            Format::OpenaiChat,
+            &[
+                chunk(first, Value::Null),
+                chunk(second, Value::Null),
+                chunk(json!({}), json!("tool_calls")),
+            ],
+        );
+        assert!(told.contains("Beside it.") && !told.contains("tool_calls\":"), "{told}");
+        let calls = said[0]["tool_calls"].as_array().expect("a list");
+        assert_eq!(
+            (&calls[0]["function"]["name"], &calls[1]["function"]["name"]),
+            (&json!(SEARCH), &json!(GET))
+        );
+        assert_eq!(calls[1]["extra_content"]["google"], "b");
+        assert_eq!(said[0]["reasoning_details"], json!([1, 2]));
     }
 }

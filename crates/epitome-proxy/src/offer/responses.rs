@@ -36,13 +36,66 @@ fn recall_call(item: &Value) -> Option<RecallCall> {
         .filter(|_| item["type"] == "function_call")
 }
 
+/// Calls that the provider made itself, and that say what came of them.
+const MADE: [&str; 5] = [
+    "code_interpreter_call",
+    "file_search_call",
+    "image_generation_call",
+    "mcp_call",
+    "web_search_call",
+];
+
+/// Whether an item asks somebody for something, who may be the client.
 fn is_call(item: &Value) -> bool {
-    item["type"].as_str().is_some_and(|kind| kind.ends_with("_call"))
+    item["type"].as_str().is_some_and(|kind| kind.ends_with("_call") && !MADE.contains(&kind))
+}
+
+/// The places of items whose fate is `wanted`; reasoning has that of the item behind it.
+fn places(items: &BTreeMap<u64, Value>, wanted: impl Fn(Fate) -> bool) -> Vec<u64> {
+    let mut places = Vec::new();
+    let mut thoughts = Vec::new();
+    for (at, item) in items {
+        if item["type"] == "reasoning" {
+            thoughts.push(*at);
+        } else if wanted(Fate::of(item, items)) {
+            places.append(&mut thoughts);
+            places.push(*at);
+        } else {
+            thoughts.clear();
+        }
+    }
+    places
+}
+
+/// What becomes of an item of a round that recalls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It goes back to the model alone.
+    Recalls,
+    /// Nobody has made it, and nobody will: the model asks again.
+    Dropped,
+    /// It was said or done.
+    Told,
+}
+
+impl Fate {
+    fn of(item: &Value, items: &BTreeMap<u64, Value>) -> Self {
+        // What the provider ran has its output in the same reply.
+        let answers = |other: &Value| {
+            other["type"].as_str().is_some_and(|kind| kind.ends_with("_output"))
+                && other["call_id"] == item["call_id"]
+        };
+        match item {
+            item if recall_call(item).is_some() => Fate::Recalls,
+            item if is_call(item) && !items.values().any(answers) => Fate::Dropped,
+            _ => Fate::Told,
+        }
+    }
 }
 
 /// Takes the tools of recall out of a response, which says all that were offered.
 fn without_offer(response: &mut Value) {
-    if let Some(tools) = response["tools"].as_array_mut() {
+    if let Some(tools) = response.get_mut("tools").and_then(Value::as_array_mut) {
         tools.retain(|tool| !tool["name"].as_str().is_some_and(is_ours));
     }
 }
@@ -74,6 +127,14 @@ impl Responses {
         self.silent.clear();
         let held = std::mem::take(&mut self.held);
         held.into_iter().map(|event| self.placed(event)).collect()
+    }
+
+    /// The same of a round that recalls: what was said and done is told.
+    fn flush_told(&mut self) -> String {
+        let told = places(&self.items, |fate| fate == Fate::Told);
+        self.held
+            .retain(|event| event["output_index"].as_u64().is_some_and(|at| told.contains(&at)));
+        self.flush()
     }
 
     /// Whether an event of an item is held back; with it what is told before it.
@@ -121,7 +182,7 @@ impl Voice for Responses {
                 self.usage = event["response"]["usage"].clone();
                 if self.recalls() {
                     self.is_over = true;
-                    return String::new();
+                    return self.flush_told();
                 }
                 let calls = self.flush();
                 if let Some(response) =
@@ -132,6 +193,13 @@ impl Voice for Responses {
                     response["usage"] = summed(&self.before, &self.usage);
                 }
                 format!("{calls}{}", self.placed(event))
+            }
+            Some("response.failed") => {
+                let output = event.get_mut("response").and_then(|it| it.get_mut("output"));
+                if let Some(output) = output.and_then(Value::as_array_mut) {
+                    output.retain(|item| recall_call(item).is_none());
+                }
+                format!("{}{}", self.rest(), self.placed(event))
             }
             _ => self.placed(event),
         }
@@ -146,17 +214,8 @@ impl Voice for Responses {
         let output = reply["output"].as_array().cloned().unwrap_or_default();
         self.items = (0..).zip(output).collect();
         let recalls = self.recalls();
-        let mut thoughts = Vec::new();
-        for item in self.items.values() {
-            if item["type"] == "reasoning" {
-                thoughts.push(item.clone());
-            } else if recalls && is_call(item) {
-                thoughts.clear();
-            } else {
-                self.visible.append(&mut thoughts);
-                self.visible.push(item.clone());
-            }
-        }
+        let told = places(&self.items, |fate| !recalls || fate == Fate::Told);
+        self.visible.extend(told.iter().map(|at| self.items[at].clone()));
         if recalls {
             return None;
         }
@@ -177,19 +236,20 @@ impl Voice for Responses {
         if calls.is_empty() {
             return None;
         }
-        let mut back = std::mem::take(&mut self.items).into_values().collect::<Vec<_>>();
-        back.retain(|item| !is_call(item) || recall_call(item).is_some());
-        // Reasoning isn't taken without the item behind it.
-        while back.pop_if(|last| last["type"] == "reasoning").is_some() {}
+        let mut items = std::mem::take(&mut self.items);
+        let places = places(&items, |fate| fate != Fate::Dropped);
+        let mut back: Vec<Value> = places.iter().filter_map(|at| items.remove(at)).collect();
+        // Of reasoning that the provider doesn't keep all has to be there.
+        back.retain(|item| item["type"] != "reasoning" || item["encrypted_content"].is_string());
         self.before = summed(&self.before, &self.usage);
         self.nth += 1;
         self.is_over = false;
         (self.silent, self.held, self.told) = Default::default();
-        Some(Round { said: back, calls })
+        Some(Round { said: back, calls, container: None })
     }
 
     fn rest(&mut self) -> String {
-        self.flush()
+        if self.recalls() { self.flush_told() } else { self.flush() }
     }
 
     fn answers(&self, calls: &[(RecallCall, Result<String, String>)]) -> Vec<Value> {

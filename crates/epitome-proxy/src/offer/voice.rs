@@ -28,6 +28,8 @@ impl RecallCall {
 pub(super) struct Round {
     pub(super) said: Vec<Value>,
     pub(super) calls: Vec<RecallCall>,
+    /// Where the provider ran code in it, and goes on.
+    pub(super) container: Option<String>,
 }
 
 /// The replies of one API to one request of a client, heard one after the other. The client is told one reply.

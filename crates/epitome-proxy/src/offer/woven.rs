@@ -57,7 +57,7 @@ impl Followed {
         let answers = answers
             .unwrap_or_else(|_| round.calls.into_iter().map(|call| (call, failed())).collect());
         let more = round.said.into_iter().chain(voice.answers(&answers));
-        let Some(body) = self.with(more) else {
+        let Some(body) = self.with(more, round.container) else {
             let what = "what was sent can't be read again";
             return Some(Err(Refusal::new(StatusCode::BAD_GATEWAY, "recall", what)));
         };
@@ -68,7 +68,7 @@ impl Followed {
     }
 
     /// What was sent, and more behind it.
-    fn with(&self, more: impl Iterator<Item = Value>) -> Option<String> {
+    fn with(&self, more: impl Iterator<Item = Value>, container: Option<String>) -> Option<String> {
         let mut members = Members::read(self.prompted.text()?)?;
         let name = list_name(self.format());
         let mut all: Raws = match members.get(name) {
@@ -81,6 +81,16 @@ impl Followed {
         };
         all.extend(more.map(|entry| raw(entry.to_string())));
         members.set(name, list_of(&all));
+        if let Some(id) = container {
+            // One with skills is an object.
+            let asked = members.get::<Value>("container").filter(Value::is_object);
+            let with_id = |mut asked: Value| {
+                asked["id"] = Value::from(id.clone());
+                asked
+            };
+            let container = asked.map_or_else(|| Value::from(id.clone()), with_id);
+            members.set("container", container.to_string());
+        }
         Some(members.to_string())
     }
 }

@@ -83,6 +83,9 @@ fn item(kind: &str) -> Option<&'static Object> {
         | "program"
         | "program_output"
         | "item_reference"
+        | "agent_message"
+        | "multi_agent_call"
+        | "multi_agent_call_output"
         | "compaction_trigger" => &ANY,
         _ => return None,
     })
@@ -108,6 +111,8 @@ const PARSED: (&str, Shape) = any("parsed");
 const PARSED_ARGUMENTS: (&str, Shape) = any("parsed_arguments");
 /// What Codex sends with each item.
 const PASSED: (&str, Shape) = any("internal_chat_message_metadata_passthrough");
+/// Who said or asked it, where several agents do (`responses_multi_agent=v1`).
+const AGENT: (&str, Shape) = any("agent");
 const TEXT: Object = object(&[KIND, any("text"), MARKER], &[("text", "")]);
 const SAID: Object = object(
     &[KIND, any("text"), any("annotations"), any("logprobs"), MARKER, PARSED],
@@ -146,6 +151,7 @@ const MESSAGE: Object = object(
         any("phase"),
         any("created_by"),
         PASSED,
+        AGENT,
         PARSED,
     ],
     &[],
@@ -160,6 +166,7 @@ const REASONING: Object = object(
         any("status"),
         any("created_by"),
         PASSED,
+        AGENT,
     ],
     &[("summary", "[]")],
 );
@@ -176,6 +183,7 @@ const CALL: Object = object(
         any("status"),
         any("created_by"),
         PASSED,
+        AGENT,
         PARSED_ARGUMENTS,
     ],
     &[("call_id", "")],
@@ -193,6 +201,7 @@ const CUSTOM: Object = object(
         any("status"),
         any("created_by"),
         PASSED,
+        AGENT,
     ],
     &[("call_id", "")],
 );
@@ -208,6 +217,7 @@ const CALL_OUTPUT: Object = object(
         any("status"),
         any("created_by"),
         PASSED,
+        AGENT,
     ],
     &[],
 );
@@ -222,6 +232,7 @@ const CUSTOM_OUTPUT: Object = object(
         any("status"),
         any("created_by"),
         PASSED,
+        AGENT,
     ],
     &[],
 );
