@@ -9,6 +9,7 @@ library for Python, the licences of what is in the program, a bill of materials,
 import argparse
 import os
 import platform
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import archive
@@ -40,12 +41,17 @@ def main():
     (words.out / f"{signature.SUMS}.sig").unlink(missing_ok=True)
     # Those who read what is made read it whoever made it.
     os.umask(0o022)
-    programs = {it: product.built(it) for it in wanted}
+    # Each build ends with minutes on one core.
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        building = [pool.submit(product.built, it) for it in wanted]
+        libraries = [pool.submit(wheels.library, it, words.out) for it in wanted]
+        programs = {it: one.result() for it, one in zip(wanted, building)}
+        files = [one.result() for one in libraries]
     own = next((it for it in wanted if it.triple.startswith(platform.machine())), None)
     if own is None:
         raise SystemExit(f"none of the platforms is this machine's ({platform.machine()}), and its program prints the manual pages")
     told = product.product(programs[own])
-    files = [npm.starter(told, platforms.ALL, words.out)]
+    files.append(npm.starter(told, platforms.ALL, words.out))
     files.append(wheels.sources(words.out))
     for it, program in programs.items():
         inside = bom.packages(it)
@@ -54,7 +60,6 @@ def main():
         files.append(debian.debian(told, it, program, notices, words.out))
         files.append(npm.carrier(told, it, program, notices, words.out))
         files.append(wheels.program(told, it, program, notices, words.out))
-        files.append(wheels.library(told, it, words.out))
         files.append(bom.bill(told, it, inside, words.out))
     done = signature.sums(files, words.out)
     files.append(done)

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from product import LICENSE, README, ROOT, SUMMARY, printed, surroundings
+from product import LICENSE, README, ROOT, SUMMARY, moment, printed, surroundings
 
 
 def program(product, platform, binary, notices, out):
@@ -34,12 +34,14 @@ def program(product, platform, binary, notices, out):
     return Path(told.strip().removesuffix("...OK").split(" as ", 1)[1])
 
 
-def library(product, platform, out):
+def library(platform, out):
     """For every CPython from 3.10."""
     with tempfile.TemporaryDirectory() as folder:
         crate = ROOT / "crates/epitome-py"
         asked = ["maturin", "build", "--release", "--locked", "--zig", "--compatibility", "manylinux2014", "--target", platform.shared]
-        more = {"SOURCE_DATE_EPOCH": str(product.moment)}
+        # In a folder of its own: in one, it would wait until the program is built.
+        target = os.environ.get("CARGO_TARGET_DIR") or ROOT / "target"
+        more = {"SOURCE_DATE_EPOCH": str(moment()), "CARGO_TARGET_DIR": str(Path(target) / "library")}
         printed(*asked, "-m", crate / "Cargo.toml", "--out", folder, cwd=crate, env=surroundings(platform.shared) | more)
         return taken(folder, out)
 

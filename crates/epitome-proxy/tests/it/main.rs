@@ -5,6 +5,7 @@ mod bounds;
 mod breaks;
 mod chaos;
 mod clears;
+mod cuts;
 mod dashboard;
 mod guards;
 mod listens;
