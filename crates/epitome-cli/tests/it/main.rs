@@ -39,6 +39,7 @@ mod papers;
 mod places;
 mod program;
 mod recorded;
+mod replicas;
 mod report;
 mod reports;
 mod roads;
