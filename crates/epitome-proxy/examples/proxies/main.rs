@@ -1,9 +1,10 @@
 //! What a proxy adds to a request of a conversation that it knows, beside nginx as a proxy that does nothing, and beside none.
 //!
-//! `cargo run --release -p epitome-proxy --example proxies -- [--streams N] [--seconds N] [NAME=HOST:PORT…]`
+//! `cargo run --release -p epitome-proxy --example proxies -- [--epitome PATH] [--streams N] [--seconds N]
+//! [NAME=HOST:PORT…]`
 //!
-//! It begins an upstream that reads a body and answers at once, `epitome serve` from the folder in which it stands itself, and
-//! nginx if there is one; other proxies that go to the upstream's address (127.0.0.1:7499) are named. For three sizes, whole and
+//! It begins an upstream that reads a body and answers at once, `epitome serve` (of the folder above its own, if no
+//! PATH is given), and nginx if there is one; other proxies that go to the upstream's address (127.0.0.1:7499) are named. For three sizes, whole and
 //! streamed, each request is sent directly and through each proxy in turn, so that all meet the same machine. Then sixteen
 //! clients at a time ask each in turn as often as they can, and in the end many clients read a stream of one event a second
 //! each. All sockets are of this machine. Tables have time until the reply begins and CPU a request, both less what none takes.
@@ -13,6 +14,7 @@ mod standing;
 mod streams;
 mod upstream;
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use asking::Client;
@@ -34,21 +36,28 @@ const ROUNDS: usize = 5;
 
 /// What it was told to do.
 struct Wanted {
+    program: PathBuf,
     streams: usize,
     length: Duration,
     others: Vec<(String, String)>,
 }
 
 fn wanted() -> Result<Wanted, Failed> {
-    let mut wanted = Wanted { streams: 1_000, length: Duration::from_mins(5), others: vec![] };
+    let own = std::env::current_exe()?;
+    let folder = own.parent().and_then(Path::parent).ok_or("it stands nowhere")?;
+    let mut wanted = Wanted {
+        program: folder.join("epitome"),
+        streams: 1_000,
+        length: Duration::from_mins(5),
+        others: vec![],
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        let mut number = || -> Result<u64, Failed> {
-            Ok(words.next().ok_or(format!("{word} needs a number"))?.parse()?)
-        };
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
-            "--streams" => wanted.streams = number()? as usize,
-            "--seconds" => wanted.length = Duration::from_secs(number()?),
+            "--epitome" => wanted.program = value()?.into(),
+            "--streams" => wanted.streams = value()?.parse()?,
+            "--seconds" => wanted.length = Duration::from_secs(value()?.parse()?),
             other => {
                 let (name, at) = other.split_once('=').ok_or("a proxy is NAME=HOST:PORT")?;
                 wanted.others.push((name.to_owned(), at.to_owned()));
@@ -64,10 +73,8 @@ async fn main() -> Result<(), Failed> {
     upstream::serve(UPSTREAM).await?;
     let mut all = vec![Standing::none(UPSTREAM)];
     all.extend(Standing::nginx(UPSTREAM).await?);
-    let folder = std::env::current_exe()?;
-    let program = folder.parent().and_then(|it| it.parent()).ok_or("it stands nowhere")?;
     let begun = Instant::now();
-    all.push(Standing::epitome(&program.join("epitome"), UPSTREAM).await?);
+    all.push(Standing::epitome(&wanted.program, UPSTREAM).await?);
     let took = begun.elapsed();
     let idle = all.last().map_or(0, Standing::resident);
     all.extend(wanted.others.iter().map(|(name, at)| Standing::other(name, at)));
