@@ -370,9 +370,11 @@ fn target(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Target> {
 fn tokens(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     match target(name, value)? {
         Target::Tokens(tokens) => Ok(tokens),
-        Target::Percent(_) => {
-            Err(error::option(value.py(), name, "a number of tokens is wanted (200_000, \"200k\")"))
-        }
+        Target::Percent(_) => Err(error::option(
+            value.py(),
+            name,
+            "a number of tokens is wanted (200_000, \"200k\", \"1m\")",
+        )),
     }
 }
 

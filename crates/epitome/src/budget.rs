@@ -42,7 +42,7 @@ impl fmt::Display for Target {
 impl FromStr for Target {
     type Err = BadAmount;
 
-    /// `20000`, `20k`, `30%`.
+    /// `20000`, `20k`, `1m`, `30%`.
     fn from_str(text: &str) -> Result<Self, BadAmount> {
         let bad = || BadAmount {
             text: text.to_owned(),
@@ -53,7 +53,7 @@ impl FromStr for Target {
                 Ok(share @ 1..=100) => Ok(Target::Percent(share)),
                 _ => Err(bad()),
             },
-            None => thousands(text).filter(|most| *most > 0).map(Target::Tokens).ok_or_else(bad),
+            None => amount(text).filter(|most| *most > 0).map(Target::Tokens).ok_or_else(bad),
         }
     }
 }
@@ -160,12 +160,15 @@ pub struct BadAmount {
     pub expected: &'static str,
 }
 
-fn thousands(text: &str) -> Option<u64> {
+/// `20000`, `20_000`, `20k`, `1m`.
+pub(crate) fn amount(text: &str) -> Option<u64> {
     let text = text.trim().replace('_', "");
-    match text.strip_suffix(['k', 'K']) {
-        Some(number) => number.parse::<u64>().ok()?.checked_mul(1000),
-        None => text.parse().ok(),
-    }
+    let (number, factor) = match text.chars().next_back()? {
+        'k' | 'K' => (&text[..text.len() - 1], 1_000),
+        'm' | 'M' => (&text[..text.len() - 1], 1_000_000),
+        _ => (&text[..], 1),
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// What may be used, in tokens.
@@ -207,6 +210,7 @@ mod tests {
     #[test]
     fn amounts_are_read_or_refused() {
         assert_eq!("20k".parse(), Ok(Target::Tokens(20_000)));
+        assert_eq!("1m".parse(), Ok(Target::Tokens(1_000_000)));
         assert_eq!("8_000".parse(), Ok(Target::Tokens(8_000)));
         assert_eq!("30%".parse(), Ok(Target::Percent(30)));
         for bad in ["", "0", "0%", "101%", "-5", "x", "3.5%", "%"] {

@@ -46,7 +46,7 @@ pub(crate) fn counter_names() -> PossibleValuesParser {
 pub(crate) fn window(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(Target::Tokens(tokens)) => Ok(tokens),
-        _ => Err("not a number of tokens (200000, 200k)".to_owned()),
+        _ => Err("not a number of tokens (200000, 200k, 1m)".to_owned()),
     }
 }
 

@@ -49,7 +49,7 @@ impl FromStr for When {
             return Ok(if above { When::ShareAbove(share) } else { When::Share(share) });
         }
         if let Some(reserve) = text.strip_prefix("window-") {
-            return number(reserve).map(When::Reserve).ok_or_else(unknown);
+            return crate::budget::amount(reserve).map(When::Reserve).ok_or_else(unknown);
         }
         amount(text).ok_or_else(unknown)
     }
@@ -105,12 +105,10 @@ impl FromStr for Condition {
 fn amount(text: &str) -> Option<When> {
     let letters = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_');
     let (digits, unit) = text.split_at(text.len() - letters.len());
-    let (factor, unit) = match unit.trim_start().strip_prefix(['k', 'K']) {
-        Some(unit) => ("k", unit.trim_start()),
-        None => ("", unit.trim_start()),
-    };
-    let amount = number(&format!("{digits}{factor}"))?;
-    match unit {
+    let unit = unit.trim_start();
+    let factor = usize::from(unit.starts_with(['k', 'K', 'm', 'M']));
+    let amount = crate::budget::amount(&format!("{digits}{}", &unit[..factor]))?;
+    match unit[factor..].trim_start() {
         "item" | "items" => Some(When::Items(usize::try_from(amount).ok()?)),
         "step" | "steps" => Some(When::Steps(usize::try_from(amount).ok()?)),
         "turn" | "turns" => Some(When::Turns(usize::try_from(amount).ok()?)),
@@ -118,13 +116,5 @@ fn amount(text: &str) -> Option<When> {
         "char" | "chars" | "character" | "characters" => Some(When::Characters(amount)),
         "byte" | "bytes" => Some(When::Bytes(amount)),
         _ => None,
-    }
-}
-
-fn number(text: &str) -> Option<u64> {
-    let text = text.trim().replace('_', "");
-    match text.strip_suffix(['k', 'K']) {
-        Some(number) => number.parse::<u64>().ok()?.checked_mul(1000),
-        None => text.parse().ok(),
     }
 }
