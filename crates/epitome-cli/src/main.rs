@@ -46,6 +46,11 @@ use clap::FromArgMatches as _;
 
 use crate::args::{Cli, Command, SessionsArgs};
 
+/// The static program's.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let parsed = args::command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
     let cli = match parsed {

@@ -3,11 +3,12 @@
 //! `cargo run --release -p epitome-proxy --example proxies -- [--epitome PATH] [--streams N] [--seconds N]
 //! [NAME=HOST:PORT…]`
 //!
-//! It begins an upstream that reads a body and answers at once, `epitome serve` (of the folder above its own, if no
-//! PATH is given), and nginx if there is one; other proxies that go to the upstream's address (127.0.0.1:7499) are named. For three sizes, whole and
-//! streamed, each request is sent directly and through each proxy in turn, so that all meet the same machine. Then sixteen
-//! clients at a time ask each in turn as often as they can, and in the end many clients read a stream of one event a second
-//! each. All sockets are of this machine. Tables have time until the reply begins and CPU a request, both less what none takes.
+//! It begins an upstream that reads a body and answers at once, `epitome serve` (of the folder above its own, where no PATH
+//! is given), and nginx if there is one. Other proxies that go to the upstream's address (127.0.0.1:7499) are named. For three
+//! sizes, whole and streamed, each request is sent directly and through each proxy in turn, so that all meet the same
+//! machine. Then sixteen clients at a time ask each in turn as often as they can, and in the end many clients read a stream of
+//! one event a second each. All sockets are of this machine. Tables have time until the reply begins less what it takes
+//! without a proxy, and CPU a request.
 
 mod asking;
 mod standing;
