@@ -47,11 +47,12 @@ impl Writer for ClaudeCode {
         shown: &Shown,
         stamp: &Stamp,
     ) -> Result<String, ApplyError> {
-        let read = Rows::read(source, Reach::SinceLastCompaction);
+        let mut read = Rows::read(source, Reach::SinceLastCompaction);
+        let mut notes = std::mem::take(&mut read.notes);
         let main = sides::split(&read).into_iter().next().unwrap_or_default();
-        let path = follow(&read, &main.members, Reach::SinceLastCompaction);
+        let path = follow(&read, &main.members, Reach::SinceLastCompaction, &mut notes);
         let Some(&newest) = path.order.last() else {
-            return Err(ReadError::no_messages(NAME, read.types).into());
+            return Err(ReadError::no_messages(NAME, notes).into());
         };
         let newest = &read.all[newest];
         let named = path.order.iter().rev().find_map(|row| read.all[*row].uuid);
