@@ -284,7 +284,7 @@ fn read(
     prompt.depends_on(&body["toolConfig"]["toolChoice"]);
     let mut chain = chain(judge, &model, body);
     let asked = extra["thinking"]["block_binding"]["prefix_mismatch_behavior"].as_str();
-    let manner = Manner::of(&model, judge, asked);
+    let manner = Manner::of(&model, asked);
     let mut talk = Talk::default();
     let mut misplaced = Vec::new();
     for (n, message) in messages.iter().enumerate() {
@@ -325,7 +325,6 @@ fn read(
         chain,
         misplaced,
         compacts: Compacts::No,
-        edits: (Vec::new(), 0),
         talk,
     })
 }

@@ -367,7 +367,6 @@ fn read(
         chain: judge.chain(Api::Gemini, &model, &[]),
         misplaced: Vec::new(),
         compacts: Compacts::No,
-        edits: (Vec::new(), 0),
         items: Vec::new(),
         model,
         prompt,
