@@ -29,6 +29,7 @@ mod receipt;
 mod request;
 mod specifics;
 mod tool;
+mod word_list;
 mod working_view;
 
 pub mod archive;

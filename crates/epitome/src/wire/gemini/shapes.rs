@@ -2,6 +2,7 @@
 
 use crate::wire::rules;
 use crate::wire::shape::{Names, Object, Shape, Shapes};
+use crate::word_list::words;
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Object(&CONTENT),
@@ -14,16 +15,8 @@ pub(super) const SHAPES: Shapes = Shapes {
 };
 
 /// Types that an image may have (SDK types of Interactions).
-pub(in crate::wire) const IMAGES: &[&str] = &[
-    "image/png",
-    "image/jpeg",
-    "image/webp",
-    "image/heic",
-    "image/heif",
-    "image/gif",
-    "image/bmp",
-    "image/tiff",
-];
+pub(in crate::wire) const IMAGES: &[&str] =
+    &words!("image/png image/jpeg image/webp image/heic image/heif image/gif image/bmp image/tiff");
 
 /// Base rules judge what else a content has.
 const CONTENT: Object = Object::open("").with(&[("parts", Shape::List(&Shape::Object(&PART)))]);
