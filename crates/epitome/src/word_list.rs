@@ -1,17 +1,20 @@
-//! Lists of words, written as words.
+//! Lists of words, written as words; for the crates of this workspace.
 
 /// The words of a text with one space between two, as an array.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! words {
-    ($text:expr) => {{
-        const TEXT: &str = $text;
-        const WORDS: [&str; $crate::word_list::count(TEXT)] = $crate::word_list::split(TEXT);
-        WORDS
-    }};
+    ($text:expr) => {
+        const {
+            const TEXT: &str = $text;
+            $crate::word_list::split::<{ $crate::word_list::count(TEXT) }>(TEXT)
+        }
+    };
 }
-pub(crate) use words;
+pub use words;
 
 /// How many words there are.
-pub(crate) const fn count(text: &str) -> usize {
+pub const fn count(text: &str) -> usize {
     let (mut count, mut at) = (1, 0);
     while at < text.len() {
         if text.as_bytes()[at] == b' ' {
@@ -23,7 +26,7 @@ pub(crate) const fn count(text: &str) -> usize {
 }
 
 /// The words, of which there are so many.
-pub(crate) const fn split<const COUNT: usize>(text: &'static str) -> [&'static str; COUNT] {
+pub const fn split<const COUNT: usize>(text: &'static str) -> [&'static str; COUNT] {
     let mut words = [""; COUNT];
     let (mut rest, mut at) = (text, 0);
     while at < COUNT {

@@ -20,19 +20,11 @@ use crate::object::{Object, elements, object};
 use crate::reader::Writer;
 use crate::recording::Reach;
 use crate::rows::{RawRow, rows};
+use epitome::word_list::words;
 
 /// What every row of a session says again.
-const ENVELOPE: [&str; 9] = [
-    "isSidechain",
-    "userType",
-    "entrypoint",
-    "cwd",
-    "sessionId",
-    "version",
-    "gitBranch",
-    "slug",
-    "agentId",
-];
+const ENVELOPE: [&str; 9] =
+    words!("isSidechain userType entrypoint cwd sessionId version gitBranch slug agentId");
 
 /// Who writes what stands in the assistant's role and isn't the model's.
 const SYNTHETIC: &str = "<synthetic>";

@@ -8,36 +8,17 @@ use super::fields::{Block, Content, Fields, Kept, is};
 use crate::notes::{About, Notes};
 use crate::recording::{Reach, Why};
 use crate::rows::{RawRow, rows};
+use epitome::word_list::words;
 
 /// More than a person types ahead; keeps the search in the queue short.
 const LONGEST_QUEUE: usize = 64;
 
 /// Types of rows that the model sees nothing of.
-pub(super) const UNSEEN: [&str; 23] = [
-    "agent-color",
-    "agent-name",
-    "agent-setting",
-    "ai-title",
-    "api-request",
-    "atis-latch",
-    "attribution-snapshot",
-    "cost-state",
-    "custom-title",
-    "file-history-snapshot",
-    "last-prompt",
-    "mode",
-    "permission-mode",
-    "pr-link",
-    "progress",
-    "result",
-    "speculation-accept",
-    "summary",
-    "system",
-    "tag",
-    "task-summary",
-    "tools-used",
-    "worktree-state",
-];
+pub(super) const UNSEEN: [&str; 23] = words!(
+    "agent-color agent-name agent-setting ai-title api-request atis-latch attribution-snapshot \
+     cost-state custom-title file-history-snapshot last-prompt mode permission-mode pr-link \
+     progress result speculation-accept summary system tag task-summary tools-used worktree-state"
+);
 
 /// All rows of a file, in order. Ids are JSON literals: they are compared, not shown.
 pub(super) struct Rows<'a> {

@@ -1,6 +1,7 @@
 //! What the server knows of each model: windows, binding, caching, prices (PROVIDERS.md B.1.3 to B.6).
 
 use super::Api;
+use epitome::word_list::words;
 
 /// What a model does with reasoning whose prefix isn't the one that it was made behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,14 +207,10 @@ impl Model {
         let version = version(name);
         let (input, output, read) = row.price;
         let newer_gpt = row.api == O && version >= (5, 6);
-        let binding = if is(&[
-            "claude-fable-5-1",
-            "claude-fable-5-2",
-            "claude-mythos-5-2",
-            "claude-opus-5-5",
-            "claude-sonnet-5-5",
-            "claude-haiku-5-5",
-        ]) {
+        let binding = if is(&words!(
+            "claude-fable-5-1 claude-fable-5-2 claude-mythos-5-2 claude-opus-5-5 claude-sonnet-5-5 \
+             claude-haiku-5-5"
+        )) {
             Binding::Checks
         } else if is(&["claude-mythos-5-1"]) {
             Binding::Records
@@ -248,14 +245,10 @@ impl Model {
             ),
             (
                 Trait::Unforced,
-                is(&[
-                    "claude-fable-5-1",
-                    "claude-fable-5-2",
-                    "claude-mythos-5-1",
-                    "claude-mythos-5-2",
-                    "claude-opus-5-5",
-                    "claude-sonnet-5-5",
-                ]),
+                is(&words!(
+                    "claude-fable-5-1 claude-fable-5-2 claude-mythos-5-1 claude-mythos-5-2 \
+                     claude-opus-5-5 claude-sonnet-5-5"
+                )),
             ),
             (
                 Trait::KeepsThinking,

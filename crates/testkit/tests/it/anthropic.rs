@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use testkit::server::{Api, Call, Endpoint, Judge, Model};
 
 use crate::{judged, schema, with, without, words};
+use epitome::word_list::words;
 
 const MODEL: &str = "claude-opus-5-5";
 
@@ -179,14 +180,10 @@ fn newer_models_cannot_be_forced_to_call() {
     };
     accepts(&forced("claude-opus-5", json!({"type": "any"})));
     accepts(&forced("claude-haiku-5-5", json!({"type": "tool", "name": "read"})));
-    for model in [
-        "claude-fable-5-1",
-        "claude-fable-5-2",
-        "claude-mythos-5-1",
-        "claude-mythos-5-2",
-        "claude-opus-5-5",
-        "claude-sonnet-5-5",
-    ] {
+    for model in words!(
+        "claude-fable-5-1 claude-fable-5-2 claude-mythos-5-1 claude-mythos-5-2 claude-opus-5-5 \
+         claude-sonnet-5-5"
+    ) {
         refuses(
             &forced(model, json!({"type": "any"})),
             "tool_choice: type 'any' is not supported on this model",

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use testkit::server::{Answer, Api, Incoming, Loop, Payload, Reply, Seen, Server};
 
 use crate::{judged, schema, with};
+use epitome::word_list::words;
 
 const CONTROLS: &str = "thinking-binding-controls-2026-08-01";
 
@@ -88,14 +89,10 @@ fn an_earlier_edit_is_refused_by_the_models_that_look() {
         let body = body(model, &edited(conversation(model)));
         message(judged(Api::Anthropic, None, &[], &body))
     };
-    for model in [
-        "claude-fable-5-1",
-        "claude-fable-5-2",
-        "claude-haiku-5-5",
-        "claude-mythos-5-2",
-        "claude-opus-5-5",
-        "claude-sonnet-5-5",
-    ] {
+    for model in words!(
+        "claude-fable-5-1 claude-fable-5-2 claude-haiku-5-5 claude-mythos-5-2 claude-opus-5-5 \
+         claude-sonnet-5-5"
+    ) {
         assert_eq!(at(model), Some(refusal("messages.1.content.0")), "{model}");
     }
     for model in ["claude-mythos-5-1", "claude-fable-5", "claude-opus-5", "claude-sonnet-5"] {

@@ -9,6 +9,7 @@ use testkit::server::{
 };
 
 use crate::{judged, schema, with, words};
+use epitome::word_list::words;
 
 const CLAUDE: &str = "us.anthropic.claude-opus-5-5-v1:0";
 
@@ -123,16 +124,10 @@ fn a_stream_says_what_the_whole_says() {
     order.dedup();
     assert_eq!(
         order,
-        [
-            "messageStart",
-            "contentBlockDelta",
-            "contentBlockStop",
-            "contentBlockStart",
-            "contentBlockDelta",
-            "contentBlockStop",
-            "messageStop",
-            "metadata"
-        ]
+        words!(
+            "messageStart contentBlockDelta contentBlockStop contentBlockStart contentBlockDelta \
+             contentBlockStop messageStop metadata"
+        )
     );
     let gathered = |path: &str| -> String {
         told.iter().filter_map(|(_, data)| data.pointer(path)?.as_str()).collect()

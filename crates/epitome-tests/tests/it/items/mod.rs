@@ -75,7 +75,7 @@ fn hold(body: &Value) {
 fn shown(outcome: &Outcome) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut add = |word: &str, what: String| match lines.last_mut() {
-        Some(line) if line.starts_with(word) => *line += &format!(", {what}"),
+        Some(line) if line.starts_with(word) => line.extend([", ", &what]),
         _ => lines.push(format!("{word} {what}")),
     };
     let mut rendered = outcome.request.transcript.entries();

@@ -21,7 +21,7 @@ use epitome::{Compactor, Format, Options, Outcome, Request};
 fn each_row_of_the_page_names_its_test() {
     let page = include_str!("../../../../../docs/parity.md");
     let rows = page.lines().filter(|line| line.starts_with("| ") && !line.ends_with("| test |"));
-    let named: Option<BTreeSet<&str>> =
+    let pointed: Option<BTreeSet<&str>> =
         rows.map(|row| row.strip_suffix("` |")?.rsplit('`').next()).collect();
     let sources = [
         ("agentkit", include_str!("agentkit.rs")),
@@ -40,7 +40,7 @@ fn each_row_of_the_page_names_its_test() {
         })
         .collect();
     assert_eq!(
-        named.expect("each row ends with its test"),
+        pointed.expect("each row ends with its test"),
         tests.iter().map(String::as_str).collect()
     );
 }

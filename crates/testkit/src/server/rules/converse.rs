@@ -13,23 +13,12 @@ use crate::server::prompt::{
     Choice, Compacts, Misplaced, Prompt, Section, Takes, Talk, Tool, Ttl, Understood,
 };
 use crate::server::{Api, Endpoint};
+use epitome::word_list::words;
 
-const CONTENT: [&str; 14] = [
-    "text",
-    "image",
-    "document",
-    "video",
-    "audio",
-    "toolUse",
-    "toolResult",
-    "reasoningContent",
-    "cachePoint",
-    "guardContent",
-    "citationsContent",
-    "searchResult",
-    "toolAddition",
-    "toolRemoval",
-];
+const CONTENT: [&str; 14] = words!(
+    "text image document video audio toolUse toolResult reasoningContent cachePoint guardContent \
+     citationsContent searchResult toolAddition toolRemoval"
+);
 /// Of ids and of names.
 const LONGEST: usize = 64;
 
