@@ -5,6 +5,7 @@ use std::ops::Range;
 use epitome::Request;
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Marks, Origin, Part, PartKind, Slot};
+use epitome::word_list::words;
 use serde_json::Value;
 
 /// Who says a passage.
@@ -58,22 +59,10 @@ impl Passage {
 }
 
 /// Members of arguments that hold bodies.
-const BODIES: [&str; 14] = [
-    "content",
-    "contents",
-    "new_string",
-    "old_string",
-    "new_str",
-    "old_str",
-    "newText",
-    "oldText",
-    "patch",
-    "diff",
-    "file_text",
-    "body",
-    "text",
-    "input",
-];
+const BODIES: [&str; 14] = words!(
+    "content contents new_string old_string new_str old_str newText oldText patch diff file_text \
+     body text input"
+);
 
 /// A value that is longer is a body, in bytes.
 const LONG: usize = 200;

@@ -15,6 +15,7 @@ use epitome::count::{Tally, TokenCounter, counter};
 use epitome::engine::plan::Reached;
 use epitome::transcript::Entry;
 use epitome::view::Fate;
+use epitome::word_list::words;
 use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};
 use epitome_recordings::{Reach, open};
 use testkit::trail::Trail;
@@ -57,16 +58,7 @@ fn main() -> Result<ExitCode> {
 fn page(root: &Path) -> Result<String> {
     let counter = counter("o200k")?;
     let mut sessions = Vec::new();
-    for folder in [
-        "claude-code",
-        "tau-bench",
-        "swe-agent",
-        "pi",
-        "codex",
-        "gemini-cli",
-        "opencode",
-        "openhands",
-    ] {
+    for folder in words!("claude-code tau-bench swe-agent pi codex gemini-cli opencode openhands") {
         for file in files(&root.join("examples").join(folder))? {
             sessions.push(session(&file, Reach::SinceLastCompaction)?);
         }

@@ -43,6 +43,8 @@ pub(crate) fn credentials<'a>(
 mod tests {
     use http::{HeaderName, HeaderValue};
 
+    use epitome::word_list::words;
+
     use super::*;
 
     fn told(headers: &[(&'static str, &'static str)], query: Option<&str>) -> Vec<String> {
@@ -58,16 +60,10 @@ mod tests {
 
     #[test]
     fn gateways_have_names_of_their_own_for_them() {
-        for name in [
-            "authorization",
-            "x-api-key",
-            "x-goog-api-key",
-            "x-litellm-api-key",
-            "cf-aig-authorization",
-            "ocp-apim-subscription-key",
-            "helicone-auth",
-            "x-auth-token",
-        ] {
+        for name in words!(
+            "authorization x-api-key x-goog-api-key x-litellm-api-key cf-aig-authorization \
+             ocp-apim-subscription-key helicone-auth x-auth-token"
+        ) {
             assert_eq!(told(&[(name, "A"), ("cookie", "c")], None), [format!("{name}=A")]);
         }
         assert_eq!(told(&[], Some("alt=sse&k%65y=A&access_token=B")), ["access_token=B", "key=A"]);

@@ -8,6 +8,7 @@ use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 
 use crate::refusal::Refusal;
+use epitome::word_list::words;
 
 /// Refuses what only a web page, or a client of something else, would ask.
 pub(crate) fn admit(
@@ -70,17 +71,10 @@ fn is_here(uri: &Uri, headers: &HeaderMap, listening: IpAddr) -> bool {
 }
 
 /// What is of one connection, not of a request or reply (RFC 9110, 7.6.1), and what the server has answered already.
-const HOPS: [&str; 9] = [
-    "connection",
-    "expect",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
+const HOPS: [&str; 9] = words!(
+    "connection expect keep-alive proxy-authorization proxy-connection te trailer \
+     transfer-encoding upgrade"
+);
 
 /// Takes out what is of one connection; the others stay in their order.
 pub(crate) fn strip(headers: &mut HeaderMap) {

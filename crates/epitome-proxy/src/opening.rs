@@ -1,6 +1,7 @@
 //! How a stream opens: some providers accept a prompt, and say behind the status that it is too long.
 
 use epitome::model::overflow::{AnswerKind, PromptOverflow, classify_event};
+use epitome::word_list::words;
 use serde_json::Value;
 
 /// What the events so far say.
@@ -15,14 +16,10 @@ pub(crate) enum Opening {
 }
 
 /// Events that come before the model says anything.
-const BEFORE: [&str; 6] = [
-    "ping",
-    "response.created",
-    "response.queued",
-    "response.in_progress",
-    "interaction.created",
-    "interaction.status_update",
-];
+const BEFORE: [&str; 6] = words!(
+    "ping response.created response.queued response.in_progress interaction.created \
+     interaction.status_update"
+);
 
 /// The most bytes of an opening.
 pub(crate) const LONGEST: usize = 1 << 18;
@@ -97,17 +94,10 @@ fn is_silent_chunk(chunk: &Value) -> bool {
 
 /// Whether a part of a reply is one of words, and none is there yet.
 fn is_begun(part: &Value) -> bool {
-    let is_of_words = [
-        "text",
-        "thinking",
-        "message",
-        "reasoning",
-        "output_text",
-        "summary_text",
-        "reasoning_text",
-        "model_output",
-        "thought",
-    ];
+    let is_of_words = words!(
+        "text thinking message reasoning output_text summary_text reasoning_text model_output \
+         thought"
+    );
     let words = ["text", "thinking", "content", "summary"];
     part["type"].as_str().is_some_and(|kind| is_of_words.contains(&kind))
         && words.iter().all(|name| is_blank(&part[name]))

@@ -6,6 +6,7 @@ use crate::object::{Object, start_of_list};
 use crate::reader::{Layout, Reader};
 use crate::readers::READERS;
 use crate::rows::rows;
+use epitome::word_list::words;
 
 /// The reader of a recording, or `None` if `source` is something else (a request, say).
 ///
@@ -60,17 +61,10 @@ fn look_at(object: &Object<'_>) -> Look {
     }
     let kind = object.text("type").unwrap_or_default();
     let is_item = ["_call", "_output"].iter().any(|end| kind.ends_with(end))
-        || [
-            "reasoning",
-            "item_reference",
-            "compaction",
-            "additional_tools",
-            "configuration_update",
-            "user_input",
-            "model_output",
-            "thought",
-            "function_result",
-        ]
+        || words!(
+            "reasoning item_reference compaction additional_tools configuration_update user_input \
+             model_output thought function_result"
+        )
         .contains(&kind.as_ref());
     if object.opens("messages", '[') {
         Look::Request(None)

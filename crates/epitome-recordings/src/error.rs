@@ -5,6 +5,8 @@ use std::fmt;
 use epitome::wire::{Format, WireError};
 use memchr::{memchr_iter, memrchr};
 
+use crate::notes::Notes;
+
 /// The article before a reader's name.
 fn article(name: &str) -> &'static str {
     if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
@@ -80,11 +82,8 @@ fn list(found: &[(String, usize)]) -> String {
 }
 
 impl ReadError {
-    pub(crate) fn no_messages(
-        reader: &'static str,
-        found: impl IntoIterator<Item = (String, usize)>,
-    ) -> Self {
-        ReadError::NoMessages { reader, found: found.into_iter().collect() }
+    pub(crate) fn no_messages(reader: &'static str, notes: Notes) -> Self {
+        ReadError::NoMessages { reader, found: notes.types.into_iter().collect() }
     }
 
     pub(crate) fn json(

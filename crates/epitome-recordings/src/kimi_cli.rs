@@ -1,6 +1,5 @@
 //! Kimi CLI's contexts: Chat messages, one a row, between marks of its own (`context.jsonl`).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use epitome::wire::Format;
@@ -10,7 +9,7 @@ use crate::error::ReadError;
 use crate::notes::{About, Notes};
 use crate::object::{Object, elements, joined, object};
 use crate::reader::Reader;
-use crate::recording::{Options, Recording, Skipped, Why};
+use crate::recording::{Options, Recording, Why};
 use crate::rows::{RawRow, rows};
 
 const NAME: &str = "kimi-cli";
@@ -41,14 +40,14 @@ impl Reader for KimiCli {
             context.row(raw);
         }
         if context.messages.is_empty() {
-            return Err(ReadError::no_messages(NAME, context.roles));
+            return Err(ReadError::no_messages(NAME, context.notes));
         }
         let mut body = Body::new(None);
         for message in &context.messages {
             body.begin().push_str(message);
         }
         let request = body.finish(NAME, Format::OpenaiChat)?;
-        Ok(Recording::new(NAME, request, context.skipped, context.notes))
+        Ok(Recording::new(NAME, request, context.notes))
     }
 }
 
@@ -56,10 +55,7 @@ impl Reader for KimiCli {
 #[derive(Default)]
 struct Context {
     messages: Vec<String>,
-    skipped: Vec<Skipped>,
     notes: Notes,
-    /// How many rows of each role there were.
-    roles: BTreeMap<String, usize>,
 }
 
 impl Context {
@@ -70,13 +66,13 @@ impl Context {
                 if let Some(pieces) = raw.pieces() {
                     return pieces.into_iter().for_each(|piece| self.row(piece));
                 }
-                return self.skipped.push(Skipped { row: raw.line, why: Why::broken(raw, error) });
+                return self.notes.skip(raw.line, Why::broken(raw, error));
             }
         };
         let Some(role) = row.text("role") else {
-            return self.skipped.push(Skipped { row: raw.line, why: Why::NotARow });
+            return self.notes.skip(raw.line, Why::NotARow);
         };
-        *self.roles.entry(role.clone().into_owned()).or_default() += 1;
+        self.notes.count(&role);
         match role.as_ref() {
             "_system_prompt" => {
                 let role = ("role", "\"system\"".to_owned());

@@ -48,6 +48,7 @@ pub mod replay;
 mod roo_code;
 mod rows;
 mod shape;
+mod skipped;
 mod swe_agent;
 mod tau_bench;
 mod usage;

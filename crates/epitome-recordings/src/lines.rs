@@ -4,7 +4,7 @@ use epitome::wire::{self, Format, Request};
 
 use crate::notes::Notes;
 use crate::object::Object;
-use crate::recording::{Recording, Skipped, Why};
+use crate::recording::{Recording, Why};
 use crate::rows::{RawRow, rows};
 
 /// What every message has, whatever its format.
@@ -17,8 +17,9 @@ pub(crate) fn whole_rows(text: &str, format: Option<Format>) -> Option<Recording
     for raw in rows(text) {
         found.row(raw);
     }
-    let Found { messages, skipped } = found;
-    if skipped.is_empty() || messages.len() < skipped.len().max(2) {
+    let Found { messages, notes } = found;
+    let skipped = notes.skipped.len();
+    if skipped == 0 || messages.len() < skipped.max(2) {
         return None;
     }
     let lines = messages.join("\n");
@@ -28,24 +29,24 @@ pub(crate) fn whole_rows(text: &str, format: Option<Format>) -> Option<Recording
     }
     .ok()?;
     let name = request.format.name();
-    Some(Recording::new(name, (request, Vec::new()), skipped, Notes::default()))
+    Some(Recording::new(name, (request, Vec::new()), notes))
 }
 
 #[derive(Default)]
 struct Found<'a> {
     messages: Vec<&'a str>,
-    skipped: Vec<Skipped>,
+    notes: Notes,
 }
 
 impl<'a> Found<'a> {
     fn row(&mut self, raw: RawRow<'a>) {
         match Object::read(raw.text) {
             Ok(Some(row)) if row.has_any(&MEMBERS) => self.messages.push(raw.text.trim()),
-            Ok(_) => self.skipped.push(Skipped { row: raw.line, why: Why::NotARow }),
+            Ok(_) => self.notes.skip(raw.line, Why::NotARow),
             Err(error) => match raw.pieces() {
                 Some(pieces) => pieces.into_iter().for_each(|piece| self.row(piece)),
                 None => {
-                    self.skipped.push(Skipped { row: raw.line, why: Why::broken(raw, error) });
+                    self.notes.skip(raw.line, Why::broken(raw, error));
                 }
             },
         }

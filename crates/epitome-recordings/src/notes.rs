@@ -3,6 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use epitome::wire::json::JsonError;
+
+use crate::rows::RawRow;
+use crate::skipped::{Skipped, Why};
+
 /// Something in a recording that isn't in the request, or is there in another form; told once,
 /// however often it occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,12 +70,43 @@ impl fmt::Display for Note {
 
 /// Notes as they are taken.
 #[derive(Debug, Default)]
-pub(crate) struct Notes(BTreeMap<About, (usize, usize)>);
+pub(crate) struct Notes {
+    about: BTreeMap<About, (usize, usize)>,
+    /// What was left out.
+    pub(crate) skipped: Vec<Skipped>,
+    /// How many rows of each type there were.
+    pub(crate) types: BTreeMap<String, usize>,
+}
 
 impl Notes {
+    /// Says why something in `row` was left out.
+    pub(crate) fn skip(&mut self, row: usize, why: Why) {
+        self.skipped.push(Skipped { row, why });
+    }
+
+    /// Counts a row of this type.
+    pub(crate) fn count(&mut self, kind: &str) {
+        match self.types.get_mut(kind) {
+            Some(count) => *count += 1,
+            None => drop(self.types.insert(kind.to_owned(), 1)),
+        }
+    }
+
+    /// Leaves out a row that isn't JSON.
+    pub(crate) fn broken(&mut self, raw: RawRow<'_>, error: JsonError) {
+        self.count("not JSON");
+        self.skip(raw.line, Why::broken(raw, error));
+    }
+
+    /// Leaves out a row that isn't one of this format's.
+    pub(crate) fn foreign(&mut self, row: usize) {
+        self.count("rows of another format");
+        self.skip(row, Why::NotARow);
+    }
+
     /// Takes a note of something in `row`.
     pub(crate) fn take(&mut self, row: usize, about: About) {
-        let (times, first) = self.0.entry(about).or_insert((0, row));
+        let (times, first) = self.about.entry(about).or_insert((0, row));
         *times += 1;
         *first = (*first).min(row);
     }
@@ -80,11 +116,13 @@ impl Notes {
         self.take(row, About::UnknownRow { kind: kind.to_owned() });
     }
 
-    /// All notes, in the order in which their subjects first occur.
-    pub(crate) fn finish(self) -> Vec<Note> {
-        let notes = self.0.into_iter().map(|(about, (times, first))| Note { about, times, first });
+    /// What was left out, by its row, and all notes, in the order in which their subjects first occur.
+    pub(crate) fn finish(self) -> (Vec<Skipped>, Vec<Note>) {
+        let Notes { about, mut skipped, .. } = self;
+        let notes = about.into_iter().map(|(about, (times, first))| Note { about, times, first });
         let mut notes: Vec<Note> = notes.collect();
         notes.sort_by_key(|note| note.first);
-        notes
+        skipped.sort_by_key(|skipped| skipped.row);
+        (skipped, notes)
     }
 }

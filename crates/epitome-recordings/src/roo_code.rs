@@ -15,7 +15,7 @@ use crate::error::ReadError;
 use crate::notes::Notes;
 use crate::object::{Object, elements, object};
 use crate::reader::{Layout, Reader};
-use crate::recording::{Options, Reach, Recording, Skipped, Why};
+use crate::recording::{Options, Reach, Recording, Why};
 
 const NAME: &str = "roo-code";
 
@@ -58,7 +58,7 @@ impl Reader for RooCode {
             |id: &str| rows.iter().filter_map(|row| row.literal(id)).collect::<HashSet<_>>();
         let hiding = HIDDEN_BY.map(|(by, id)| (by, hiding(id)));
         let mut body = Body::new(None);
-        let mut skipped = Vec::new();
+        let mut notes = Notes::default();
         let mut compactions = 0;
         for (at, row) in rows.iter().enumerate() {
             let is_summary = row.holds("isSummary");
@@ -76,7 +76,7 @@ impl Reader for RooCode {
                 () => None,
             };
             if let Some(why) = why {
-                skipped.push(Skipped { row: at + 1, why });
+                notes.skip(at + 1, why);
                 continue;
             }
             body.now(moment(row.get("ts")));
@@ -89,10 +89,9 @@ impl Reader for RooCode {
         if body.is_empty() {
             let found = rows.first().and_then(|row| row.literal("role")).map(unquote);
             let found = found.map(|role| (role.into_owned(), rows.len()));
-            return Err(ReadError::no_messages(NAME, found));
+            return Err(ReadError::NoMessages { reader: NAME, found: found.into_iter().collect() });
         }
-        let recording =
-            Recording::new(NAME, body.finish(NAME, Format::Anthropic)?, skipped, Notes::default());
+        let recording = Recording::new(NAME, body.finish(NAME, Format::Anthropic)?, notes);
         Ok(Recording { compactions, ..recording })
     }
 }

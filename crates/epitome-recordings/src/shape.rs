@@ -5,6 +5,7 @@ use epitome::transcript::{Entry, Marks, PartKind, Role};
 use epitome::wire::{Format, Request};
 
 use crate::object::Object;
+use epitome::word_list::words;
 
 /// The places of entries that the format has no such shape for.
 pub(crate) fn odd(request: &Request) -> impl Iterator<Item = usize> {
@@ -17,31 +18,18 @@ pub(crate) fn odd(request: &Request) -> impl Iterator<Item = usize> {
 fn contents(format: Format) -> &'static [&'static str] {
     match format {
         Format::Gemini => &["parts"],
-        Format::OpenaiChat => &[
-            "content",
-            "tool_calls",
-            "function_call",
-            "refusal",
-            "audio",
-            "reasoning_content",
-            "reasoning",
-            "reasoning_details",
-        ],
+        Format::OpenaiChat => &words!(
+            "content tool_calls function_call refusal audio reasoning_content reasoning \
+             reasoning_details"
+        ),
         _ => &["content"],
     }
 }
 
 /// How the types of Responses' items end. There are more of them than can be listed.
-const ITEM_ENDS: [&str; 8] = [
-    "_call",
-    "_output",
-    "_list_tools",
-    "_approval_request",
-    "_approval_response",
-    "reasoning",
-    "compaction",
-    "program",
-];
+const ITEM_ENDS: [&str; 8] = words!(
+    "_call _output _list_tools _approval_request _approval_response reasoning compaction program"
+);
 
 /// Items of Responses that are about the others.
 const ABOUT_ITEMS: [&str; 4] =

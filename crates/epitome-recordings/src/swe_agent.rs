@@ -15,7 +15,7 @@ use crate::error::ReadError;
 use crate::notes::Notes;
 use crate::object::Object;
 use crate::reader::{Layout, Reader};
-use crate::recording::{Options, Recording, Skipped, Why};
+use crate::recording::{Options, Recording, Why};
 
 const NAME: &str = "swe-agent";
 
@@ -62,17 +62,17 @@ impl Reader for SweAgent {
         let list: Span =
             history.ok_or(ReadError::Shape { reader: NAME, what: "no list called `history`" })?;
         let mut history =
-            History { body: Body::new(None), skipped: Vec::new(), row: 0, stage: Stage::Start };
+            History { body: Body::new(None), notes: Notes::default(), row: 0, stage: Stage::Start };
         let mut scanner = Scanner::starting_at(text, list.start);
         scanner.array(|scanner| history.message(scanner)).map_err(json)?;
         let request = history.body.finish(NAME, Format::OpenaiChat)?;
-        Ok(Recording::new(NAME, request, history.skipped, Notes::default()))
+        Ok(Recording::new(NAME, request, history.notes))
     }
 }
 
 struct History {
     body: Body,
-    skipped: Vec<Skipped>,
+    notes: Notes,
     row: usize,
     stage: Stage,
 }
@@ -106,7 +106,7 @@ impl History {
     fn message(&mut self, scanner: &mut Scanner<'_>) -> Result<(), JsonError> {
         self.row += 1;
         let row = self.row;
-        let mut skip = |why| self.skipped.push(Skipped { row, why });
+        let mut skip = |why| self.notes.skip(row, why);
         if scanner.peek() != Some(b'{') {
             scanner.value()?;
             skip(Why::NotARow);

@@ -10,7 +10,7 @@ use crate::error::ReadError;
 use crate::notes::Notes;
 use crate::object::Object;
 use crate::reader::{Layout, Reader};
-use crate::recording::{Options, Recording, Run, Skipped, Why};
+use crate::recording::{Options, Recording, Run, Why};
 
 const NAME: &str = "tau-bench";
 
@@ -68,7 +68,7 @@ impl Reader for TauBench {
         let list = run
             .ok_or(ReadError::Shape { reader: NAME, what: "no list of `messages` (or `traj`)" })?;
         let mut body = Body::new(None);
-        let mut skipped = Vec::new();
+        let mut notes = Notes::default();
         let mut row = 0;
         let mut scanner = Scanner::starting_at(text, list.start);
         scanner
@@ -79,13 +79,13 @@ impl Reader for TauBench {
                 if is_object {
                     body.begin().push_str(raw);
                 } else {
-                    skipped.push(Skipped { row, why: Why::NotARow });
+                    notes.skip(row, Why::NotARow);
                 }
                 Ok::<_, JsonError>(())
             })
             .map_err(json)?;
         let request = body.finish(NAME, Format::OpenaiChat)?;
-        Ok(Recording::new(NAME, request, skipped, Notes::default()))
+        Ok(Recording::new(NAME, request, notes))
     }
 }
 

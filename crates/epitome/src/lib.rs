@@ -46,6 +46,8 @@ pub mod transcript;
 pub mod trigger;
 pub mod view;
 pub mod wire;
+#[doc(hidden)]
+pub mod word_list;
 
 pub use budget::{Tail, Target};
 pub use engine::{CompactError, Compaction, Compactor, Options, Outcome};

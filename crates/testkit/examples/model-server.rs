@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use testkit::server::shell::{Recorded, start_on};
-use testkit::server::{Model, Server, Since, script_file};
+use testkit::server::{Model, Server, script_file};
 
 const USAGE: &str = "\
-usage: model-server [--port N] [--capture DIR] [--script FILE] [--window MODEL=TOKENS]... [--old-account]
+usage: model-server [--port N] [--capture DIR] [--script FILE] [--window MODEL=TOKENS]...
 
   --port N               listen on 127.0.0.1:N (default: any free port)
   --capture DIR          write each request there: NNNN-api.json is the body byte for byte,
@@ -20,7 +20,6 @@ usage: model-server [--port N] [--capture DIR] [--script FILE] [--window MODEL=T
   --script FILE          what the model answers, as JSON (crates/testkit/src/server/script_file.rs);
                          without it: three steps with the first tool, then a last word
   --window MODEL=TOKENS  a smaller (or larger) window
-  --old-account          made before 2026-08-31: bound reasoning is checked only where a request asks for it
 ";
 
 struct Settings {
@@ -54,7 +53,6 @@ fn settings(words: &[String]) -> Result<Settings, Box<dyn Error>> {
                     Model::named(name).ok_or(format!("no family of models begins like {name}"))?;
                 settings.server.judge.models.put(Model { window: tokens.parse()?, ..model });
             }
-            "--old-account" => settings.server.judge.account.since = Since::Before,
             _ => return Err(format!("{word}: not known").into()),
         }
     }

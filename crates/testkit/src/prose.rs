@@ -2,58 +2,23 @@
 
 use std::fmt::Write as _;
 
+use epitome::word_list::words;
 use epitome_bench::dice::Dice;
 
-const WORDS: [&str; 24] = [
-    "lorem",
-    "ipsum",
-    "dolor",
-    "sit",
-    "amet",
-    "consectetur",
-    "adipiscing",
-    "elit",
-    "sed",
-    "do",
-    "eiusmod",
-    "tempor",
-    "incididunt",
-    "ut",
-    "labore",
-    "et",
-    "dolore",
-    "magna",
-    "aliqua",
-    "enim",
-    "minim",
-    "veniam",
-    "quis",
-    "nostrud",
-];
+const WORDS: [&str; 24] = words!(
+    "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor incididunt ut \
+     labore et dolore magna aliqua enim minim veniam quis nostrud"
+);
 
-const FILES: [&str; 8] = [
-    "src/main.rs",
-    "src/parser/token.rs",
-    "lib/http/retry.py",
-    "tests/test_upload.py",
-    "web/src/components/Table.tsx",
-    "Makefile",
-    "docs/guide.md",
-    "internal/cache/lru.go",
-];
+const FILES: [&str; 8] = words!(
+    "src/main.rs src/parser/token.rs lib/http/retry.py tests/test_upload.py \
+     web/src/components/Table.tsx Makefile docs/guide.md internal/cache/lru.go"
+);
 
-const NAMES: [&str; 10] = [
-    "read_config",
-    "TokenStream",
-    "max_retries",
-    "parseHeader",
-    "upload_chunk",
-    "LruCache",
-    "is_expired",
-    "flush",
-    "user_id",
-    "handle_request",
-];
+const NAMES: [&str; 10] = words!(
+    "read_config TokenStream max_retries parseHeader upload_chunk LruCache is_expired flush \
+     user_id handle_request"
+);
 
 /// Texts that look like something else: structure, fences, checkpoints, nothing.
 pub const ODD: [&str; 12] = [

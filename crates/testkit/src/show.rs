@@ -9,6 +9,7 @@ use epitome::wire::{Format, Request};
 
 use crate::draft::is_flat;
 use crate::prose;
+use epitome::word_list::words;
 
 /// `request` in the notation. Long words are cut, what `parse` can't draw is shown as well as it
 /// goes; everything that `parse` made from short words and helpers comes back the same.
@@ -235,21 +236,8 @@ fn title(raw: &str) -> String {
 }
 
 fn begins_like_a_part(words: &str) -> bool {
-    const PARTS: [&str; 13] = [
-        "id",
-        "sig",
-        "think",
-        "think*",
-        "redacted",
-        "compaction",
-        "opaque",
-        "call",
-        "fn",
-        "srv",
-        "res",
-        "res!",
-        "say",
-    ];
+    const PARTS: [&str; 13] =
+        words!("id sig think think* redacted compaction opaque call fn srv res res! say");
     PARTS.contains(&words.split(' ').next().unwrap_or_default())
 }
 

@@ -5,20 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use epitome::Request;
 use epitome::transcript::{Marks, PartKind};
+use epitome::word_list::words;
 use serde_json::Value;
 
 /// Calls that change the file that they name.
-const WRITERS: [&str; 9] = [
-    "create",
-    "edit",
-    "edit_file",
-    "file_editor",
-    "multiedit",
-    "notebookedit",
-    "replace",
-    "write",
-    "write_file",
-];
+const WRITERS: [&str; 9] =
+    words!("create edit edit_file file_editor multiedit notebookedit replace write write_file");
 /// What an editor does that changes nothing, or takes back what it changed.
 const LOOKS: [&str; 2] = ["view", "undo_edit"];
 /// Calls that run a command.

@@ -4,31 +4,13 @@ use clap::builder::{Resettable, StyledStr};
 use clap::{Arg, Command, CommandFactory as _};
 
 use super::Cli;
+use epitome::word_list::words;
 
 /// Options that `-h` shows; the others are used by few.
-const USUAL: [&str; 21] = [
-    "archive",
-    "fix",
-    "from",
-    "html",
-    "json",
-    "limit",
-    "listen",
-    "model",
-    "online",
-    "output",
-    "pin",
-    "recall",
-    "repair",
-    "store",
-    "suited",
-    "summarizer",
-    "target",
-    "to",
-    "trigger",
-    "upstream",
-    "window",
-];
+const USUAL: [&str; 21] = words!(
+    "archive fix from html json limit listen model online output pin recall repair store suited \
+     summarizer target to trigger upstream window"
+);
 
 /// Bytes of a help text that fit in a line beside an option.
 const LINE: usize = 60;
@@ -37,22 +19,10 @@ const LINE: usize = 60;
 const WORDS: usize = 12;
 
 /// Commands that `epitome -h` doesn't show.
-const SELDOM: [&str; 14] = [
-    "bench",
-    "completions",
-    "config",
-    "forget",
-    "hook",
-    "man",
-    "mcp",
-    "models",
-    "pin",
-    "redo",
-    "schema",
-    "sidecar",
-    "simulate",
-    "uninstall",
-];
+const SELDOM: [&str; 14] = words!(
+    "bench completions config forget hook man mcp models pin redo schema sidecar simulate \
+     uninstall"
+);
 
 /// The command line, with a `-h` that fits on a screen.
 pub(crate) fn command() -> Command {

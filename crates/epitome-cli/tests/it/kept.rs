@@ -8,6 +8,7 @@ use testkit::server::{Next, Reply};
 use crate::asked;
 use crate::bench::Bench;
 use crate::serve::Served;
+use epitome::word_list::words;
 
 /// A conversation after so many turns.
 fn turns(turns: usize) -> String {
@@ -101,17 +102,11 @@ fn settings_of_models_are_read_or_refused() {
         assert!(ran.err.contains(named), "{flags}: {}", ran.err);
         assert!(!ran.err.contains("serving"), "{}", ran.err);
     }
-    let flags = [
-        "--upstream=http://localhost:1",
-        "--mode=off",
-        "--window=8k",
-        "--window=qwen*=32k",
-        "--trigger=gpt-4o=90%",
-        "--soft-trigger=50%",
-        "--native=anthropic",
-        "--native=openai",
-        "--summarizer=cmd:cat",
-    ];
+    let flags = words!(
+        "--upstream=http://localhost:1 --mode=off --window=8k --window=qwen*=32k \
+         --trigger=gpt-4o=90% --soft-trigger=50% --native=anthropic --native=openai \
+         --summarizer=cmd:cat"
+    );
     let served = Served::new(&bench, &flags, &[]);
     assert!(served.ask("GET /readyz HTTP/1.1").ends_with("ok\n"));
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::bench::Bench;
+use epitome::word_list::words;
 
 const RUN: &str = "cargo run --release -- ";
 
@@ -83,16 +84,10 @@ fn cargo_commands_name_what_is_built() {
     for (paper, text) in papers() {
         for rest in text.split("--example ").skip(1) {
             let name: &str = rest.split([' ', '`', '\n']).next().unwrap_or_default();
-            let is_there = [
-                "epitome",
-                "epitome-cli",
-                "epitome-proxy",
-                "epitome-recordings",
-                "epitome-tests",
-                "epitome-tower",
-                "epitome-store",
-                "testkit",
-            ]
+            let is_there = words!(
+                "epitome epitome-cli epitome-proxy epitome-recordings epitome-tests epitome-tower \
+                 epitome-store testkit"
+            )
             .iter()
             .any(|package| {
                 let examples = root().join(format!("crates/{package}/examples"));

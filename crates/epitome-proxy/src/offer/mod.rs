@@ -126,6 +126,8 @@ fn answered(
 
 #[cfg(test)]
 mod tests {
+    use epitome::word_list::words;
+
     use super::*;
 
     const APIS: [Format; 3] = [Format::Anthropic, Format::OpenaiChat, Format::OpenaiResponses];
@@ -166,32 +168,15 @@ mod tests {
             .iter()
             .map(|it| serde_json::from_str(it).expect("JSON"))
             .collect();
-        let members = [
-            "content",
-            "content_block",
-            "choices",
-            "delta",
-            "id",
-            "index",
-            "item",
-            "message",
-            "output",
-            "output_index",
-            "response",
-            "tool_calls",
-            "usage",
-        ];
-        let kinds = [
-            "content_block_start",
-            "content_block_delta",
-            "content_block_stop",
-            "message_start",
-            "message_delta",
-            "response.completed",
-            "response.created",
-            "response.output_item.added",
-            "response.output_item.done",
-        ];
+        let members = words!(
+            "content content_block choices delta id index item message output output_index \
+             response tool_calls usage"
+        );
+        let kinds = words!(
+            "content_block_start content_block_delta content_block_stop message_start \
+             message_delta response.completed response.created response.output_item.added \
+             response.output_item.done"
+        );
         for value in all.clone() {
             for kind in kinds {
                 all.extend(members.map(

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::is_ours;
 use super::voice::{RecallCall, Round, Voice, said, sent, summed};
+use epitome::word_list::words;
 
 #[derive(Debug, Default)]
 pub(super) struct Responses {
@@ -37,13 +38,8 @@ fn recall_call(item: &Value) -> Option<RecallCall> {
 }
 
 /// Calls that the provider made itself, and that say what came of them.
-const MADE: [&str; 5] = [
-    "code_interpreter_call",
-    "file_search_call",
-    "image_generation_call",
-    "mcp_call",
-    "web_search_call",
-];
+const MADE: [&str; 5] =
+    words!("code_interpreter_call file_search_call image_generation_call mcp_call web_search_call");
 
 /// Whether an item asks somebody for something, who may be the client.
 fn is_call(item: &Value) -> bool {

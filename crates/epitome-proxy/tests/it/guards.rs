@@ -6,6 +6,7 @@ use http::{Method, Response};
 
 use crate::noting::{upstream, whole};
 use crate::stage::{Stage, before};
+use epitome::word_list::words;
 
 #[tokio::test]
 async fn pages_strangers_and_web_sockets_are_refused_and_nothing_is_forwarded() {
@@ -16,13 +17,9 @@ async fn pages_strangers_and_web_sockets_are_refused_and_nothing_is_forwarded() 
         ("host", "rebound.example", 403),
         ("upgrade", "websocket", 426),
     ] {
-        for path in [
-            "/v1/responses",
-            "/responses",
-            "/backend-api/codex/responses",
-            "/metrics",
-            "/v1/models",
-        ] {
+        for path in
+            words!("/v1/responses /responses /backend-api/codex/responses /metrics /v1/models")
+        {
             for method in [Method::GET, Method::POST, Method::OPTIONS] {
                 let request = stage.post(path).method(method).header(name, value);
                 let reply = stage.call(request.body(Bytes::new()).expect("a request")).await;

@@ -18,22 +18,13 @@ use tokio::runtime::Runtime;
 
 use crate::noting::{piecewise, upstream, whole};
 use crate::stage::{Stage, before};
+use epitome::word_list::words;
 
 /// What is of one connection, or says where the other side is.
-const HOPS: [&str; 12] = [
-    "connection",
-    "content-length",
-    "date",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
+const HOPS: [&str; 12] = words!(
+    "connection content-length date expect host keep-alive proxy-authorization proxy-connection te \
+     trailer transfer-encoding upgrade"
+);
 
 /// Headers besides those of connections, and besides those that say how a body is packed.
 fn headers() -> impl Strategy<Value = Vec<(String, Vec<u8>)>> {
@@ -71,15 +62,10 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![chat, prop::collection::vec(any::<u8>(), 0..2000), Just(Vec::new())]
 }
 
-const PATHS: [&str; 7] = [
-    "/v1/messages",
-    "/v1/messages/count_tokens?beta=true",
-    "/v1/chat/completions",
-    "/v1/responses",
-    "/v1beta/models/m:generateContent?key=k",
-    "/v1/files?purpose=a%20b",
-    "/anything/else",
-];
+const PATHS: [&str; 7] = words!(
+    "/v1/messages /v1/messages/count_tokens?beta=true /v1/chat/completions /v1/responses \
+     /v1beta/models/m:generateContent?key=k /v1/files?purpose=a%20b /anything/else"
+);
 
 /// What the upstream answers next.
 type Answer = Arc<Mutex<(u16, HeaderMap, Vec<u8>)>>;

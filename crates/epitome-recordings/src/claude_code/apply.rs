@@ -20,19 +20,11 @@ use crate::object::{Object, elements, object};
 use crate::reader::Writer;
 use crate::recording::Reach;
 use crate::rows::{RawRow, rows};
+use epitome::word_list::words;
 
 /// What every row of a session says again.
-const ENVELOPE: [&str; 9] = [
-    "isSidechain",
-    "userType",
-    "entrypoint",
-    "cwd",
-    "sessionId",
-    "version",
-    "gitBranch",
-    "slug",
-    "agentId",
-];
+const ENVELOPE: [&str; 9] =
+    words!("isSidechain userType entrypoint cwd sessionId version gitBranch slug agentId");
 
 /// Who writes what stands in the assistant's role and isn't the model's.
 const SYNTHETIC: &str = "<synthetic>";
@@ -47,11 +39,12 @@ impl Writer for ClaudeCode {
         shown: &Shown,
         stamp: &Stamp,
     ) -> Result<String, ApplyError> {
-        let read = Rows::read(source, Reach::SinceLastCompaction);
+        let mut read = Rows::read(source, Reach::SinceLastCompaction);
+        let mut notes = std::mem::take(&mut read.notes);
         let main = sides::split(&read).into_iter().next().unwrap_or_default();
-        let path = follow(&read, &main.members, Reach::SinceLastCompaction);
+        let path = follow(&read, &main.members, Reach::SinceLastCompaction, &mut notes);
         let Some(&newest) = path.order.last() else {
-            return Err(ReadError::no_messages(NAME, read.types).into());
+            return Err(ReadError::no_messages(NAME, notes).into());
         };
         let newest = &read.all[newest];
         let named = path.order.iter().rev().find_map(|row| read.all[*row].uuid);

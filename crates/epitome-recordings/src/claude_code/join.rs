@@ -11,16 +11,11 @@ use super::local;
 use super::row::{Rows, What};
 use crate::body::{Body, moment, text_block};
 use crate::notes::{About, Notes};
-use crate::recording::{Skipped, Why};
+use crate::recording::Why;
 use crate::usage::{Names, Usage};
 
 /// Writes the rows in `order` as messages.
-pub(super) fn join(
-    rows: &Rows<'_>,
-    order: &[usize],
-    skipped: &mut Vec<Skipped>,
-    notes: &mut Notes,
-) -> Body {
+pub(super) fn join(rows: &Rows<'_>, order: &[usize], notes: &mut Notes) -> Body {
     let mut newest = order.iter().rev().filter(|row| rows.all[**row].what == What::Assistant);
     let side = order.first().is_some_and(|row| rows.all[*row].is_sidechain);
     // A view may show no reply of the model's; those before it tell which it is.
@@ -37,13 +32,12 @@ pub(super) fn join(
     }
     let mut join = Join {
         rows,
-        skipped,
         notes,
         local: local::commands(rows, order),
         results: Results::default(),
         body: Body::new(model),
     };
-    join.results.assign(rows, order, join.skipped);
+    join.results.assign(rows, order, join.notes);
     for &row in order {
         match rows.all[row].what {
             What::Assistant | What::Synthetic => match rows.all[row].message_id {
@@ -62,7 +56,6 @@ pub(super) fn join(
 
 struct Join<'r, 'a, 's> {
     rows: &'r Rows<'a>,
-    skipped: &'s mut Vec<Skipped>,
     notes: &'s mut Notes,
     /// Rows of commands that weren't said to the model.
     local: HashSet<usize>,
@@ -85,7 +78,7 @@ struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    fn assign(&mut self, rows: &Rows<'a>, order: &[usize], skipped: &mut Vec<Skipped>) {
+    fn assign(&mut self, rows: &Rows<'a>, order: &[usize], notes: &mut Notes) {
         let mut calls: HashMap<&str, HashSet<Option<&str>>> = HashMap::new();
         for &row in order {
             for block in rows.blocks(row) {
@@ -105,7 +98,7 @@ impl<'a> Results<'a> {
                     answers.push_back((row, index));
                     self.carried.insert(row);
                 } else {
-                    skipped.push(Skipped { row: rows.all[row].line, why: Why::AnsweredAgain });
+                    notes.skip(rows.all[row].line, Why::AnsweredAgain);
                 }
             }
         }
@@ -131,8 +124,7 @@ impl<'a> Join<'_, 'a, '_> {
                 for block in self.rows.blocks(piece) {
                     if let Pairs::Call(id) = block.pairs {
                         if let Some(&line) = made.get(id) {
-                            self.skipped
-                                .push(Skipped { row: row.line, why: Why::Repeats { row: line } });
+                            self.notes.skip(row.line, Why::Repeats { row: line });
                             continue;
                         }
                         made.insert(id, row.line);

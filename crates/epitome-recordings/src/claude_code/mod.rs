@@ -23,9 +23,9 @@ use crate::body::Body;
 use crate::error::ReadError;
 use crate::object::Object;
 use crate::reader::{Reader, Writer};
-use crate::recording::{Options, Recording, Sidechain, Skipped};
+use crate::recording::{Options, Recording, Sidechain};
 use crate::usage::Reported;
-use path::{Path, follow};
+use path::follow;
 use row::{Rows, UNSEEN};
 
 const NAME: &str = "claude-code";
@@ -59,40 +59,32 @@ impl Reader for ClaudeCode {
 
     fn read(&self, source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
         let mut rows = Rows::read(source, options.reach);
-        let mut skipped = std::mem::take(&mut rows.skipped);
+        let mut notes = std::mem::take(&mut rows.notes);
         let mut lines = sides::split(&rows).into_iter();
         let main = lines.next().unwrap_or_default();
-        let path = follow(&rows, &main.members, options.reach);
-        let compacted = path.compactions.clone();
-        let body = message(&mut rows, path, &mut skipped);
+        let path = follow(&rows, &main.members, options.reach, &mut notes);
+        let body = join::join(&rows, &path.order, &mut notes);
         if body.is_empty() {
-            return Err(ReadError::no_messages(NAME, rows.types));
+            return Err(ReadError::no_messages(NAME, notes));
         }
         let request = finish(body)?;
         let mut sidechains = Vec::new();
         for line in lines {
-            let path = follow(&rows, &line.members, options.reach);
-            let body = message(&mut rows, path, &mut skipped);
+            let path = follow(&rows, &line.members, options.reach, &mut notes);
+            let body = join::join(&rows, &path.order, &mut notes);
             if !body.is_empty() {
                 let (request, usage) = finish(body)?;
                 sidechains.push(Sidechain { id: line.id, request, usage });
             }
         }
-        let recording = Recording::new(NAME, request, skipped, rows.notes);
+        let recording = Recording::new(NAME, request, notes);
+        let compacted = path.compactions;
         Ok(Recording { sidechains, compactions: compacted.len(), compacted, ..recording })
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(self)
     }
-}
-
-fn message(rows: &mut Rows<'_>, path: Path, skipped: &mut Vec<Skipped>) -> Body {
-    skipped.extend(path.skipped);
-    let mut notes = std::mem::take(&mut rows.notes);
-    let body = join::join(rows, &path.order, skipped, &mut notes);
-    rows.notes = notes;
-    body
 }
 
 fn finish(body: Body) -> Result<(Request, Vec<Reported>), ReadError> {

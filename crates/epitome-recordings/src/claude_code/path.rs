@@ -10,19 +10,19 @@ use std::ops::Range;
 
 use super::fields::Pairs;
 use super::row::{Row, Rows, What};
-use crate::recording::{Reach, Skipped, Why};
+use crate::notes::Notes;
+use crate::recording::{Reach, Why};
 
 /// The rows of one conversation.
 pub(super) struct Path {
     /// Rows that carry messages, in the order of what was said.
     pub(super) order: Vec<usize>,
-    pub(super) skipped: Vec<Skipped>,
     /// The lines of compactions.
     pub(super) compactions: Vec<usize>,
 }
 
 /// Finds the way through `members`, rows of one conversation in file order.
-pub(super) fn follow(rows: &Rows<'_>, members: &[usize], reach: Reach) -> Path {
+pub(super) fn follow(rows: &Rows<'_>, members: &[usize], reach: Reach, notes: &mut Notes) -> Path {
     let compactions = compactions(rows, members);
     let members = match reach {
         Reach::SinceLastCompaction => since_nameless_cut(rows, members),
@@ -40,11 +40,8 @@ pub(super) fn follow(rows: &Rows<'_>, members: &[usize], reach: Reach) -> Path {
     }
     tree.add_batches(&walk.way, &mut counts);
     tree.add_adrift(&walk, &mut counts);
-    Path {
-        order: tree.order(&walk.way, &counts),
-        skipped: tree.left_out(&walk, &counts),
-        compactions,
-    }
+    tree.left_out(&walk, &counts, notes);
+    Path { order: tree.order(&walk.way, &counts), compactions }
 }
 
 /// Positions are places in `members`.
@@ -323,9 +320,8 @@ impl<'r, 'a> Tree<'r, 'a> {
     }
 
     /// Says of messages why they don't count, unless a compaction is the reason.
-    fn left_out(&self, walk: &Walk, counts: &[bool]) -> Vec<Skipped> {
+    fn left_out(&self, walk: &Walk, counts: &[bool], notes: &mut Notes) {
         let start = walk.cut.unwrap_or(0);
-        let mut skipped = Vec::new();
         for at in
             (start..self.members.len()).filter(|at| !counts[*at] && self.row(*at).what.is_message())
         {
@@ -333,9 +329,8 @@ impl<'r, 'a> Tree<'r, 'a> {
                 Some(other) => Why::Repeats { row: self.row(*other).line },
                 None => Why::OtherBranch,
             };
-            skipped.push(Skipped { row: self.row(at).line, why });
+            notes.skip(self.row(at).line, why);
         }
-        skipped
     }
 }
 

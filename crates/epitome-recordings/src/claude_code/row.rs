@@ -1,55 +1,33 @@
 //! One row of a session: what it says of itself, and the pieces of its message as they stand.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use epitome::wire::json::{Scanner, Span, member, unquote};
 
 use super::fields::{Block, Content, Fields, Kept, is};
 use crate::notes::{About, Notes};
-use crate::recording::{Reach, Skipped, Why};
+use crate::recording::{Reach, Why};
 use crate::rows::{RawRow, rows};
+use epitome::word_list::words;
 
 /// More than a person types ahead; keeps the search in the queue short.
 const LONGEST_QUEUE: usize = 64;
 
 /// Types of rows that the model sees nothing of.
-pub(super) const UNSEEN: [&str; 23] = [
-    "agent-color",
-    "agent-name",
-    "agent-setting",
-    "ai-title",
-    "api-request",
-    "atis-latch",
-    "attribution-snapshot",
-    "cost-state",
-    "custom-title",
-    "file-history-snapshot",
-    "last-prompt",
-    "mode",
-    "permission-mode",
-    "pr-link",
-    "progress",
-    "result",
-    "speculation-accept",
-    "summary",
-    "system",
-    "tag",
-    "task-summary",
-    "tools-used",
-    "worktree-state",
-];
+pub(super) const UNSEEN: [&str; 23] = words!(
+    "agent-color agent-name agent-setting ai-title api-request atis-latch attribution-snapshot \
+     cost-state custom-title file-history-snapshot last-prompt mode permission-mode pr-link \
+     progress result speculation-accept summary system tag task-summary tools-used worktree-state"
+);
 
 /// All rows of a file, in order. Ids are JSON literals: they are compared, not shown.
 pub(super) struct Rows<'a> {
     pub(super) all: Vec<Row<'a>>,
     blocks: Vec<Block<'a>>,
-    pub(super) skipped: Vec<Skipped>,
     pub(super) notes: Notes,
     /// For calls whose results were shortened when they were sent, what was sent. The agent sends
     /// it again when it resumes the session.
     pub(super) replacements: HashMap<&'a str, &'a str>,
-    /// How many rows of each type there were.
-    pub(super) types: BTreeMap<String, usize>,
     /// Words that wait for the model.
     queue: VecDeque<&'a str>,
     /// Words that were taken up in mid-turn and stand in a row of their own.
@@ -140,10 +118,8 @@ impl<'a> Rows<'a> {
         let mut found = Rows {
             all: Vec::new(),
             blocks: Vec::new(),
-            skipped: Vec::new(),
             notes: Notes::default(),
             replacements: HashMap::new(),
-            types: BTreeMap::new(),
             queue: VecDeque::new(),
             attached: Vec::new(),
             reach,
@@ -192,15 +168,13 @@ impl<'a> Rows<'a> {
             if let Some(pieces) = raw.pieces() {
                 return pieces.into_iter().for_each(|piece| self.row(piece));
             }
-            self.count("not JSON");
-            return self.skip(raw.line, Why::broken(raw, error));
+            return self.notes.broken(raw, error);
         }
         let Some(kind) = fields.kind else {
-            self.count("rows of another format");
-            return self.skip(raw.line, Why::NotARow);
+            return self.notes.foreign(raw.line);
         };
         let kind = unquote(kind);
-        self.count(&kind);
+        self.notes.count(&kind);
         match kind.as_ref() {
             "user" | "assistant" => self.message(raw.line, fields, first_block),
             "attachment" if is(fields.attachment.kind, "queued_command") => {
@@ -238,7 +212,7 @@ impl<'a> Rows<'a> {
 
     fn message(&mut self, line: usize, mut fields: Fields<'a>, first_block: usize) {
         let Some(mut message) = fields.message.take() else {
-            self.skip(line, Why::NoMessage);
+            self.notes.skip(line, Why::NoMessage);
             return self.link(line, fields);
         };
         // It says again what stands before the boundary.
@@ -246,7 +220,7 @@ impl<'a> Rows<'a> {
             return self.link(line, fields);
         }
         if fields.flags.api_error {
-            self.skip(line, Why::ApiError);
+            self.notes.skip(line, Why::ApiError);
             return self.link(line, fields);
         }
         let is_assistant = match message.role.map(unquote).as_deref() {
@@ -284,7 +258,7 @@ impl<'a> Rows<'a> {
             }
             _ => {
                 self.blocks.truncate(first_block);
-                self.skip(line, Why::NoContent);
+                self.notes.skip(line, Why::NoContent);
                 self.link(line, fields);
             }
         }
@@ -344,20 +318,7 @@ impl<'a> Rows<'a> {
 
     fn skip_odd(&mut self, row: usize, positions: &[usize]) {
         for position in positions {
-            self.skip(row, Why::NotABlock { position: *position });
-        }
-    }
-
-    fn skip(&mut self, row: usize, why: Why) {
-        self.skipped.push(Skipped { row, why });
-    }
-
-    fn count(&mut self, kind: &str) {
-        match self.types.get_mut(kind) {
-            Some(count) => *count += 1,
-            None => {
-                self.types.insert(kind.to_owned(), 1);
-            }
+            self.notes.skip(row, Why::NotABlock { position: *position });
         }
     }
 }

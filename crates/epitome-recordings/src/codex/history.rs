@@ -9,7 +9,7 @@ use super::row::{Row, Rows, What, text_of};
 use crate::append::MARK;
 use crate::notes::{About, Notes};
 use crate::object::Object;
-use crate::recording::{Reach, Skipped, Why};
+use crate::recording::{Reach, Why};
 use crate::usage::{Counted, Names, Usage};
 
 /// Without a replacement, a compaction keeps so much of what people wrote: 20,000 tokens of four
@@ -62,12 +62,7 @@ pub(super) struct Piece<'a> {
 }
 
 impl<'a> History<'a> {
-    pub(super) fn of(
-        rows: &Rows<'a>,
-        reach: Reach,
-        skipped: &mut Vec<Skipped>,
-        notes: &mut Notes,
-    ) -> Self {
+    pub(super) fn of(rows: &Rows<'a>, reach: Reach, notes: &mut Notes) -> Self {
         let mut history = History {
             pieces: Vec::new(),
             model: None,
@@ -102,7 +97,7 @@ impl<'a> History<'a> {
                         notes.take(row.line, About::ShownOnly);
                     }
                     "token_count" => history.count(&row.payload),
-                    "thread_rolled_back" => history.roll_back(&row.payload, skipped),
+                    "thread_rolled_back" => history.roll_back(&row.payload, notes),
                     _ => {}
                 },
                 What::Usage => history.used(row.payload.get("usage")),
@@ -155,14 +150,14 @@ impl<'a> History<'a> {
     }
 
     /// Takes the newest turns off.
-    fn roll_back(&mut self, event: &Object<'a>, skipped: &mut Vec<Skipped>) {
+    fn roll_back(&mut self, event: &Object<'a>, notes: &mut Notes) {
         let turns = event.get("num_turns").and_then(|turns| turns.parse::<usize>().ok());
         let starts: Vec<usize> =
             (0..self.pieces.len()).filter(|at| self.pieces[*at].starts_a_turn()).collect();
         let turns = turns.unwrap_or(0).min(starts.len());
         let Some(&first) = starts.get(starts.len() - turns) else { return };
         for piece in self.pieces.drain(first..) {
-            skipped.push(Skipped { row: piece.line, why: Why::OtherBranch });
+            notes.skip(piece.line, Why::OtherBranch);
         }
         self.reply = None;
     }

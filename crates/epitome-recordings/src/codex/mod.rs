@@ -54,11 +54,10 @@ impl Reader for Codex {
 
     fn read(&self, source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
         let mut rows = Rows::read(source);
-        let mut skipped = std::mem::take(&mut rows.skipped);
         let mut notes = std::mem::take(&mut rows.notes);
-        let history = History::of(&rows, options.reach, &mut skipped, &mut notes);
+        let history = History::of(&rows, options.reach, &mut notes);
         if history.pieces.is_empty() {
-            return Err(ReadError::no_messages(NAME, rows.types));
+            return Err(ReadError::no_messages(NAME, notes));
         }
         let frame = [("model", history.model), ("instructions", history.instructions)];
         let mut body = Body::framed(&frame, "input");
@@ -76,7 +75,7 @@ impl Reader for Codex {
             }
         }
         let request = body.finish(NAME, Format::OpenaiResponses)?;
-        let recording = Recording::new(NAME, request, skipped, notes);
+        let recording = Recording::new(NAME, request, notes);
         Ok(Recording {
             compactions: history.compactions.len(),
             compacted: history.compactions,

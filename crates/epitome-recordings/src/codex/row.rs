@@ -1,22 +1,18 @@
 //! One row of a rollout.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use epitome::wire::json::unquote;
 
 use crate::body::moment;
 use crate::notes::Notes;
 use crate::object::{Object, elements};
-use crate::recording::{Skipped, Why};
 use crate::rows::{RawRow, rows};
 
 /// All rows of a file, in order.
 pub(super) struct Rows<'a> {
     pub(super) all: Vec<Row<'a>>,
-    pub(super) skipped: Vec<Skipped>,
     pub(super) notes: Notes,
-    /// How many rows of each type there were.
-    pub(super) types: BTreeMap<String, usize>,
     /// Of a line, when it was written, in milliseconds since 1970.
     pub(super) times: HashMap<usize, u64>,
 }
@@ -69,13 +65,7 @@ impl What {
 
 impl<'a> Rows<'a> {
     pub(super) fn read(source: &'a str) -> Self {
-        let mut found = Rows {
-            all: Vec::new(),
-            skipped: Vec::new(),
-            notes: Notes::default(),
-            types: BTreeMap::new(),
-            times: HashMap::new(),
-        };
+        let mut found = Rows { all: Vec::new(), notes: Notes::default(), times: HashMap::new() };
         for raw in rows(source) {
             found.row(raw);
         }
@@ -89,20 +79,18 @@ impl<'a> Rows<'a> {
                 if let Some(pieces) = raw.pieces() {
                     return pieces.into_iter().for_each(|piece| self.row(piece));
                 }
-                self.count("not JSON");
-                return self.skip(raw.line, Why::broken(raw, error));
+                return self.notes.broken(raw, error);
             }
         };
         let Some(row) = row else {
-            self.count("rows of another format");
-            return self.skip(raw.line, Why::NotARow);
+            return self.notes.foreign(raw.line);
         };
         let time = moment(row.get("timestamp"));
         self.times.extend(time.map(|time| (raw.line, time)));
         let kind = row.literal("type").map(unquote);
         let (what, raw_payload) = match (kind.as_deref(), row.get("payload")) {
             (Some(kind), Some(payload)) if payload.starts_with('{') => {
-                self.count(kind);
+                self.notes.count(kind);
                 match What::of(kind) {
                     Some(what) => (what, payload),
                     None => return self.notes.unknown(raw.line, kind),
@@ -110,29 +98,20 @@ impl<'a> Rows<'a> {
             }
             // The first versions: the header, marks of state, and bare items.
             (None, _) if row.get("id").is_some() && row.get("timestamp").is_some() => {
-                self.count("header");
+                self.notes.count("header");
                 return;
             }
-            (None, _) if row.get("record_type").is_some() => return self.count("state"),
+            (None, _) if row.get("record_type").is_some() => return self.notes.count("state"),
             (Some(kind), None) if is_item(kind, &row) => {
-                self.count(kind);
+                self.notes.count(kind);
                 (What::Item, raw.text.trim())
             }
             _ => {
-                self.count("rows of another format");
-                return self.skip(raw.line, Why::NotARow);
+                return self.notes.foreign(raw.line);
             }
         };
         let payload = if raw_payload == raw.text.trim() { row } else { Object::of(raw_payload) };
         self.all.push(Row { line: raw.line, what, raw: raw_payload, payload });
-    }
-
-    fn skip(&mut self, row: usize, why: Why) {
-        self.skipped.push(Skipped { row, why });
-    }
-
-    fn count(&mut self, kind: &str) {
-        *self.types.entry(kind.to_owned()).or_default() += 1;
     }
 }
 

@@ -8,7 +8,7 @@ use crate::body::moment;
 use crate::neutral::UNSIGNED;
 use crate::notes::{About, Notes};
 use crate::object::{Object, elements};
-use crate::recording::{Skipped, Why};
+use crate::recording::Why;
 use crate::usage::{Counted, Names, Usage};
 
 /// Contents in the order of what was said.
@@ -72,31 +72,19 @@ impl<'a> Contents<'a> {
     }
 
     /// Appends a message; `is_answered` if the model's follows.
-    pub(super) fn message(
-        &mut self,
-        message: &Message<'a>,
-        is_answered: bool,
-        skipped: &mut Vec<Skipped>,
-        notes: &mut Notes,
-    ) {
+    pub(super) fn message(&mut self, message: &Message<'a>, is_answered: bool, notes: &mut Notes) {
         let before = self.all.len();
-        self.said(message, is_answered, skipped, notes);
+        self.said(message, is_answered, notes);
         let time = moment(message.fields.get("timestamp"));
         for content in &mut self.all[before..] {
             content.time = time;
         }
     }
 
-    fn said(
-        &mut self,
-        message: &Message<'a>,
-        is_answered: bool,
-        skipped: &mut Vec<Skipped>,
-        notes: &mut Notes,
-    ) {
+    fn said(&mut self, message: &Message<'a>, is_answered: bool, notes: &mut Notes) {
         let parts = parts(message.fields.get("content"));
         if message.is_reply() {
-            return self.reply(message, parts, skipped, notes);
+            return self.reply(message, parts, notes);
         }
         // The agent writes results twice: with the calls, and as a message.
         let all = parts.len();
@@ -111,18 +99,12 @@ impl<'a> Contents<'a> {
         let is_command = words.trim_start().starts_with(['/', '?']) && !is_answered;
         if is_blank || is_command {
             let why = if is_blank { Why::NoContent } else { Why::Command };
-            return skipped.push(Skipped { row: message.row, why });
+            return notes.skip(message.row, why);
         }
         self.all.push(Content::new(Role::User, parts));
     }
 
-    fn reply(
-        &mut self,
-        message: &Message<'a>,
-        content: Vec<Cow<'a, str>>,
-        skipped: &mut Vec<Skipped>,
-        notes: &mut Notes,
-    ) {
+    fn reply(&mut self, message: &Message<'a>, content: Vec<Cow<'a, str>>, notes: &mut Notes) {
         let fields = &message.fields;
         let calls: Vec<Object<'a>> =
             fields.list("toolCalls").unwrap_or_default().into_iter().map(Object::of).collect();
@@ -136,7 +118,7 @@ impl<'a> Contents<'a> {
         let made = calls.iter().filter(|_| !is_whole).filter_map(call).map(Cow::Owned);
         let parts: Vec<Cow<'a, str>> = said.chain(made).collect();
         if parts.is_empty() {
-            return skipped.push(Skipped { row: message.row, why: Why::NoContent });
+            return notes.skip(message.row, Why::NoContent);
         }
         let usage = fields.get("tokens").and_then(|raw| Usage::read(raw, Names::GEMINI_CLI));
         let usage = usage.map(|usage| usage.by(fields.literal("model")));

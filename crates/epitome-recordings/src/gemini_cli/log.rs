@@ -1,10 +1,10 @@
 //! The messages of a session, as its log leaves them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use crate::notes::Notes;
 use crate::object::Object;
-use crate::recording::{Reach, Skipped, Why};
+use crate::recording::{Reach, Why};
 use crate::rows::{RawRow, rows};
 
 /// A file read to its end.
@@ -12,10 +12,7 @@ pub(super) struct Log<'a> {
     pub(super) messages: Vec<Message<'a>>,
     /// Contents that were saved as they are.
     pub(super) saved: Option<Vec<&'a str>>,
-    pub(super) skipped: Vec<Skipped>,
     pub(super) notes: Notes,
-    /// How many records of each type there were.
-    pub(super) types: BTreeMap<String, usize>,
     /// The lines of compactions.
     pub(super) compactions: Vec<usize>,
     /// Whether the first row is broken, which may be the whole file.
@@ -44,9 +41,7 @@ impl<'a> Log<'a> {
         let mut log = Log {
             messages: Vec::new(),
             saved: None,
-            skipped: Vec::new(),
             notes: Notes::default(),
-            types: BTreeMap::new(),
             compactions: Vec::new(),
             is_broken: false,
             reach,
@@ -64,42 +59,39 @@ impl<'a> Log<'a> {
                 if let Some(pieces) = raw.pieces() {
                     return pieces.into_iter().for_each(|piece| self.row(piece));
                 }
-                self.is_broken |= self.types.is_empty();
-                self.count("not JSON");
-                return self.skip(raw.line, Why::broken(raw, error));
+                self.is_broken |= self.notes.types.is_empty();
+                return self.notes.broken(raw, error);
             }
         };
         let Some(record) = record else {
-            self.count("records of another format");
-            return self.skip(raw.line, Why::NotARow);
+            return self.notes.foreign(raw.line);
         };
         let saved = record.list("clientHistory").or_else(|| record.list("history"));
         let update = record.object("$set");
         if let Some(id) = record.literal("$rewindTo") {
-            self.count("rewinding");
+            self.notes.count("rewinding");
             self.rewind(id);
         } else if !update.is_empty() {
-            self.count("change");
+            self.notes.count("change");
             if let Some(messages) = update.list("messages") {
                 self.put_anew(raw.line, &messages);
             }
         } else if record.get("id").is_some() && record.get("type").is_some() {
             self.message(raw.line, record);
         } else if let Some(messages) = record.list("messages") {
-            self.count("session");
+            self.notes.count("session");
             for (index, message) in messages.into_iter().enumerate() {
                 self.element(index + 1, message);
             }
         } else if record.get("sessionId").is_some() || record.get("projectHash").is_some() {
-            self.count("session");
+            self.notes.count("session");
         } else if saved.is_some() {
             self.saved = saved;
         } else if let Some((name, _)) = record.members().find(|(name, _)| name.starts_with('$')) {
-            self.count(name);
+            self.notes.count(name);
             self.notes.unknown(raw.line, name);
         } else {
-            self.count("records of another format");
-            self.skip(raw.line, Why::NotARow);
+            self.notes.foreign(raw.line);
         }
     }
 
@@ -108,18 +100,18 @@ impl<'a> Log<'a> {
         if fields.get("type").is_some() {
             self.message(row, fields);
         } else {
-            self.skip(row, Why::NotARow);
+            self.notes.skip(row, Why::NotARow);
         }
     }
 
     /// Takes in a message; one that is there already is written again with what has been added.
     fn message(&mut self, row: usize, fields: Object<'a>) {
         match fields.text("type").unwrap_or_default().as_ref() {
-            "user" | "gemini" => self.count("message"),
+            "user" | "gemini" => self.notes.count("message"),
             // Said to the person only.
-            kind @ ("info" | "error" | "warning") => return self.count(kind),
+            kind @ ("info" | "error" | "warning") => return self.notes.count(kind),
             kind => {
-                self.count(kind);
+                self.notes.count(kind);
                 return self.notes.unknown(row, kind);
             }
         }
@@ -135,7 +127,7 @@ impl<'a> Log<'a> {
     fn rewind(&mut self, id: &str) {
         let at = self.messages.iter().position(|message| message.id == Some(id)).unwrap_or(0);
         for message in self.messages.drain(at..) {
-            self.skipped.push(Skipped { row: message.row, why: Why::OtherBranch });
+            self.notes.skip(message.row, Why::OtherBranch);
         }
     }
 
@@ -155,13 +147,5 @@ impl<'a> Log<'a> {
         if self.reach == Reach::Whole {
             self.messages.splice(0..0, gone);
         }
-    }
-
-    fn skip(&mut self, row: usize, why: Why) {
-        self.skipped.push(Skipped { row, why });
-    }
-
-    fn count(&mut self, kind: &str) {
-        *self.types.entry(kind.to_owned()).or_default() += 1;
     }
 }

@@ -55,7 +55,6 @@ impl Reader for GeminiCli {
 
     fn read(&self, source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
         let mut log = Log::read(source, options.reach);
-        let mut skipped = std::mem::take(&mut log.skipped);
         let mut notes = std::mem::take(&mut log.notes);
         let mut contents = Contents::default();
         match &log.saved {
@@ -63,7 +62,7 @@ impl Reader for GeminiCli {
             None => {
                 for (at, message) in log.messages.iter().enumerate() {
                     let is_answered = log.messages.get(at + 1).is_some_and(log::Message::is_reply);
-                    contents.message(message, is_answered, &mut skipped, &mut notes);
+                    contents.message(message, is_answered, &mut notes);
                 }
             }
         }
@@ -77,7 +76,7 @@ impl Reader for GeminiCli {
             if let (true, Err(error)) = (log.is_broken, Object::read(text)) {
                 return Err(ReadError::json(NAME, text, error));
             }
-            return Err(ReadError::no_messages(NAME, log.types));
+            return Err(ReadError::no_messages(NAME, notes));
         }
         let mut body = Body::framed(&[("model", model)], "contents");
         for content in &contents.all {
@@ -86,7 +85,7 @@ impl Reader for GeminiCli {
             body.reported(1, content.usage);
         }
         let request = body.finish(NAME, Format::Gemini)?;
-        let recording = Recording::new(NAME, request, skipped, notes);
+        let recording = Recording::new(NAME, request, notes);
         Ok(Recording {
             compactions: log.compactions.len(),
             compacted: log.compactions,

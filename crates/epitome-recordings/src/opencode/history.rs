@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::notes::Notes;
 use crate::object::Object;
-use crate::recording::{Reach, Skipped, Why};
+use crate::recording::{Reach, Why};
 
 /// The messages that the model is shown.
 pub(super) struct History<'a> {
@@ -45,7 +46,7 @@ impl<'a> History<'a> {
         messages: &[&'a str],
         revert: &Object<'a>,
         reach: Reach,
-        skipped: &mut Vec<Skipped>,
+        notes: &mut Notes,
     ) -> Self {
         let mut all = Vec::new();
         for (index, raw) in messages.iter().enumerate() {
@@ -53,14 +54,14 @@ impl<'a> History<'a> {
             let message = Object::of(raw);
             let info = message.object("info");
             if info.get("role").is_none() {
-                skipped.push(Skipped { row, why: Why::NotARow });
+                notes.skip(row, Why::NotARow);
                 continue;
             }
             let parts = message.list("parts").unwrap_or_default();
             let parts = parts.into_iter().map(Object::of).collect();
             all.push(Message { row, info, parts });
         }
-        undo(&mut all, revert, skipped);
+        undo(&mut all, revert, notes);
         let completed: HashSet<&str> = all
             .iter()
             .filter(|message| message.is_summary())
@@ -80,7 +81,7 @@ impl<'a> History<'a> {
 }
 
 /// Takes off what the person undid.
-fn undo<'a>(all: &mut Vec<Message<'a>>, revert: &Object<'a>, skipped: &mut Vec<Skipped>) {
+fn undo<'a>(all: &mut Vec<Message<'a>>, revert: &Object<'a>, notes: &mut Notes) {
     let Some(first) = revert.literal("messageID") else { return };
     let Some(at) = all.iter().position(|message| message.id() == Some(first)) else { return };
     let part = revert.literal("partID");
@@ -93,7 +94,7 @@ fn undo<'a>(all: &mut Vec<Message<'a>>, revert: &Object<'a>, skipped: &mut Vec<S
         _ => at,
     };
     for message in all.drain(keep..) {
-        skipped.push(Skipped { row: message.row, why: Why::OtherBranch });
+        notes.skip(message.row, Why::OtherBranch);
     }
 }
 

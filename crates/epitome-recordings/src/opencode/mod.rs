@@ -59,12 +59,11 @@ impl Reader for Opencode {
         };
         let messages =
             messages.ok_or(ReadError::Shape { reader: NAME, what: "no list called `messages`" })?;
-        let mut skipped = Vec::new();
         let mut notes = Notes::default();
         let revert = session.object("info").object("revert");
-        let history = History::of(&messages, &revert, options.reach, &mut skipped);
+        let history = History::of(&messages, &revert, options.reach, &mut notes);
         let model = Model::of(&history);
-        let mut speech = Speech::new(&model, &mut skipped, &mut notes);
+        let mut speech = Speech::new(&model, &mut notes);
         for message in &history.shown {
             speech.message(message);
         }
@@ -82,7 +81,7 @@ impl Reader for Opencode {
             ..Frame::default()
         };
         let request = neutral::write(model.format(), NAME, &frame, &said)?;
-        let recording = Recording::new(NAME, request, skipped, notes);
+        let recording = Recording::new(NAME, request, notes);
         Ok(Recording { compactions: history.compactions, ..recording })
     }
 }

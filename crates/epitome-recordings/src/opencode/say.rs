@@ -10,7 +10,7 @@ use crate::body::moment;
 use crate::neutral::{Answer, Call, Media, Message, Piece, Raw, Reasoning, Spoken};
 use crate::notes::{About, Notes};
 use crate::object::Object;
-use crate::recording::{Skipped, Why};
+use crate::recording::Why;
 use crate::usage::{Counted, Names, Usage};
 
 /// What the agent says where a compaction took place.
@@ -25,7 +25,6 @@ const INTERRUPTED: &str = "[Tool execution was interrupted]";
 /// What was said so far.
 pub(super) struct Speech<'r, 'a> {
     model: &'r Model<'a>,
-    skipped: &'r mut Vec<Skipped>,
     notes: &'r mut Notes,
     messages: Vec<Message<'a>>,
     /// When each of them was said.
@@ -33,12 +32,8 @@ pub(super) struct Speech<'r, 'a> {
 }
 
 impl<'r, 'a> Speech<'r, 'a> {
-    pub(super) fn new(
-        model: &'r Model<'a>,
-        skipped: &'r mut Vec<Skipped>,
-        notes: &'r mut Notes,
-    ) -> Self {
-        Speech { model, skipped, notes, messages: Vec::new(), times: Vec::new() }
+    pub(super) fn new(model: &'r Model<'a>, notes: &'r mut Notes) -> Self {
+        Speech { model, notes, messages: Vec::new(), times: Vec::new() }
     }
 
     pub(super) fn message(&mut self, message: &Recorded<'a>) {
@@ -75,7 +70,7 @@ impl<'r, 'a> Speech<'r, 'a> {
             }
         }
         if spoken.is_empty() {
-            return self.skip(message.row, Why::NoContent);
+            return self.notes.skip(message.row, Why::NoContent);
         }
         self.messages.push(Message::User(spoken));
     }
@@ -100,7 +95,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         let says_something = was_aborted && message.parts.iter().any(says);
         if !error.is_empty() && !says_something {
             let why = if was_aborted { Why::BrokenOff } else { Why::ApiError };
-            return self.skip(message.row, why);
+            return self.notes.skip(message.row, why);
         }
         let is_own = self.model.is_of(&message.info);
         let last_step = message.parts.iter().rposition(|part| part.says("type", "step-finish"));
@@ -156,7 +151,7 @@ impl<'r, 'a> Speech<'r, 'a> {
 
     fn tool(&mut self, row: usize, part: &Object<'a>, is_own: bool, step: &mut Step<'a>) {
         let (Some(id), Some(name)) = (part.literal("callID"), part.literal("tool")) else {
-            return self.skip(row, Why::NoMessage);
+            return self.notes.skip(row, Why::NoMessage);
         };
         let state = part.object("state");
         let arguments = state.get("input").filter(|input| input.starts_with('{')).unwrap_or("{}");
@@ -216,10 +211,6 @@ impl<'r, 'a> Speech<'r, 'a> {
         if !["snapshot", "patch", "agent", "retry", "step-start", "step-finish"].contains(&kind) {
             self.notes.unknown(row, kind);
         }
-    }
-
-    fn skip(&mut self, row: usize, why: Why) {
-        self.skipped.push(Skipped { row, why });
     }
 
     pub(super) fn finish(self) -> (Vec<Message<'a>>, Vec<Option<u64>>) {

@@ -1,21 +1,15 @@
 //! One event of a conversation.
 
-use std::collections::BTreeMap;
-
 use epitome::wire::json::unquote;
 
 use crate::notes::Notes;
 use crate::object::{Object, elements};
-use crate::recording::{Skipped, Why};
 use crate::rows::{RawRow, rows};
 
 /// All events of a file, in order.
 pub(super) struct Events<'a> {
     pub(super) all: Vec<Event<'a>>,
-    pub(super) skipped: Vec<Skipped>,
     pub(super) notes: Notes,
-    /// How many events of each kind there were.
-    pub(super) types: BTreeMap<String, usize>,
     /// Whether the first row is broken, which may be the whole file.
     pub(super) is_broken: bool,
 }
@@ -80,20 +74,14 @@ impl What {
 
 impl<'a> Events<'a> {
     pub(super) fn read(source: &'a str) -> Self {
-        let mut found = Events {
-            all: Vec::new(),
-            skipped: Vec::new(),
-            notes: Notes::default(),
-            types: BTreeMap::new(),
-            is_broken: false,
-        };
+        let mut found = Events { all: Vec::new(), notes: Notes::default(), is_broken: false };
         let text = source.strip_prefix('\u{feff}').unwrap_or(source).trim();
         if text.starts_with('[') {
             if is_whole(text) {
                 found.list(&elements(text).unwrap_or_default());
             } else {
                 found.is_broken = true;
-                found.count("not JSON");
+                found.notes.count("not JSON");
             }
             return found;
         }
@@ -109,13 +97,11 @@ impl<'a> Events<'a> {
                 if let Some(pieces) = raw.pieces() {
                     return pieces.into_iter().for_each(|piece| self.row(piece));
                 }
-                self.is_broken |= self.types.is_empty();
-                self.count("not JSON");
-                self.skip(raw.line, Why::broken(raw, error));
+                self.is_broken |= self.notes.types.is_empty();
+                self.notes.broken(raw, error);
             }
             Ok(None) => {
-                self.count("records of another format");
-                self.skip(raw.line, Why::NotARow);
+                self.notes.foreign(raw.line);
             }
             Ok(Some(fields)) => {
                 let list = ["history", "events", "items"].iter().find_map(|name| fields.list(name));
@@ -135,24 +121,15 @@ impl<'a> Events<'a> {
 
     fn event(&mut self, row: usize, fields: Object<'a>) {
         let Some(kind) = fields.literal("kind").map(unquote) else {
-            self.count("records of another format");
-            return self.skip(row, Why::NotARow);
+            return self.notes.foreign(row);
         };
-        self.count(&kind);
+        self.notes.count(&kind);
         let what = What::of(&kind).unwrap_or_else(|| {
             self.notes.unknown(row, &kind);
             What::Link
         });
         let (id, parent) = (fields.literal("id"), fields.literal("parent_id"));
         self.all.push(Event { row, what, id, parent, fields });
-    }
-
-    fn skip(&mut self, row: usize, why: Why) {
-        self.skipped.push(Skipped { row, why });
-    }
-
-    fn count(&mut self, kind: &str) {
-        *self.types.entry(kind.to_owned()).or_default() += 1;
     }
 }
 

@@ -56,10 +56,9 @@ impl Reader for Openhands {
 
     fn read(&self, source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
         let mut events = Events::read(source);
-        let mut skipped = std::mem::take(&mut events.skipped);
         let mut notes = std::mem::take(&mut events.notes);
-        let view = View::of(&events, options.reach, &mut skipped);
-        let mut speech = Speech::new(format(&events), &mut skipped, &mut notes);
+        let view = View::of(&events, options.reach, &mut notes);
+        let mut speech = Speech::new(format(&events), &mut notes);
         for seen in &view.seen {
             speech.seen(&events, *seen);
             let (Seen::Event(place) | Seen::Summary(place)) = seen;
@@ -71,10 +70,10 @@ impl Reader for Openhands {
             if let (true, Some(error)) = (events.is_broken, broken(text)) {
                 return Err(ReadError::json(NAME, text, error));
             }
-            return Err(ReadError::no_messages(NAME, events.types));
+            return Err(ReadError::no_messages(NAME, notes));
         }
         let request = neutral::write(format, NAME, &frame, &messages)?;
-        let recording = Recording::new(NAME, request, skipped, notes);
+        let recording = Recording::new(NAME, request, notes);
         Ok(Recording { compactions: view.condensations, ..recording })
     }
 }

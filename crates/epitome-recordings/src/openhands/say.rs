@@ -9,7 +9,7 @@ use super::view::Seen;
 use crate::neutral::{Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, Spoken, Tool};
 use crate::notes::{About, Notes};
 use crate::object::{Object, joined};
-use crate::recording::{Skipped, Why};
+use crate::recording::Why;
 
 /// What the agent says before a result that is an error.
 const FAILED: &str = "[An error occurred during execution.]";
@@ -17,7 +17,6 @@ const FAILED: &str = "[An error occurred during execution.]";
 /// What was said so far.
 pub(super) struct Speech<'r, 'a> {
     format: Format,
-    skipped: &'r mut Vec<Skipped>,
     notes: &'r mut Notes,
     frame: Frame<'a>,
     messages: Vec<Message<'a>>,
@@ -26,9 +25,9 @@ pub(super) struct Speech<'r, 'a> {
 }
 
 impl<'r, 'a> Speech<'r, 'a> {
-    pub(super) fn new(format: Format, skipped: &'r mut Vec<Skipped>, notes: &'r mut Notes) -> Self {
+    pub(super) fn new(format: Format, notes: &'r mut Notes) -> Self {
         let frame = Frame::default();
-        Speech { format, skipped, notes, frame, messages: Vec::new(), reply: None }
+        Speech { format, notes, frame, messages: Vec::new(), reply: None }
     }
 
     pub(super) fn seen(&mut self, events: &Events<'a>, seen: Seen) {
@@ -97,7 +96,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         let more = more.map(|piece| Spoken { piece, origin: Some(Origin::Injected) });
         let spoken: Vec<Spoken<'a>> = spoken.chain(more).collect();
         if spoken.is_empty() {
-            return self.skipped.push(Skipped { row, why: Why::NoContent });
+            return self.notes.skip(row, Why::NoContent);
         }
         self.user(spoken);
     }
@@ -116,7 +115,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         let name = call.literal("name").or_else(|| fields.literal("tool_name"));
         let id = call.literal("id").or_else(|| fields.literal("tool_call_id"));
         let (Some(id), Some(name)) = (id, name) else {
-            return self.skipped.push(Skipped { row, why: Why::NoMessage });
+            return self.notes.skip(row, Why::NoMessage);
         };
         let mut said = self.reasoning(row, fields);
         said.extend(texts(fields, "thought"));
@@ -174,7 +173,7 @@ impl<'r, 'a> Speech<'r, 'a> {
 
     fn answer(&mut self, row: usize, fields: &Object<'a>, content: Vec<Piece<'a>>, is_error: bool) {
         let Some(id) = fields.literal("tool_call_id") else {
-            return self.skipped.push(Skipped { row, why: Why::NoMessage });
+            return self.notes.skip(row, Why::NoMessage);
         };
         let name = fields.literal("tool_name").unwrap_or("\"\"").into();
         let answer = Answer { id: id.into(), name, content, is_error };

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::event::{Events, What};
-use crate::recording::{Reach, Skipped, Why};
+use crate::notes::Notes;
+use crate::recording::{Reach, Why};
 
 /// What is shown.
 pub(super) struct View {
@@ -20,12 +21,12 @@ pub(super) enum Seen {
 }
 
 impl View {
-    pub(super) fn of(events: &Events<'_>, reach: Reach, skipped: &mut Vec<Skipped>) -> Self {
+    pub(super) fn of(events: &Events<'_>, reach: Reach, notes: &mut Notes) -> Self {
         let way = way(events);
         let on_way: HashSet<usize> = way.iter().copied().collect();
         for (place, event) in events.all.iter().enumerate() {
             if event.what.is_shown() && !on_way.contains(&place) {
-                skipped.push(Skipped { row: event.row, why: Why::OtherBranch });
+                notes.skip(event.row, Why::OtherBranch);
             }
         }
         let mut view = View { seen: Vec::new(), condensations: 0 };

@@ -35,10 +35,11 @@ impl Writer for Pi {
         shown: &Shown,
         stamp: &Stamp,
     ) -> Result<String, ApplyError> {
-        let rows = Rows::read(source);
-        let path = follow(&rows, Reach::SinceLastCompaction);
+        let mut rows = Rows::read(source);
+        let mut notes = std::mem::take(&mut rows.notes);
+        let path = follow(&rows, Reach::SinceLastCompaction, &mut notes);
         let Some(newest) = path.way.last() else {
-            return Err(ReadError::no_messages(NAME, rows.types).into());
+            return Err(ReadError::no_messages(NAME, notes).into());
         };
         let model = Model::of(&rows, &path.way);
         // The first version of the format had no ids; the agent gives all rows some when it reads them.

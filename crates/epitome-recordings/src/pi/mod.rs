@@ -55,15 +55,13 @@ impl Reader for Pi {
 
     fn read(&self, source: &Arc<String>, options: Options) -> Result<Recording, ReadError> {
         let mut rows = Rows::read(source);
-        let mut skipped = std::mem::take(&mut rows.skipped);
         let mut notes = std::mem::take(&mut rows.notes);
-        let path = follow(&rows, options.reach);
-        skipped.extend(path.skipped);
+        let path = follow(&rows, options.reach, &mut notes);
         let model = Model::of(&rows, &path.way);
         // Of a session as a whole, what was applied says nothing that wasn't said.
         let is_again =
             |row: &Row<'_>| options.reach == Reach::Whole && row.fields.get(MARK).is_some();
-        let mut speech = Speech::new(&rows, &model, &mut skipped, &mut notes);
+        let mut speech = Speech::new(&rows, &model, &mut notes);
         speech.edits(&path.context);
         for place in path.context.iter().filter(|place| !is_again(&rows.all[**place])) {
             speech.row(*place);
@@ -71,11 +69,11 @@ impl Reader for Pi {
         }
         let (frame, messages) = speech.finish();
         if messages.is_empty() {
-            return Err(ReadError::no_messages(NAME, rows.types));
+            return Err(ReadError::no_messages(NAME, notes));
         }
         let frame = Frame { model: model.name.map(Into::into), ..frame };
         let request = neutral::write(model.format(), NAME, &frame, &messages)?;
-        let recording = Recording::new(NAME, request, skipped, notes);
+        let recording = Recording::new(NAME, request, notes);
         Ok(Recording {
             compactions: path.compactions.len(),
             compacted: path.compactions,

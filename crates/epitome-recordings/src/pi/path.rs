@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::row::{Rows, What};
-use crate::recording::{Reach, Skipped, Why};
+use crate::notes::Notes;
+use crate::recording::{Reach, Why};
 
 /// The rows of the conversation; all are places in the file's rows.
 pub(super) struct Path {
@@ -11,19 +12,17 @@ pub(super) struct Path {
     pub(super) way: Vec<usize>,
     /// What the model was shown of it.
     pub(super) context: Vec<usize>,
-    pub(super) skipped: Vec<Skipped>,
     /// The lines of compactions.
     pub(super) compactions: Vec<usize>,
 }
 
-pub(super) fn follow(rows: &Rows<'_>, reach: Reach) -> Path {
+pub(super) fn follow(rows: &Rows<'_>, reach: Reach, notes: &mut Notes) -> Path {
     let mut by_id: HashMap<&str, usize> = HashMap::new();
-    let mut skipped = Vec::new();
     for (place, row) in rows.all.iter().enumerate() {
         // As for the agent, the last of several counts.
         if let Some(other) = row.id.and_then(|id| by_id.insert(id, place)) {
             let why = Why::Repeats { row: row.line };
-            skipped.push(Skipped { row: rows.all[other].line, why });
+            notes.skip(rows.all[other].line, why);
         }
     }
     let way = way(rows, &by_id);
@@ -34,7 +33,7 @@ pub(super) fn follow(rows: &Rows<'_>, reach: Reach) -> Path {
     for (place, row) in rows.all.iter().enumerate() {
         let is_repeated = row.id.is_some_and(|id| by_id[id] != place);
         if row.what.is_shown() && !is_on_way[place] && !is_repeated {
-            skipped.push(Skipped { row: row.line, why: Why::OtherBranch });
+            notes.skip(row.line, Why::OtherBranch);
         }
     }
     let is_compaction = |place: &&usize| rows.all[**place].what == What::Compaction;
@@ -44,7 +43,7 @@ pub(super) fn follow(rows: &Rows<'_>, reach: Reach) -> Path {
         (Reach::SinceLastCompaction, Some(newest)) => since(rows, &way, newest),
         _ => way.clone(),
     };
-    Path { way, context, skipped, compactions }
+    Path { way, context, compactions }
 }
 
 /// The way to the newest row. A parent that isn't there costs nothing: then the row before in the

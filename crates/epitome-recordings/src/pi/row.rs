@@ -1,21 +1,16 @@
 //! One row of a session.
 
-use std::collections::BTreeMap;
-
 use epitome::wire::json::unquote;
 
 use crate::notes::Notes;
 use crate::object::Object;
-use crate::recording::{Skipped, Why};
+use crate::recording::Why;
 use crate::rows::{RawRow, rows};
 
 /// All rows of a file, in order.
 pub(super) struct Rows<'a> {
     pub(super) all: Vec<Row<'a>>,
-    pub(super) skipped: Vec<Skipped>,
     pub(super) notes: Notes,
-    /// How many rows of each type there were.
-    pub(super) types: BTreeMap<String, usize>,
 }
 
 /// A row that is an object with a type.
@@ -69,12 +64,7 @@ impl What {
 
 impl<'a> Rows<'a> {
     pub(super) fn read(source: &'a str) -> Self {
-        let mut found = Rows {
-            all: Vec::new(),
-            skipped: Vec::new(),
-            notes: Notes::default(),
-            types: BTreeMap::new(),
-        };
+        let mut found = Rows { all: Vec::new(), notes: Notes::default() };
         for raw in rows(source) {
             found.row(raw);
         }
@@ -88,24 +78,22 @@ impl<'a> Rows<'a> {
                 if let Some(pieces) = raw.pieces() {
                     return pieces.into_iter().for_each(|piece| self.row(piece));
                 }
-                self.count("not JSON");
-                return self.skip(raw.line, Why::broken(raw, error));
+                return self.notes.broken(raw, error);
             }
         };
         let Some((fields, kind)) = fields.and_then(|fields| {
             let kind = fields.literal("type")?;
             Some((fields, unquote(kind)))
         }) else {
-            self.count("rows of another format");
-            return self.skip(raw.line, Why::NotARow);
+            return self.notes.foreign(raw.line);
         };
-        self.count(&kind);
+        self.notes.count(&kind);
         let what = What::of(&kind).unwrap_or_else(|| {
             self.notes.unknown(raw.line, &kind);
             What::Link
         });
         if what == What::Message && fields.object("message").is_empty() {
-            self.skip(raw.line, Why::NoMessage);
+            self.notes.skip(raw.line, Why::NoMessage);
         }
         let (id, parent) = match what {
             // It is no part of the tree.
@@ -113,13 +101,5 @@ impl<'a> Rows<'a> {
             _ => (fields.literal("id"), fields.literal("parentId")),
         };
         self.all.push(Row { line: raw.line, what, id, parent, fields });
-    }
-
-    fn skip(&mut self, row: usize, why: Why) {
-        self.skipped.push(Skipped { row, why });
-    }
-
-    fn count(&mut self, kind: &str) {
-        *self.types.entry(kind.to_owned()).or_default() += 1;
     }
 }

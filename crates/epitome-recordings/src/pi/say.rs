@@ -11,7 +11,7 @@ use super::row::{Rows, What};
 use crate::neutral::{Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, Spoken};
 use crate::notes::{About, Notes};
 use crate::object::{Object, elements, joined};
-use crate::recording::{Skipped, Why};
+use crate::recording::Why;
 use crate::usage::{Names, Usage};
 
 /// How the agent announces what a compaction left.
@@ -31,7 +31,6 @@ const UNANSWERED: &str = "No result provided";
 pub(super) struct Speech<'r, 'a> {
     rows: &'r Rows<'a>,
     model: &'r Model<'a>,
-    skipped: &'r mut Vec<Skipped>,
     notes: &'r mut Notes,
     prompt: Prompt<'a>,
     messages: Vec<Message<'a>>,
@@ -46,16 +45,10 @@ pub(super) struct Speech<'r, 'a> {
 }
 
 impl<'r, 'a> Speech<'r, 'a> {
-    pub(super) fn new(
-        rows: &'r Rows<'a>,
-        model: &'r Model<'a>,
-        skipped: &'r mut Vec<Skipped>,
-        notes: &'r mut Notes,
-    ) -> Self {
+    pub(super) fn new(rows: &'r Rows<'a>, model: &'r Model<'a>, notes: &'r mut Notes) -> Self {
         Speech {
             rows,
             model,
-            skipped,
             notes,
             prompt: Prompt::default(),
             messages: Vec::new(),
@@ -131,7 +124,7 @@ impl<'r, 'a> Speech<'r, 'a> {
     fn user(&mut self, line: usize, pieces: Vec<Piece<'a>>, origin: Option<Origin>) {
         self.close();
         if pieces.is_empty() {
-            return self.skip(line, Why::NoContent);
+            return self.notes.skip(line, Why::NoContent);
         }
         let spoken = pieces.into_iter().map(|piece| Spoken { piece, origin });
         self.messages.push(Message::User(spoken.collect()));
@@ -165,7 +158,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         let calls: Vec<(&'a str, &'a str)> = calls.collect();
         if message.says("stopReason", "aborted") || message.says("stopReason", "error") {
             self.gone.extend(calls.into_iter().map(|(id, _)| id));
-            return self.skip(line, Why::BrokenOff);
+            return self.notes.skip(line, Why::BrokenOff);
         }
         let is_own = self.model.is_of(message);
         let mut kept = Vec::with_capacity(pieces.len());
@@ -186,10 +179,10 @@ impl<'r, 'a> Speech<'r, 'a> {
 
     fn result(&mut self, line: usize, message: &Object<'a>, content: Option<&'a str>) {
         let Some(id) = message.literal("toolCallId") else {
-            return self.skip(line, Why::NoMessage);
+            return self.notes.skip(line, Why::NoMessage);
         };
         if self.gone.contains(id) {
-            return self.skip(line, Why::BrokenOff);
+            return self.notes.skip(line, Why::BrokenOff);
         }
         self.open.retain(|(open, _)| *open != id);
         let content = self.pieces(line, content);
@@ -224,14 +217,10 @@ impl<'r, 'a> Speech<'r, 'a> {
         for (index, block) in elements(content).unwrap_or_default().into_iter().enumerate() {
             match piece(&Object::of(block)) {
                 Some(piece) => pieces.push(piece),
-                None => self.skip(line, Why::NotABlock { position: index + 1 }),
+                None => self.notes.skip(line, Why::NotABlock { position: index + 1 }),
             }
         }
         pieces
-    }
-
-    fn skip(&mut self, row: usize, why: Why) {
-        self.skipped.push(Skipped { row, why });
     }
 
     pub(super) fn finish(self) -> (Frame<'a>, Vec<Message<'a>>) {

@@ -13,22 +13,17 @@ use epitome_recordings::{Applied, ApplyError, Archived, applied, apply, reader};
 use serde_json::Value;
 
 use crate::{LAST, WHOLE, detected, example, read_as, recording};
+use epitome::word_list::words;
 
 /// Noon of the day on which this was written.
 const NOON: u64 = 1_795_348_800_000;
 
 fn sessions() -> Vec<(String, &'static str, String)> {
-    let shipped = [
-        "claude-code/session-9eda1058.jsonl",
-        "claude-code/session-3fe1b6bc.jsonl",
-        "claude-code/agent-a485154.jsonl",
-        "claude-code/edge_cases.jsonl",
-        "codex/rollout-b.jsonl",
-        "codex/codex-words.jsonl",
-        "codex/turn-2.jsonl",
-        "pi/large-session.jsonl",
-        "pi/pi-words.jsonl",
-    ];
+    let shipped = words!(
+        "claude-code/session-9eda1058.jsonl claude-code/session-3fe1b6bc.jsonl \
+         claude-code/agent-a485154.jsonl claude-code/edge_cases.jsonl codex/rollout-b.jsonl \
+         codex/codex-words.jsonl codex/turn-2.jsonl pi/large-session.jsonl pi/pi-words.jsonl"
+    );
     let mut all: Vec<(String, String)> =
         shipped.map(|path| (path.to_owned(), example(path))).into();
     for capture in ["code-mode", "later", "tools"].map(|name| format!("codex/{name}")) {

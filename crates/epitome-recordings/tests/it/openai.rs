@@ -7,17 +7,12 @@ use epitome_recordings::{Options, ReadError, Run};
 use serde_json::{Value, json};
 
 use crate::{LAST, example, read_as, recording};
+use epitome::word_list::words;
 
-const RUNS: [&str; 8] = [
-    "00_task2_trial1",
-    "01_task33_trial0",
-    "02_task3_trial0",
-    "03_task9_trial2",
-    "04_task33_trial2",
-    "05_task3_trial1",
-    "06_task33_trial3",
-    "07_task46_trial3",
-];
+const RUNS: [&str; 8] = words!(
+    "00_task2_trial1 01_task33_trial0 02_task3_trial0 03_task9_trial2 04_task33_trial2 \
+     05_task3_trial1 06_task33_trial3 07_task46_trial3"
+);
 
 fn messages(request: &Request) -> Vec<Value> {
     let body: Value = serde_json::from_str(request.source()).expect("a body is JSON");

@@ -231,6 +231,8 @@ impl ServerCertVerifier for AnyName {
 
 #[cfg(test)]
 mod tests {
+    use epitome::word_list::words;
+
     use super::*;
 
     #[test]
@@ -254,14 +256,10 @@ mod tests {
             assert_eq!(read(query), Ok((format!("postgres://me@db/app{rest}"), said)), "{query}");
         }
         // Whoever names an authority doesn't mean to be overheard.
-        for query in [
-            "?sslmode=prefer",
-            "?sslmode=disable&sslrootcert=a",
-            "?sslmode=",
-            "?sslmode=verify-ca",
-            "?sslmode=require&sslrootcert=system",
-            "?sslmode=disable&sslrootcert=system",
-        ] {
+        for query in words!(
+            "?sslmode=prefer ?sslmode=disable&sslrootcert=a ?sslmode= ?sslmode=verify-ca \
+             ?sslmode=require&sslrootcert=system ?sslmode=disable&sslrootcert=system"
+        ) {
             assert!(read(query).is_err(), "{query}");
         }
         let odd = Encryption::read("postgres://me:pa?x@db/app?sslmode=require");

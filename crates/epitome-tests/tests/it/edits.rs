@@ -3,6 +3,7 @@
 use epitome::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
 use epitome::view::{Fate, PartEdit, Placed, Put, Reason, View};
 use epitome::wire::{self, Format, Laid, Request};
+use epitome::word_list::words;
 use proptest::prelude::*;
 use serde_json::Value;
 use testkit::generate::{cases, valid};
@@ -132,21 +133,10 @@ fn said(entry: Entry<'_>) -> Vec<Said> {
 fn rest(raw: &str) -> Value {
     let mut value: Value = serde_json::from_str(raw).expect("an entry is JSON");
     if let Some(members) = value.as_object_mut() {
-        for key in [
-            "content",
-            "parts",
-            "id",
-            "arguments",
-            "input",
-            "output",
-            "result",
-            "tool_calls",
-            "function_call",
-            "reasoning_content",
-            "reasoning_details",
-            "signature",
-            "summary",
-        ] {
+        for key in words!(
+            "content parts id arguments input output result tool_calls function_call \
+             reasoning_content reasoning_details signature summary"
+        ) {
             members.remove(key);
         }
     }

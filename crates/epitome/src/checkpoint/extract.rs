@@ -25,18 +25,14 @@ use crate::text::{CallStatus, cut, framing};
 use crate::tool::keeps_list;
 use crate::transcript::unit::Units;
 use crate::transcript::{ContentId, Entry, Marks, Numbering, Origin, Part, PartKind, Transcript};
+use crate::word_list::words;
 use crate::working_view::{Draft, part_text};
 
 /// Names of files with rules of the user's, which clients put into the conversation.
-const RULE_FILES: [&str; 7] = [
-    "AGENTS.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    ".cursorrules",
-    "copilot-instructions.md",
-    "CONVENTIONS.md",
-    "<user_instructions>",
-];
+const RULE_FILES: [&str; 7] = words!(
+    "AGENTS.md CLAUDE.md GEMINI.md .cursorrules copilot-instructions.md CONVENTIONS.md \
+     <user_instructions>"
+);
 /// Bytes at the beginning of an injected text in which such a name has to stand.
 const NAMED_WITHIN: usize = 800;
 /// Bytes of one part whose specifics are noted, from each end: more is data.

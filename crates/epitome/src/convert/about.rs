@@ -4,6 +4,7 @@ use crate::json::{self, Span, unquote};
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
 use crate::wire::Dialect;
 use crate::wire::neutral::{Loss, Neutral};
+use crate::word_list::words;
 
 /// Lists what an entry says beside its parts.
 pub(super) fn members(from: &dyn Dialect, entry: Entry<'_>, neutral: &mut Neutral) {
@@ -45,36 +46,11 @@ fn elements(from: &dyn Dialect, at: usize, raw: &str, list: Span, neutral: &mut 
 }
 
 /// Members of blocks that are read, or say nothing.
-const READ: [&str; 28] = [
-    "type",
-    "text",
-    "id",
-    "name",
-    "input",
-    "tool_use_id",
-    "content",
-    "is_error",
-    "source",
-    "title",
-    "image_url",
-    "detail",
-    "file",
-    "filename",
-    "file_data",
-    "file_url",
-    "file_id",
-    "input_audio",
-    "refusal",
-    "function",
-    "arguments",
-    "custom",
-    "toolUseId",
-    "status",
-    "format",
-    "mime_type",
-    "data",
-    "uri",
-];
+const READ: [&str; 28] = words!(
+    "type text id name input tool_use_id content is_error source title image_url detail file \
+     filename file_data file_url file_id input_audio refusal function arguments custom toolUseId \
+     status format mime_type data uri"
+);
 
 /// Lists what a block says beside what it is: cache markers, citations, annotations.
 pub(super) fn part(from: &dyn Dialect, at: usize, part: &Part<'_>, neutral: &mut Neutral) {

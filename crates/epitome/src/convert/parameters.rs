@@ -8,6 +8,7 @@ use crate::request::{Envelope, Request};
 use crate::wire::conversion::CallDemand;
 use crate::wire::neutral::{Loss, Neutral, Object, ParameterKey, ToolChoice};
 use crate::wire::{Dialect, Feature};
+use crate::word_list::words;
 
 /// Where a format says it.
 pub(super) fn path(format: &dyn Dialect, key: ParameterKey) -> Option<&'static str> {
@@ -15,17 +16,10 @@ pub(super) fn path(format: &dyn Dialect, key: ParameterKey) -> Option<&'static s
 }
 
 /// Members of a body that are read elsewhere, in all formats' spellings.
-const READ: [&str; 9] = [
-    "messages",
-    "input",
-    "contents",
-    "system",
-    "instructions",
-    "systemInstruction",
-    "system_instruction",
-    "tools",
-    "toolConfig",
-];
+const READ: [&str; 9] = words!(
+    "messages input contents system instructions systemInstruction system_instruction tools \
+     toolConfig"
+);
 
 /// Members whose members are parameters.
 const GROUPS: [&str; 4] = ["generationConfig", "generation_config", "inferenceConfig", "reasoning"];

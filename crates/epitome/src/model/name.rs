@@ -1,35 +1,12 @@
 //! The many names of a model: what clouds, gateways and clients put around its vendor's id.
 
+use crate::word_list::words;
+
 /// Regions, makers and other words that clouds put before an id, with a dot behind.
-const BEFORE_A_DOT: [&str; 27] = [
-    "us",
-    "eu",
-    "apac",
-    "au",
-    "jp",
-    "ca",
-    "sa",
-    "global",
-    "us-gov",
-    "anthropic",
-    "openai",
-    "meta",
-    "mistral",
-    "mistralai",
-    "qwen",
-    "deepseek",
-    "moonshot",
-    "moonshotai",
-    "zai",
-    "xai",
-    "x-ai",
-    "google",
-    "minimax",
-    "amazon",
-    "system",
-    "ai",
-    "bedrock",
-];
+const BEFORE_A_DOT: [&str; 27] = words!(
+    "us eu apac au jp ca sa global us-gov anthropic openai meta mistral mistralai qwen deepseek \
+     moonshot moonshotai zai xai x-ai google minimax amazon system ai bedrock"
+);
 
 /// How an id is looked up: without case, and with one sign for all that parts its words.
 pub(super) fn key(name: &str) -> String {

@@ -1,6 +1,7 @@
 //! What a single token is, by its bytes.
 
 use super::Class;
+use crate::word_list::words;
 
 const LOWER: u8 = 1;
 const UPPER: u8 = 2;
@@ -237,25 +238,10 @@ fn is_error(token: &str) -> bool {
     let is_errno = name.len() >= 5
         && name.starts_with('E')
         && name.bytes().all(|b| b.is_ascii_uppercase())
-        && [
-            "ENOENT",
-            "EACCES",
-            "EEXIST",
-            "EPERM",
-            "EINVAL",
-            "EPIPE",
-            "EADDRINUSE",
-            "ECONNREFUSED",
-            "ECONNRESET",
-            "ETIMEDOUT",
-            "ENOTFOUND",
-            "EISDIR",
-            "ENOTDIR",
-            "ENOSPC",
-            "EMFILE",
-            "EAGAIN",
-            "EBUSY",
-        ]
+        && words!(
+            "ENOENT EACCES EEXIST EPERM EINVAL EPIPE EADDRINUSE ECONNREFUSED ECONNRESET ETIMEDOUT \
+             ENOTFOUND EISDIR ENOTDIR ENOSPC EMFILE EAGAIN EBUSY"
+        )
         .contains(&name);
     is_named || is_errno
 }

@@ -10,6 +10,7 @@ use super::source::SummarySource;
 use super::specifics::Known;
 use crate::count::TokenCounter;
 use crate::text::cut;
+use crate::word_list::words;
 
 /// Why a summary isn't admitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -238,89 +239,16 @@ pub(crate) fn heading(line: &str) -> Option<&str> {
 
 /// Whether a line says that there is nothing to say: `none`, `N/A`, `nothing noted so far`.
 pub(crate) fn is_nothing(line: &str) -> bool {
-    const SAY: [&str; 24] = [
-        "none",
-        "nothing",
-        "n",
-        "no",
-        "not",
-        "tbd",
-        "unknown",
-        "unspecified",
-        "empty",
-        "blank",
-        "unchanged",
-        "keine",
-        "keiner",
-        "keines",
-        "nichts",
-        "aucun",
-        "aucune",
-        "rien",
-        "ninguno",
-        "ninguna",
-        "nada",
-        "nessuno",
-        "なし",
-        "无",
-    ];
-    const WITH: [&str; 55] = [
-        "a",
-        "all",
-        "and",
-        "any",
-        "anything",
-        "applicable",
-        "are",
-        "as",
-        "at",
-        "available",
-        "been",
-        "by",
-        "data",
-        "else",
-        "entry",
-        "far",
-        "for",
-        "found",
-        "further",
-        "given",
-        "has",
-        "have",
-        "here",
-        "in",
-        "info",
-        "information",
-        "is",
-        "it",
-        "known",
-        "listed",
-        "mentioned",
-        "more",
-        "moment",
-        "noted",
-        "now",
-        "of",
-        "on",
-        "or",
-        "present",
-        "provided",
-        "recorded",
-        "reported",
-        "section",
-        "short",
-        "so",
-        "specified",
-        "stated",
-        "still",
-        "that",
-        "the",
-        "there",
-        "this",
-        "to",
-        "was",
-        "yet",
-    ];
+    const SAY: [&str; 24] = words!(
+        "none nothing n no not tbd unknown unspecified empty blank unchanged keine keiner keines \
+         nichts aucun aucune rien ninguno ninguna nada nessuno なし 无"
+    );
+    const WITH: [&str; 55] = words!(
+        "a all and any anything applicable are as at available been by data else entry far for \
+         found further given has have here in info information is it known listed mentioned more \
+         moment noted now of on or present provided recorded reported section short so specified \
+         stated still that the there this to was yet"
+    );
     let low = line.to_lowercase();
     let mut words =
         low.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();

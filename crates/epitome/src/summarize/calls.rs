@@ -1,29 +1,13 @@
 //! Whether a text calls a tool, in one of the forms that models write calls in when no tools are offered.
 
+use crate::word_list::words;
+
 /// What a call begins with, in lower case; `|` also stands for the wide one of some models.
-const MARKS: [&str; 21] = [
-    "<tool_call",
-    "<function_call",
-    "<function=",
-    "<invoke",
-    "<tool_use",
-    "<tool_code",
-    "<use_mcp_tool",
-    "<execute_tool",
-    "<call_tool",
-    "<|tool",
-    "<|python_tag|>",
-    "<|call|>",
-    "<|plugin|>",
-    "<|action_start|>",
-    "[tool_call",
-    "[tool_use",
-    "```tool_c",
-    "```tool_u",
-    "to=functions.",
-    "<|functions",
-    "<|recipient|>",
-];
+const MARKS: [&str; 21] = words!(
+    "<tool_call <function_call <function= <invoke <tool_use <tool_code <use_mcp_tool <execute_tool \
+     <call_tool <|tool <|python_tag|> <|call|> <|plugin|> <|action_start|> [tool_call [tool_use \
+     ```tool_c ```tool_u to=functions. <|functions <|recipient|>"
+);
 
 /// Members that only a call has, and two that it has together.
 const MEMBERS: [&str; 5] =

@@ -3,6 +3,7 @@
 
 use super::admit::{heading, is_nothing};
 use crate::count::TokenCounter;
+use crate::word_list::words;
 
 /// `text` for the checkpoint's summary, in at most `most` tokens; `None` if nothing of it fits.
 ///
@@ -119,22 +120,10 @@ fn is_turn(who: &str) -> bool {
 
 /// `<|im_start|>user`, `<system-reminder>`, `</ checkpoint>`, `[INST]` with a backslash in them.
 fn without_marks(line: &str) -> String {
-    const TAGS: [&str; 14] = [
-        "checkpoint",
-        "transcript",
-        "system",
-        "developer",
-        "user",
-        "human",
-        "assistant",
-        "start_of_turn",
-        "end_of_turn",
-        "environment_context",
-        "permissions",
-        "command-",
-        "local-command",
-        "instructions",
-    ];
+    const TAGS: [&str; 14] = words!(
+        "checkpoint transcript system developer user human assistant start_of_turn end_of_turn \
+         environment_context permissions command- local-command instructions"
+    );
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(at) = rest.find(['<', '[']) {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::quotes::{is_said, plain, quotes};
 use crate::text::cut;
+use crate::word_list::words;
 
 /// What a source says, for looking up.
 #[derive(Clone, Debug, Default)]
@@ -197,161 +198,25 @@ fn specifics(word: &str) -> Vec<Specific<'_>> {
 }
 
 /// Ends of files' names, whatever their case.
-const ENDS: [&str; 103] = [
-    "adoc",
-    "apk",
-    "astro",
-    "bash",
-    "bat",
-    "bin",
-    "bz2",
-    "cc",
-    "cfg",
-    "cjs",
-    "clj",
-    "cmd",
-    "conf",
-    "config",
-    "cpp",
-    "crt",
-    "cs",
-    "csproj",
-    "css",
-    "csv",
-    "cxx",
-    "dart",
-    "db",
-    "deb",
-    "dll",
-    "docx",
-    "dylib",
-    "erl",
-    "env",
-    "exe",
-    "exs",
-    "fs",
-    "gif",
-    "go",
-    "gradle",
-    "graphql",
-    "groovy",
-    "gz",
-    "hpp",
-    "hs",
-    "html",
-    "ico",
-    "ini",
-    "ipynb",
-    "jar",
-    "java",
-    "jpeg",
-    "jpg",
-    "js",
-    "json",
-    "json5",
-    "jsonl",
-    "jsx",
-    "key",
-    "kt",
-    "kts",
-    "less",
-    "lock",
-    "log",
-    "lua",
-    "md",
-    "mdx",
-    "mjs",
-    "ml",
-    "nix",
-    "parquet",
-    "patch",
-    "pdf",
-    "pem",
-    "php",
-    "pl",
-    "plist",
-    "png",
-    "properties",
-    "proto",
-    "ps1",
-    "pub",
-    "py",
-    "rb",
-    "rpm",
-    "rs",
-    "rst",
-    "sass",
-    "scala",
-    "scss",
-    "service",
-    "sh",
-    "sln",
-    "sqlite",
-    "sqlite3",
-    "sql",
-    "storyboard",
-    "svelte",
-    "svg",
-    "swift",
-    "template",
-    "tfvars",
-    "toml",
-    "tsx",
-    "txt",
-    "vue",
-    "wasm",
-    "xlsx",
-];
+const ENDS: [&str; 103] = words!(
+    "adoc apk astro bash bat bin bz2 cc cfg cjs clj cmd conf config cpp crt cs csproj css csv cxx \
+     dart db deb dll docx dylib erl env exe exs fs gif go gradle graphql groovy gz hpp hs html ico \
+     ini ipynb jar java jpeg jpg js json json5 jsonl jsx key kt kts less lock log lua md mdx mjs \
+     ml nix parquet patch pdf pem php pl plist png properties proto ps1 pub py rb rpm rs rst sass \
+     scala scss service sh sln sqlite sqlite3 sql storyboard svelte svg swift template tfvars toml \
+     tsx txt vue wasm xlsx"
+);
 /// Ends of hosts' names, of more than five letters.
-const DOMAINS: [&str; 22] = [
-    "academy",
-    "agency",
-    "capital",
-    "center",
-    "company",
-    "computer",
-    "design",
-    "digital",
-    "domains",
-    "engineering",
-    "finance",
-    "foundation",
-    "health",
-    "network",
-    "online",
-    "services",
-    "software",
-    "solutions",
-    "studio",
-    "systems",
-    "technology",
-    "website",
-];
+const DOMAINS: [&str; 22] = words!(
+    "academy agency capital center company computer design digital domains engineering finance \
+     foundation health network online services software solutions studio systems technology \
+     website"
+);
 /// Folders of which one speaks by what is in them.
-const FOLDERS: [&str; 22] = [
-    "app",
-    "apps",
-    "assets",
-    "bin",
-    "cmd",
-    "components",
-    "crates",
-    "dist",
-    "etc",
-    "include",
-    "internal",
-    "lib",
-    "node_modules",
-    "packages",
-    "pkg",
-    "public",
-    "scripts",
-    "src",
-    "target",
-    "tmp",
-    "usr",
-    "vendor",
-];
+const FOLDERS: [&str; 22] = words!(
+    "app apps assets bin cmd components crates dist etc include internal lib node_modules packages \
+     pkg public scripts src target tmp usr vendor"
+);
 
 /// `src/main.rs`, `/etc`, `./x`, `https://…`, `main.rs`, `src/Makefile`, `me@there`; not `and/or`, `e.g`, `TCP/IP`.
 fn is_path(word: &str) -> bool {

@@ -10,43 +10,21 @@ use super::excerpt::widen;
 use super::outline::{Cutting, Limits, Outline, SMALL, ValueKind};
 use super::secrets::masked;
 use crate::json::{Span, members, unquote};
+use crate::word_list::words;
 
 /// Argument names under which agents pass what a call is about, most telling first.
 const COMMAND: [&str; 4] = ["command", "cmd", "commands", "script"];
-const PATH: [&str; 13] = [
-    "file_path",
-    "path",
-    "notebook_path",
-    "absolute_path",
-    "filename",
-    "file",
-    "target_file",
-    "filepath",
-    "filePath",
-    "dir_path",
-    "directory",
-    "relative_workspace_path",
-    "file_name",
-];
+const PATH: [&str; 13] = words!(
+    "file_path path notebook_path absolute_path filename file target_file filepath filePath \
+     dir_path directory relative_workspace_path file_name"
+);
 const SEARCH: [&str; 4] = ["pattern", "query", "regex", "search_term"];
 const ADDRESS: [&str; 2] = ["url", "uri"];
 /// Bulk that says little in a line.
-const BULK: [&str; 14] = [
-    "content",
-    "contents",
-    "old_string",
-    "new_string",
-    "oldText",
-    "newText",
-    "old_str",
-    "new_str",
-    "file_text",
-    "replacement_text",
-    "new_source",
-    "edits",
-    "patch",
-    "input",
-];
+const BULK: [&str; 14] = words!(
+    "content contents old_string new_string oldText newText old_str new_str file_text \
+     replacement_text new_source edits patch input"
+);
 
 /// What a call was about, in at most `max_chars` characters and on one line: `Read(src/main.rs,
 /// 1-80)`, `Bash(cargo test)`, `book(user_id=mia, cabin=economy)`. Arguments that are no JSON

@@ -4,6 +4,7 @@
 //! of, so that a question in plain words finds an identifier and an exact identifier finds itself
 //! first. Text without spaces between words (Chinese, Japanese, Korean) gives pairs of characters.
 
+use crate::word_list::words;
 use std::borrow::Cow;
 
 /// A whole identifier longer than this is given in its pieces only.
@@ -47,18 +48,14 @@ const STARTS: [usize; 27] = {
 };
 
 /// See [`is_stop_word`]; sorted.
-pub(crate) const STOP_WORDS: [&str; 118] = [
-    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
-    "because", "been", "but", "by", "can", "could", "did", "do", "does", "doing", "don", "each",
-    "for", "from", "get", "got", "had", "has", "have", "having", "he", "her", "here", "his", "how",
-    "i", "if", "in", "into", "is", "it", "its", "just", "let", "like", "ll", "may", "me", "might",
-    "more", "most", "much", "must", "my", "no", "nor", "not", "now", "of", "off", "ok", "on",
-    "one", "only", "or", "other", "our", "out", "over", "own", "re", "s", "same", "shall", "she",
-    "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then", "there",
-    "these", "they", "this", "those", "to", "too", "up", "us", "ve", "very", "was", "we", "were",
-    "what", "when", "where", "which", "while", "who", "why", "will", "with", "would", "yes", "yet",
-    "you", "your", "yours",
-];
+pub(crate) const STOP_WORDS: [&str; 118] = words!(
+    "a about after all also am an and any are as at be because been but by can could did do does \
+     doing don each for from get got had has have having he her here his how i if in into is it \
+     its just let like ll may me might more most much must my no nor not now of off ok on one only \
+     or other our out over own re s same shall she should so some such t than that the their them \
+     then there these they this those to too up us ve very was we were what when where which while \
+     who why will with would yes yet you your yours"
+);
 
 /// See [`words`].
 #[derive(Debug, Clone)]

@@ -6,6 +6,7 @@ use super::effect::asks_for_more;
 use super::name::{bare, keeps_list, only_reads, words};
 use super::shell::{Command, Deed as FileDeed};
 use crate::text::arguments::{Arguments, patched_files};
+use crate::word_list::words;
 
 /// A call as it is understood.
 #[derive(Debug)]
@@ -136,25 +137,10 @@ impl Act {
 }
 
 /// Words in the names of tools that run command lines.
-const SHELLS: [&str; 17] = [
-    "bash",
-    "shell",
-    "sh",
-    "zsh",
-    "powershell",
-    "terminal",
-    "console",
-    "command",
-    "cmd",
-    "exec",
-    "execute",
-    "run",
-    "process",
-    "script",
-    "ssh",
-    "tmux",
-    "cli",
-];
+const SHELLS: [&str; 17] = words!(
+    "bash shell sh zsh powershell terminal console command cmd exec execute run process script ssh \
+     tmux cli"
+);
 
 /// Whether a tool runs a command line as a shell does, so that it can be read. `lock_door` does not.
 pub(crate) fn runs_lines(tool: &str) -> bool {

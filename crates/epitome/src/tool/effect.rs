@@ -2,6 +2,7 @@
 
 use super::name::{changes, may_change, only_reads, words};
 use crate::text::arguments::Arguments;
+use crate::word_list::words;
 
 /// Words of SQL, Cypher or GraphQL by which a statement changes something.
 #[rustfmt::skip]
@@ -20,20 +21,9 @@ const NO: [&str; 9] = ["false", "no", "off", "none", "null", "never", "0", "[]",
 const YES: [&str; 5] = ["true", "yes", "on", "1", "always"];
 
 /// Arguments that are looked for, looked at or shown: what they say is not done.
-const TEXTS: [&str; 12] = [
-    "query",
-    "q",
-    "pattern",
-    "regex",
-    "search_term",
-    "text",
-    "name",
-    "path",
-    "file_path",
-    "prompt",
-    "description",
-    "explanation",
-];
+const TEXTS: [&str; 12] = words!(
+    "query q pattern regex search_term text name path file_path prompt description explanation"
+);
 
 /// Whether the arguments of a tool that reads by its name ask for more: another method than GET or a body, an action that doesn't
 /// read, a statement that writes, or any argument whose name or whole value is a verb that changes something.

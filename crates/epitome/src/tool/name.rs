@@ -3,6 +3,8 @@
 //! A name is split into words. A call of a tool whose name doesn't clearly say that it reads may have changed something: one
 //! line too many costs little, and a deed that is left out may be done again.
 
+use crate::word_list::words;
+
 /// Verbs that only read, first in a name: `get_user`, `read_file`.
 const READING: [&str; 10] =
     ["read", "ls", "fetch", "get", "find", "lookup", "show", "describe", "peek", "inspect"];
@@ -15,19 +17,8 @@ const READING_NOUNS: [&str; 10] =
 const READING_LAST: [&str; 6] = ["read", "fetch", "search", "grep", "lookup", "screenshot"];
 
 /// Names that say so alone. To open a file is to read it; to open a ticket isn't.
-const READING_ALONE: [&str; 11] = [
-    "think",
-    "recall",
-    "open",
-    "stat",
-    "tree",
-    "status",
-    "info",
-    "diagnostics",
-    "screenshot",
-    "browse",
-    "explain",
-];
+const READING_ALONE: [&str; 11] =
+    words!("think recall open stat tree status info diagnostics screenshot browse explain");
 
 /// Verbs that change something, wherever in a name they stand.
 #[rustfmt::skip]
@@ -57,25 +48,11 @@ const CHANGING_NOUNS: [&str; 35] = [
 const JOINING: [&str; 4] = ["and", "or", "then", "as"];
 
 /// Tools of agents that keep the agent's own list or plan: nothing happens outside.
-const LISTS: [&str; 17] = [
-    "todowrite",
-    "todoread",
-    "todo_write",
-    "todo_read",
-    "write_todos",
-    "read_todos",
-    "update_todo_list",
-    "todo",
-    "task_tracker",
-    "update_plan",
-    "taskcreate",
-    "taskupdate",
-    "tasklist",
-    "taskget",
-    "exitplanmode",
-    "enterplanmode",
-    "sequentialthinking",
-];
+const LISTS: [&str; 17] = words!(
+    "todowrite todoread todo_write todo_read write_todos read_todos update_todo_list todo \
+     task_tracker update_plan taskcreate taskupdate tasklist taskget exitplanmode enterplanmode \
+     sequentialthinking"
+);
 
 /// The name without the server that a tool is of: `mcp__shop__book_room` is `book_room`.
 pub(crate) fn bare(tool: &str) -> &str {
@@ -165,55 +142,21 @@ mod tests {
 
     #[test]
     fn what_may_have_changed_something_does_not_only_read() {
-        for tool in [
-            "mark_as_read",
-            "change_order_status",
-            "pay_details",
-            "drop_list",
-            "recall_email",
-            "think_and_pay",
-            "stop_search",
-            "get_or_create",
-            "mcp__asana__TaskCreate",
-            "order_status",
-            "list_append",
-            "query_kill",
-            "view_drop",
-            "get_refund",
-            "list_append_item",
-            "read_pop_flush_all",
-            "query_kill_session",
-            "view_drop_table",
-            "upload_screenshot",
-            "trigger_search",
-            "unsubscribe_search",
-            "readAPIDelete",
-            "github__delete__list",
-            "read_trash",
-        ] {
+        for tool in words!(
+            "mark_as_read change_order_status pay_details drop_list recall_email think_and_pay \
+             stop_search get_or_create mcp__asana__TaskCreate order_status list_append query_kill \
+             view_drop get_refund list_append_item read_pop_flush_all query_kill_session \
+             view_drop_table upload_screenshot trigger_search unsubscribe_search readAPIDelete \
+             github__delete__list read_trash"
+        ) {
             assert!(!only_reads(tool), "{tool}");
         }
-        for tool in [
-            "read_file",
-            "NotebookRead",
-            "google_web_search",
-            "take_screenshot",
-            "think",
-            "open",
-            "mcp__web__fetch",
-            "TaskCreate",
-            "mcp__notes__todo_write",
-            "getUserDetails",
-            "getHTTPStatus",
-            "get_refund_status",
-            "get_transfer_details",
-            "list_files",
-            "search_flights",
-            "read_query",
-            "get_order",
-            "mcp__update_center__list_files",
-            "functions__read_file",
-        ] {
+        for tool in words!(
+            "read_file NotebookRead google_web_search take_screenshot think open mcp__web__fetch \
+             TaskCreate mcp__notes__todo_write getUserDetails getHTTPStatus get_refund_status \
+             get_transfer_details list_files search_flights read_query get_order \
+             mcp__update_center__list_files functions__read_file"
+        ) {
             assert!(only_reads(tool), "{tool}");
         }
     }

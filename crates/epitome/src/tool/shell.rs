@@ -4,6 +4,7 @@ mod program;
 mod script;
 mod words;
 
+use crate::word_list::words;
 use words::{Line, Word};
 
 /// Bytes of a command that are looked at.
@@ -99,15 +100,9 @@ const STREAMS: [&str; 6] =
     ["/dev/null", "/dev/full", "/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
 /// Folders whose programs are what they are called.
-const PLACES: [&str; 7] = [
-    "/bin",
-    "/sbin",
-    "/usr/bin",
-    "/usr/sbin",
-    "/usr/local/bin",
-    "/opt/homebrew/bin",
-    "/run/current-system/sw/bin",
-];
+const PLACES: [&str; 7] = words!(
+    "/bin /sbin /usr/bin /usr/sbin /usr/local/bin /opt/homebrew/bin /run/current-system/sw/bin"
+);
 
 /// Programs that run another, and words of the shell before one. `nohup` isn't among them: it writes a file.
 const PREFIXES: [&str; 12] =

@@ -26,12 +26,45 @@ pub(super) enum Shape {
     Typed(&'static Typed),
 }
 
-/// The members of an object.
+/// The members of an object; lists of names are words.
 pub(super) struct Object {
-    pub(super) members: &'static [(&'static str, Shape)],
-    /// Those that must be there, with what says nothing in its place; empty where there is no such thing.
-    pub(super) needed: &'static [(&'static str, &'static str)],
-    pub(super) others: Others,
+    /// Those that may be anything.
+    plain: &'static str,
+    shaped: &'static [(&'static str, Shape)],
+    /// Those that must be there.
+    needed: &'static str,
+    /// Those that must be there, with what says nothing in their place.
+    filled: &'static [(&'static str, &'static str)],
+    others: Others,
+}
+
+impl Object {
+    /// Has these members, each of which may be anything.
+    pub(super) const fn of(plain: &'static str) -> Self {
+        Object { plain, shaped: &[], needed: "", filled: &[], others: Others::Refused }
+    }
+
+    /// Has members that others judge, too.
+    pub(super) const fn open(plain: &'static str) -> Self {
+        Object { others: Others::Taken, ..Object::of(plain) }
+    }
+
+    /// One member of these is all that it says.
+    pub(super) const fn union(plain: &'static str) -> Self {
+        Object { others: Others::Kind, ..Object::of(plain) }
+    }
+
+    pub(super) const fn with(self, shaped: &'static [(&'static str, Shape)]) -> Self {
+        Object { shaped, ..self }
+    }
+
+    pub(super) const fn needing(self, needed: &'static str) -> Self {
+        Object { needed, ..self }
+    }
+
+    pub(super) const fn filled(self, filled: &'static [(&'static str, &'static str)]) -> Self {
+        Object { filled, ..self }
+    }
 }
 
 /// What another member, or another type, is.
@@ -73,11 +106,6 @@ pub(super) enum Names {
     Exact,
     /// Also in snake case, as protocol buffers may.
     EitherCase,
-}
-
-/// A member that may be anything.
-pub(super) const fn any(name: &'static str) -> (&'static str, Shape) {
-    (name, Shape::Any)
 }
 
 /// Whether a tool may have this name: 1 to 128 letters, digits, `_` and `-`.
@@ -195,7 +223,9 @@ impl Reading<'_> {
         let members = json::members(self.source, span).unwrap_or_default();
         let shape_of = |key: Span| {
             let key = unquote(key.of(self.source));
-            object.members.iter().find(|(known, _)| self.is_name(known, &key))
+            let plain = object.plain.split_whitespace().map(|name| (name, &Shape::Any));
+            let shaped = object.shaped.iter().map(|(name, shape)| (*name, shape));
+            plain.chain(shaped).find(|(known, _)| self.is_name(known, &key))
         };
         let shapes: Vec<_> = members.iter().map(|(key, _)| shape_of(*key)).collect();
         if object.others != Others::Taken {
@@ -206,10 +236,11 @@ impl Reading<'_> {
                 self.value(*value, shape, name);
             }
         }
-        for (needed, stand_in) in object.needed {
+        let bare = object.needed.split_whitespace().map(|needed| (needed, ""));
+        for (needed, stand_in) in bare.chain(object.filled.iter().copied()) {
             let at = shapes.iter().rposition(|known| known.is_some_and(|(name, _)| name == needed));
             let there = at.map(|at| members[at].1);
-            let mend = match (there, *stand_in) {
+            let mend = match (there, stand_in) {
                 (Some(value), _) if value.of(self.source) != "null" => continue,
                 (_, "") => Mend::Nothing,
                 (Some(null), json) => Mend::Overwrite { value: null, json: json.to_owned() },
@@ -227,7 +258,7 @@ impl Reading<'_> {
         &mut self,
         object: &Object,
         members: &[(Span, Span)],
-        known: &[Option<&(&str, Shape)>],
+        known: &[Option<(&str, &Shape)>],
     ) {
         let is_bare = known.iter().all(Option::is_none);
         let mut at = 0;
@@ -296,17 +327,14 @@ mod tests {
     use super::*;
     use crate::wire::rules;
 
-    const INNER: Object = Object {
-        members: &[("mimeType", Shape::Media(&["image/png", "image/jpeg"])), ("data", Shape::Data)],
-        needed: &[("data", "\"\"")],
-        others: Others::Refused,
-    };
+    const INNER: Object = Object::of("")
+        .with(&[("mimeType", Shape::Media(&["image/png", "image/jpeg"])), ("data", Shape::Data)])
+        .filled(&[("data", "\"\"")]);
     const SHAPES: Shapes = Shapes {
-        entry: Shape::Object(&Object {
-            members: &[("blob", Shape::Object(&INNER)), ("way", Shape::OneOf(&["up", "down"]))],
-            needed: &[],
-            others: Others::Kind,
-        }),
+        entry: Shape::Object(
+            &Object::union("")
+                .with(&[("blob", Shape::Object(&INNER)), ("way", Shape::OneOf(&["up", "down"]))]),
+        ),
         body: Shape::Any,
         names: Names::EitherCase,
         kind: rules::GEMINI_KIND,

@@ -7,6 +7,7 @@
 use epitome::Format;
 
 use super::settings::{effort, forbidden, forced, one_call, setting};
+use epitome::word_list::words;
 
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ";
 const PDF: &str = "JVBERi0xLjQK";
@@ -34,14 +35,10 @@ pub(crate) const THINGS: [(&str, Say); 32] = [
     ("longest answer", |f| {
         setting(
             f,
-            [
-                "max_completion_tokens",
-                "max_tokens",
-                "maxOutputTokens",
-                "max_output_tokens",
-                "maxTokens",
-                "max_output_tokens",
-            ],
+            words!(
+                "max_completion_tokens max_tokens maxOutputTokens max_output_tokens maxTokens \
+                 max_output_tokens"
+            ),
             "99",
         )
     }),

@@ -4,31 +4,16 @@ use std::fmt;
 
 use epitome::text::specifics::{Class, specifics};
 use epitome::transcript::Part;
+use epitome::word_list::words;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 /// Words in a tool's name by which it only reads.
-const READS: [&str; 18] = [
-    "read",
-    "get",
-    "list",
-    "search",
-    "find",
-    "view",
-    "fetch",
-    "grep",
-    "glob",
-    "think",
-    "calculate",
-    "todo",
-    "plan",
-    "query",
-    "lookup",
-    "show",
-    "ls",
-    "cat",
-];
+const READS: [&str; 18] = words!(
+    "read get list search find view fetch grep glob think calculate todo plan query lookup show ls \
+     cat"
+);
 /// Programs that change nothing, unless their output goes to a file or they edit in place.
 const LOOKERS: [&str; 17] = [
     "ls", "cat", "head", "tail", "sed", "grep", "rg", "find", "wc", "pwd", "echo", "which", "cd",

@@ -6,15 +6,13 @@ use super::dress::ON;
 use super::models::Model;
 use super::rules::{INTERLEAVED, SENTINEL, field, list, text};
 use super::{Api, Call, Endpoint, Judge, Strangers, dressed};
+use epitome::word_list::words;
 
 /// Everything that a request may ask for by name.
-const BETAS: [&str; 5] = [
-    "compact-2026-01-12",
-    "compact-2026-09-04",
-    "context-management-2025-06-27",
-    "message-threads-2026-08-12",
-    "thinking-binding-controls-2026-08-01",
-];
+const BETAS: [&str; 5] = words!(
+    "compact-2026-01-12 compact-2026-09-04 context-management-2025-06-27 \
+     message-threads-2026-08-12 thinking-binding-controls-2026-08-01"
+);
 
 /// Whether the provider of a wire format, by its name, would take `body`: a request, or a bare list of entries.
 ///

@@ -8,6 +8,7 @@
 use epitome::count::{Bpe, TokenCounter};
 use serde_json::Value;
 
+use epitome::word_list::words;
 use std::sync::OnceLock;
 
 /// Tokens around an element's words.
@@ -15,38 +16,13 @@ pub const ELEMENT: u64 = 4;
 /// Tokens of a picture or document.
 pub const MEDIA: u64 = 1_000;
 
-const UNREAD: [&str; 21] = [
-    "type",
-    "id",
-    "role",
-    "status",
-    "phase",
-    "tool_use_id",
-    "tool_call_id",
-    "call_id",
-    "toolUseId",
-    "signature",
-    "thoughtSignature",
-    "thought_signature",
-    "encrypted_content",
-    "data",
-    "redactedContent",
-    "cache_control",
-    "cachePoint",
-    "detail",
-    "caller",
-    "prompt_cache_breakpoint",
-    "media_type",
-];
-const AS_JSON: [&str; 7] = [
-    "input",
-    "args",
-    "response",
-    "input_schema",
-    "parameters",
-    "parametersJsonSchema",
-    "inputSchema",
-];
+const UNREAD: [&str; 21] = words!(
+    "type id role status phase tool_use_id tool_call_id call_id toolUseId signature \
+     thoughtSignature thought_signature encrypted_content data redactedContent cache_control \
+     cachePoint detail caller prompt_cache_breakpoint media_type"
+);
+const AS_JSON: [&str; 7] =
+    words!("input args response input_schema parameters parametersJsonSchema inputSchema");
 const MEDIA_TYPES: [&str; 7] =
     ["image", "document", "input_image", "input_file", "image_url", "file", "input_audio"];
 const MEDIA_KEYS: [&str; 5] = ["inlineData", "inline_data", "fileData", "image", "document"];

@@ -9,7 +9,7 @@ use super::cache::{PromptCache, Usage};
 use super::error::ApiError;
 use super::prompt::Understood;
 use super::reply::{self, Draft, Event, Ids, Spoken, order};
-use super::rules::{Call, Judge, text};
+use super::rules::{Call, Judge, ORGANIZATION, text};
 use super::script::{self, Loop, Next, Reply, Script, Seen};
 use super::threads::{self, Threads};
 use super::{Api, Endpoint, Route};
@@ -200,8 +200,8 @@ impl Server {
         if call.endpoint == Endpoint::Count {
             return Usage { prompt: understood.prompt.tokens(), ..Usage::default() };
         }
-        let who = &self.judge.account.organization;
-        let served = self.cache.serve(call.api, who, &understood.model, &understood.prompt, now);
+        let served =
+            self.cache.serve(call.api, ORGANIZATION, &understood.model, &understood.prompt, now);
         let (output, reasoning) = script::tokens(&reply.say, understood.thinks);
         Usage { output, reasoning, ..served }
     }

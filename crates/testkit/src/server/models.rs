@@ -1,6 +1,7 @@
 //! What the server knows of each model: windows, binding, caching, prices (PROVIDERS.md B.1.3 to B.6).
 
 use super::Api;
+use epitome::word_list::words;
 
 /// What a model does with reasoning whose prefix isn't the one that it was made behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,10 +10,8 @@ pub enum Binding {
     None,
     /// It notes what doesn't fit, and refuses nothing (Mythos 5.1).
     Records,
-    /// It looks if the account or the request says so (B.1.4).
+    /// It looks (B.1.4).
     Checks,
-    /// It looks whatever the account says (Fable 5.2, Mythos 5.2).
-    Always,
     /// It leaves the reasoning out and says nothing (GPT-6.2 and later, B.2.5).
     DropsSilently,
 }
@@ -208,14 +207,10 @@ impl Model {
         let version = version(name);
         let (input, output, read) = row.price;
         let newer_gpt = row.api == O && version >= (5, 6);
-        let binding = if is(&["claude-fable-5-2", "claude-mythos-5-2"]) {
-            Binding::Always
-        } else if is(&[
-            "claude-fable-5-1",
-            "claude-opus-5-5",
-            "claude-sonnet-5-5",
-            "claude-haiku-5-5",
-        ]) {
+        let binding = if is(&words!(
+            "claude-fable-5-1 claude-fable-5-2 claude-mythos-5-2 claude-opus-5-5 claude-sonnet-5-5 \
+             claude-haiku-5-5"
+        )) {
             Binding::Checks
         } else if is(&["claude-mythos-5-1"]) {
             Binding::Records
@@ -250,14 +245,10 @@ impl Model {
             ),
             (
                 Trait::Unforced,
-                is(&[
-                    "claude-fable-5-1",
-                    "claude-fable-5-2",
-                    "claude-mythos-5-1",
-                    "claude-mythos-5-2",
-                    "claude-opus-5-5",
-                    "claude-sonnet-5-5",
-                ]),
+                is(&words!(
+                    "claude-fable-5-1 claude-fable-5-2 claude-mythos-5-1 claude-mythos-5-2 \
+                     claude-opus-5-5 claude-sonnet-5-5"
+                )),
             ),
             (
                 Trait::KeepsThinking,
@@ -347,7 +338,7 @@ mod tests {
         assert_eq!(binding("claude-opus-5"), Binding::None);
         assert_eq!(binding("claude-opus-5-5"), Binding::Checks);
         assert_eq!(binding("claude-mythos-5-1"), Binding::Records);
-        assert_eq!(binding("claude-fable-5-2"), Binding::Always);
+        assert_eq!(binding("claude-fable-5-2"), Binding::Checks);
         assert_eq!(binding("gpt-6.1-sol"), Binding::None);
         assert_eq!(binding("gpt-6.2"), Binding::DropsSilently);
     }

@@ -68,12 +68,6 @@ impl Prompt {
         self.elements.iter().map(|element| element.tokens).sum()
     }
 
-    /// Tokens of tools and system.
-    pub fn frame_tokens(&self) -> u64 {
-        let frame = self.elements.iter().filter(|element| element.section != Section::Messages);
-        frame.map(|element| element.tokens).sum()
-    }
-
     /// The last element gets a marker, unless it has one.
     pub fn mark_last(&mut self, ttl: Ttl) {
         if let Some(last) = self.elements.last_mut() {
@@ -156,8 +150,6 @@ pub enum Compacts {
     Alone,
     /// The threshold is crossed: a compaction, then the answer.
     First,
-    /// The same, and the answer only when asked again.
-    Paused,
 }
 
 /// How far the conversation is.
@@ -219,8 +211,6 @@ pub struct Understood {
     pub misplaced: Vec<Misplaced>,
     /// Whether the provider compacts before it answers.
     pub compacts: Compacts,
-    /// What the provider cleared before it counted (Anthropic's `applied_edits`), and the tokens without that.
-    pub edits: (Vec<Value>, u64),
     /// How far the conversation is.
     pub talk: Talk,
     /// All items of the conversation, where they aren't all in the body (Responses).

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use testkit::server::{Api, Call, Endpoint, Judge, Model};
 
 use crate::{judged, schema, with, without, words};
+use epitome::word_list::words;
 
 const MODEL: &str = "claude-opus-5-5";
 
@@ -112,49 +113,6 @@ fn counting_needs_no_end() {
 }
 
 #[test]
-fn there_are_messages_with_content() {
-    refuses(&body(json!([])), "messages: at least one message is required");
-    refuses(&body(json!("Go.")), "messages: Input should be a valid list");
-    refuses(&body(json!([{"role": "user"}])), "messages.0.content: Field required");
-    refuses(&body(json!([user("")])), "messages.0: all messages must have non-empty content");
-    refuses(
-        &body(json!([user(json!([]))])),
-        "messages.0: all messages must have non-empty content",
-    );
-    refuses(
-        &body(json!([user(json!([text("")]))])),
-        "messages: text content blocks must be non-empty",
-    );
-    refuses(
-        &body(json!([user(" \n")])),
-        "messages: text content blocks must contain non-whitespace text",
-    );
-    let nested = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": [text("")]});
-    refuses(
-        &body(json!([user("Go."), assistant(json!([call("toolu_1")])), user(json!([nested]))])),
-        "messages: text content blocks must be non-empty",
-    );
-    refuses(
-        &body(json!([user(json!([{"type": "hologram"}]))])),
-        "messages.0.content.0: Input tag 'hologram' found using 'type' does not match any of the expected tags",
-    );
-    let many = vec![user("Go."); 100_001];
-    refuses(&body(json!(many)), "messages: List should have at most 100000 items after validation");
-}
-
-#[test]
-fn roles_are_known_and_a_person_is_first() {
-    refuses(
-        &body(json!([{"role": "tool", "content": "x"}])),
-        "messages.0.role: Input should be 'user', 'assistant' or 'system'",
-    );
-    refuses(
-        &body(json!([assistant("Hello."), user("Go.")])),
-        "messages: first message must use the \"user\" role",
-    );
-}
-
-#[test]
 fn the_end_is_not_the_assistants_where_it_may_not_be_put_into_its_mouth() {
     let prefilled = body(json!([user("Go."), assistant("I will")]));
     let refusal = "This model does not support assistant message prefill. The conversation must end with a user message.";
@@ -194,108 +152,6 @@ fn system_text_between_messages_has_its_places() {
 }
 
 #[test]
-fn each_call_is_answered_at_once() {
-    let missing = "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_2. Each \
-                   `tool_use` block must have a corresponding `tool_result` block in the next message.";
-    let calls = assistant(json!([call("toolu_1"), call("toolu_2")]));
-    refuses(&body(json!([user("Go."), calls, user(json!([result("toolu_1")]))])), missing);
-    refuses(
-        &body(json!([
-            user("Go."),
-            calls,
-            user(json!([result("toolu_1")])),
-            assistant("Hm."),
-            user(json!([result("toolu_2")]))
-        ])),
-        missing,
-    );
-    // Text before results is no answer.
-    refuses(
-        &body(json!([
-            user("Go."),
-            calls,
-            user(json!([result("toolu_1"), text("and"), result("toolu_2")]))
-        ])),
-        missing,
-    );
-    refuses(
-        &body(json!([user("Go."), assistant(json!([call("toolu_1")]))])),
-        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
-    );
-}
-
-#[test]
-fn each_result_has_its_call_in_the_turn_before() {
-    let unexpected = |at: &str, id: &str| {
-        format!(
-            "{at}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a \
-             corresponding `tool_use` block in the previous message."
-        )
-    };
-    refuses(
-        &body(json!([user(json!([result("toolu_1")]))])),
-        &unexpected("messages.0.content.0", "toolu_1"),
-    );
-    let again = json!([
-        user("Go."),
-        assistant(json!([call("toolu_1")])),
-        user(json!([result("toolu_1")])),
-        assistant("Done."),
-        user(json!([text("and"), result("toolu_1")])),
-    ]);
-    refuses(&body(again), &unexpected("messages.4.content.1", "toolu_1"));
-    refuses(
-        &body(json!([
-            user("Go."),
-            assistant(json!([call("toolu_1")])),
-            user(json!([result("toolu_1"), result("toolu_1")]))
-        ])),
-        "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_1",
-    );
-}
-
-#[test]
-fn calls_are_well_formed_and_unique() {
-    let with_call = |block: Value| {
-        body(json!([user("Go."), assistant(json!([block])), user(json!([result("toolu_1")]))]))
-    };
-    let call = call("toolu_1");
-    accepts(&with_call(call.clone()));
-    refuses(
-        &with_call(with(call.clone(), &[("input", json!("{}"))])),
-        "messages.1.content.0.tool_use.input: Input should be a valid dictionary",
-    );
-    refuses(
-        &with_call(without(call.clone(), "input")),
-        "messages.1.content.0.tool_use.input: Field required",
-    );
-    refuses(
-        &with_call(with(call.clone(), &[("name", json!(""))])),
-        "messages.1.content.0.tool_use.name: String should have at least 1",
-    );
-    refuses(
-        &with_call(with(call.clone(), &[("name", json!("n".repeat(201)))])),
-        "messages.1.content.0.tool_use.name: String should have at most 200",
-    );
-    refuses(
-        &with_call(with(call.clone(), &[("id", json!("a b"))])),
-        "messages.1.content.0.tool_use.id: String should match pattern",
-    );
-    refuses(
-        &body(json!([
-            user("Go."),
-            assistant(json!([call, call])),
-            user(json!([result("toolu_1")]))
-        ])),
-        "messages.1.content.1: `tool_use` ids must be unique",
-    );
-    refuses(
-        &body(json!([user(json!([call]))])),
-        "messages.0.content.0: `tool_use` blocks can only be in `assistant` messages",
-    );
-}
-
-#[test]
 fn tools_have_names_and_schemas() {
     let tool = json!({"name": "read", "input_schema": schema()});
     let offered = |tools: Value| with(body(json!([user("Go.")])), &[("tools", tools)]);
@@ -324,14 +180,10 @@ fn newer_models_cannot_be_forced_to_call() {
     };
     accepts(&forced("claude-opus-5", json!({"type": "any"})));
     accepts(&forced("claude-haiku-5-5", json!({"type": "tool", "name": "read"})));
-    for model in [
-        "claude-fable-5-1",
-        "claude-fable-5-2",
-        "claude-mythos-5-1",
-        "claude-mythos-5-2",
-        "claude-opus-5-5",
-        "claude-sonnet-5-5",
-    ] {
+    for model in words!(
+        "claude-fable-5-1 claude-fable-5-2 claude-mythos-5-1 claude-mythos-5-2 claude-opus-5-5 \
+         claude-sonnet-5-5"
+    ) {
         refuses(
             &forced(model, json!({"type": "any"})),
             "tool_choice: type 'any' is not supported on this model",
@@ -372,6 +224,32 @@ fn cache_markers_are_few_and_ordered() {
         &body(json!([user(json!([text("x"), empty]))])),
         "cache_control cannot be set for empty text blocks",
     );
+}
+
+#[test]
+fn a_request_for_a_compaction_holds_nothing_that_contradicts_it() {
+    const ON_DEMAND: &str = "compact-2026-09-04";
+    let asked = |messages: Value, key: &str, value: Value| {
+        with(body(messages), &[("compaction", json!({"type": "summarize"})), (key, value)])
+    };
+    let refused =
+        |body: &Value| judged(Api::Anthropic, None, &[ON_DEMAND], body).expect_err("it is refused");
+    for (key, value) in [
+        ("stop_sequences", json!(["x"])),
+        ("output_config", json!({"format": {"type": "json_schema"}})),
+        ("output_config", json!({"task_budget": {"remaining": 5}})),
+    ] {
+        let refused = refused(&asked(json!([user("Go.")]), key, value)).message;
+        assert!(refused.ends_with("not supported together with `compaction`"), "{key}: {refused}");
+    }
+    let block = json!([{"type": "compaction", "content": "so far"}]);
+    for (messages, code) in [
+        (json!([user("Go."), assistant(json!([call("toolu_1")]))]), "compaction_incomplete_turn"),
+        (json!([assistant(block)]), "compaction_nothing_to_summarize"),
+    ] {
+        let refused = refused(&asked(messages, "stream", json!(false)));
+        assert_eq!(refused.code.as_deref(), Some(code));
+    }
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! PROVIDERS.md B.1.3 and B.1.4: where reasoning must stand, and what it is bound to.
 
 use serde_json::{Value, json};
-use testkit::server::{
-    Account, Answer, Api, Call, Incoming, Judge, Loop, Payload, Reply, Seen, Server, Since,
-};
+use testkit::server::{Answer, Api, Incoming, Loop, Payload, Reply, Seen, Server};
 
 use crate::{judged, schema, with};
+use epitome::word_list::words;
 
 const CONTROLS: &str = "thinking-binding-controls-2026-08-01";
 
@@ -53,10 +52,6 @@ fn answered(server: &mut Server, body: &Value) -> Value {
     serde_json::from_str(&whole).expect("JSON")
 }
 
-fn old() -> Judge {
-    Judge { account: Account { since: Since::Before, ..Account::default() }, ..Judge::default() }
-}
-
 fn edited(mut messages: Vec<Value>) -> Vec<Value> {
     messages[0]["content"] = json!("Go, please.");
     messages
@@ -90,43 +85,19 @@ fn what_is_only_appended_to_is_good() {
 
 #[test]
 fn an_earlier_edit_is_refused_by_the_models_that_look() {
-    let at = |model: &str, judge: &Judge| {
+    let at = |model: &str| {
         let body = body(model, &edited(conversation(model)));
-        message(judge.validate(&Call::new(Api::Anthropic, &body)))
+        message(judged(Api::Anthropic, None, &[], &body))
     };
-    let newest = Judge::default();
-    for model in ["claude-fable-5-1", "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"] {
-        assert_eq!(at(model, &newest), Some(refusal("messages.1.content.0")), "{model}");
-        assert_eq!(at(model, &old()), None, "{model} on an account made before");
-    }
-    for model in ["claude-fable-5-2", "claude-mythos-5-2"] {
-        assert_eq!(
-            at(model, &old()),
-            Some(refusal("messages.1.content.0")),
-            "{model}, on every account"
-        );
+    for model in words!(
+        "claude-fable-5-1 claude-fable-5-2 claude-haiku-5-5 claude-mythos-5-2 claude-opus-5-5 \
+         claude-sonnet-5-5"
+    ) {
+        assert_eq!(at(model), Some(refusal("messages.1.content.0")), "{model}");
     }
     for model in ["claude-mythos-5-1", "claude-fable-5", "claude-opus-5", "claude-sonnet-5"] {
-        assert_eq!(at(model, &newest), None, "{model}");
+        assert_eq!(at(model), None, "{model}");
     }
-}
-
-#[test]
-fn old_accounts_can_ask_for_it() {
-    let asked = |behavior: &str| json!({"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": behavior}});
-    let body = body("claude-opus-5-5", &edited(conversation("claude-opus-5-5")));
-    let betas = [CONTROLS.to_owned()];
-    let strict = with(body, &[("thinking", asked("error"))]);
-    let refused =
-        message(old().validate(&Call { betas: &betas, ..Call::new(Api::Anthropic, &strict) }));
-    let without_the_last_sentence =
-        refusal("messages.1.content.0").split(" That setting").next().map(str::to_owned);
-    assert_eq!(refused, without_the_last_sentence);
-    assert_eq!(
-        message(old().validate(&Call::new(Api::Anthropic, &strict))).as_deref(),
-        Some("thinking.block_binding: Extra inputs are not permitted"),
-        "it needs its beta"
-    );
 }
 
 #[test]
@@ -272,47 +243,6 @@ fn edited_or_invented_reasoning_is_refused_by_every_model() {
         ))
         .as_deref(),
         Some("messages.1.content.0.thinking.signature: Field required")
-    );
-}
-
-#[test]
-fn in_manual_mode_the_open_loop_begins_with_reasoning() {
-    let manual = |model: &str, messages: &[Value]| {
-        with(
-            body(model, messages),
-            &[("thinking", json!({"type": "enabled", "budget_tokens": 2000}))],
-        )
-    };
-    let mut messages = conversation("claude-opus-5");
-    messages.truncate(5);
-    assert_eq!(
-        message(judged(Api::Anthropic, None, &[], &manual("claude-opus-5", &messages))),
-        None
-    );
-    for at in [1, 3] {
-        messages[at]["content"].as_array_mut().expect("blocks").remove(0);
-    }
-    let refused = message(judged(Api::Anthropic, None, &[], &manual("claude-opus-5", &messages)))
-        .expect("refused");
-    assert!(
-        refused.starts_with(
-            "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`. When `thinking` is \
-             enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of \
-             `tool_use` and `tool_result` blocks)."
-        ),
-        "{refused}"
-    );
-    assert_eq!(
-        message(judged(Api::Anthropic, None, &[], &body("claude-opus-5", &messages))),
-        None,
-        "adaptive mode"
-    );
-    messages.push(json!({"role": "assistant", "content": "Done."}));
-    messages.push(json!({"role": "user", "content": "Thanks."}));
-    assert_eq!(
-        message(judged(Api::Anthropic, None, &[], &manual("claude-opus-5", &messages))),
-        None,
-        "nothing is open"
     );
 }
 

@@ -10,6 +10,7 @@ use testkit::server::{
 };
 
 use crate::{schema, with};
+use epitome::word_list::words;
 
 fn send(server: &mut Server, path: &str, body: &Value) -> Answer {
     let text = body.to_string();
@@ -176,45 +177,24 @@ fn events_come_in_the_providers_order() {
     };
     assert_eq!(
         order(&stream(Api::Anthropic)),
-        [
-            "message_start",
-            "content_block_start",
-            "ping",
-            "content_block_delta",
-            "content_block_stop",
-            "content_block_start",
-            "content_block_delta",
-            "content_block_stop",
-            "content_block_start",
-            "content_block_delta",
-            "content_block_stop",
-            "message_delta",
-            "message_stop",
-        ]
+        words!(
+            "message_start content_block_start ping content_block_delta content_block_stop \
+             content_block_start content_block_delta content_block_stop content_block_start \
+             content_block_delta content_block_stop message_delta message_stop"
+        )
     );
     assert_eq!(
         order(&stream(Api::Responses)),
-        [
-            "response.created",
-            "response.in_progress",
-            "response.output_item.added",
-            "response.reasoning_summary_part.added",
-            "response.reasoning_summary_text.delta",
-            "response.reasoning_summary_text.done",
-            "response.reasoning_summary_part.done",
-            "response.output_item.done",
-            "response.output_item.added",
-            "response.content_part.added",
-            "response.output_text.delta",
-            "response.output_text.done",
-            "response.content_part.done",
-            "response.output_item.done",
-            "response.output_item.added",
-            "response.function_call_arguments.delta",
-            "response.function_call_arguments.done",
-            "response.output_item.done",
-            "response.completed",
-        ]
+        words!(
+            "response.created response.in_progress response.output_item.added \
+             response.reasoning_summary_part.added response.reasoning_summary_text.delta \
+             response.reasoning_summary_text.done response.reasoning_summary_part.done \
+             response.output_item.done response.output_item.added response.content_part.added \
+             response.output_text.delta response.output_text.done response.content_part.done \
+             response.output_item.done response.output_item.added \
+             response.function_call_arguments.delta response.function_call_arguments.done \
+             response.output_item.done response.completed"
+        )
     );
     let numbers: Vec<u64> = events(&stream(Api::Responses))
         .iter()
@@ -393,13 +373,10 @@ fn nonsense_is_refused_politely() {
         let incoming = Incoming { method, path, headers: &[], body };
         server.answer(&incoming, Duration::ZERO).0.status
     };
-    for path in [
-        "/v1/messages",
-        "/v1/responses",
-        "/v1/chat/completions",
-        "/v1beta/models/gemini-3.1-pro:generateContent",
-        "/model/anthropic.claude-opus-5-5/converse",
-    ] {
+    for path in words!(
+        "/v1/messages /v1/responses /v1/chat/completions \
+         /v1beta/models/gemini-3.1-pro:generateContent /model/anthropic.claude-opus-5-5/converse"
+    ) {
         for body in [&b""[..], b"{", b"\xff\xfe", b"null", b"[]", b"5", b"{}"] {
             assert_eq!(ask("POST", path, body), 400, "{path} {body:?}");
         }

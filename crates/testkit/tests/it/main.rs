@@ -1,10 +1,8 @@
-//! The scripted model server: every rule with a body that breaks it, and the server as a whole. Bad input to
-//! compactions.
+//! The scripted model server: every rule with a body that breaks it, and the server as a whole.
 
 #![expect(clippy::needless_pass_by_value, reason = "`json!(..)` reads best where it is passed")]
 
 mod anthropic;
-mod anthropic_compaction;
 mod anthropic_thinking;
 mod cache;
 mod chat;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::metadata::{Kind, Metadata};
+use epitome::word_list::words;
 
 /// Each crate with the crates of this workspace that it is built from.
 const EDGES: [(&str, &[&str]); 14] = [
@@ -10,16 +11,10 @@ const EDGES: [(&str, &[&str]); 14] = [
     ("epitome-bench", &["epitome"]),
     (
         "epitome-cli",
-        &[
-            "epitome",
-            "epitome-bench",
-            "epitome-llm",
-            "epitome-proxy",
-            "epitome-recordings",
-            "epitome-rpc",
-            "epitome-server",
-            "epitome-store",
-        ],
+        &words!(
+            "epitome epitome-bench epitome-llm epitome-proxy epitome-recordings epitome-rpc \
+             epitome-server epitome-store"
+        ),
     ),
     ("epitome-llm", &["epitome"]),
     ("epitome-proxy", &["epitome", "epitome-server", "epitome-tower"]),
@@ -39,34 +34,11 @@ const CORE: [&str; 7] =
     ["blake3", "highway", "memchr", "serde", "serde_json", "strsim", "thiserror"];
 
 /// What would bring IO, a runtime, a clock, randomness or a terminal into the core.
-const FOREIGN: [&str; 26] = [
-    "async-std",
-    "axum",
-    "chrono",
-    "clap",
-    "crossterm",
-    "curl",
-    "diesel",
-    "fastrand",
-    "futures",
-    "getrandom",
-    "hyper",
-    "indicatif",
-    "jiff",
-    "mio",
-    "postgres",
-    "rand",
-    "reqwest",
-    "rusqlite",
-    "smol",
-    "socket2",
-    "sqlx",
-    "time",
-    "tokio",
-    "tonic",
-    "tracing-subscriber",
-    "ureq",
-];
+const FOREIGN: [&str; 26] = words!(
+    "async-std axum chrono clap crossterm curl diesel fastrand futures getrandom hyper indicatif \
+     jiff mio postgres rand reqwest rusqlite smol socket2 sqlx time tokio tonic tracing-subscriber \
+     ureq"
+);
 
 #[test]
 fn crates_know_only_what_they_may() {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::{files, none, read, root, short};
+use epitome::word_list::words;
 
 /// Places of one person's machine, written apart so that this file doesn't contain them.
 const PLACES: [&str; 4] =
@@ -44,14 +45,8 @@ fn papers_that_are_cited_exist() {
                 .strip_suffix(".md")
                 .is_some_and(|stem| stem.len() > 3 && stem.chars().all(|c| c.is_ascii_uppercase()));
             let is_there = || root().join(name).exists() || root().join("docs").join(name).exists();
-            let others = [
-                "AGENTS.md",
-                "CLAUDE.md",
-                "CONVENTIONS.md",
-                "GEMINI.md",
-                "RELEASING.md",
-                "SKILL.md",
-            ];
+            let others =
+                words!("AGENTS.md CLAUDE.md CONVENTIONS.md GEMINI.md RELEASING.md SKILL.md");
             if is_paper && !others.contains(&name) && !is_there() {
                 missing.insert(format!("{name}, cited in {}", short(&path)));
             }

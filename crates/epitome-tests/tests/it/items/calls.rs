@@ -13,26 +13,16 @@ fn a_custom_tool() {
             json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "c", "name": "apply_patch", "input": "*** Begin Patch\n*** End Patch"}),
             json!({"type": "custom_tool_call_output", "call_id": "c", "output": long()}),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold custom_tool_call
-            fold custom_tool_call_output
+            fold custom_tool_call, custom_tool_call_output
             here checkpoint
-            keep assistant message
+            keep assistant message, user message, function_call, function_call_output
+            at 60 tokens:
             keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold custom_tool_call
-            fold custom_tool_call_output
-            fold assistant message
+            fold custom_tool_call, custom_tool_call_output, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -44,26 +34,16 @@ fn a_shell() {
             json!({"type": "shell_call", "id": "sh_1", "call_id": "c", "action": {"commands": ["cargo build"], "timeout_ms": null}, "status": "completed"}),
             json!({"type": "shell_call_output", "call_id": "c", "output": [{"stdout": long(), "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]}),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold shell_call
-            fold shell_call_output
+            fold shell_call, shell_call_output
             here checkpoint
-            keep assistant message
+            keep assistant message, user message, function_call, function_call_output
+            at 60 tokens:
             keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold shell_call
-            fold shell_call_output
-            fold assistant message
+            fold shell_call, shell_call_output, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -75,26 +55,16 @@ fn the_older_shell() {
             json!({"type": "local_shell_call", "id": "lsh_1", "call_id": "c", "status": "completed", "action": {"type": "exec", "command": ["bash", "-lc", "cargo build"], "env": {}}}),
             json!({"type": "local_shell_call_output", "id": "c", "call_id": "c", "output": long()}),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold local_shell_call
-            fold local_shell_call_output
+            fold local_shell_call, local_shell_call_output
             here checkpoint
-            keep assistant message
+            keep assistant message, user message, function_call, function_call_output
+            at 60 tokens:
             keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold local_shell_call
-            fold local_shell_call_output
-            fold assistant message
+            fold local_shell_call, local_shell_call_output, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -106,26 +76,16 @@ fn a_patch() {
             json!({"type": "apply_patch_call", "id": "apc_1", "call_id": "c", "status": "completed", "operation": {"type": "update_file", "path": "src/x.rs", "diff": "@@ -1 +1 @@"}}),
             json!({"type": "apply_patch_call_output", "call_id": "c", "status": "completed", "output": long()}),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold apply_patch_call
-            fold apply_patch_call_output
+            fold apply_patch_call, apply_patch_call_output
             here checkpoint
-            keep assistant message
+            keep assistant message, user message, function_call, function_call_output
+            at 60 tokens:
             keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold apply_patch_call
-            fold apply_patch_call_output
-            fold assistant message
+            fold apply_patch_call, apply_patch_call_output, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -137,26 +97,16 @@ fn a_computer() {
             json!({"type": "computer_call", "id": "cu_1", "call_id": "c", "status": "completed", "action": {"type": "screenshot"}, "pending_safety_checks": []}),
             json!({"type": "computer_call_output", "call_id": "c", "output": {"type": "computer_screenshot", "image_url": format!("data:image/png;base64,{}", prose::png(1200, 800))}}),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold computer_call
-            fold computer_call_output
+            fold computer_call, computer_call_output
             here checkpoint
-            keep assistant message
+            keep assistant message, user message, function_call, function_call_output
+            at 60 tokens:
             keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold computer_call
-            fold computer_call_output
-            fold assistant message
+            fold computer_call, computer_call_output, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -170,30 +120,16 @@ fn a_program() {
             json!({"type": "function_call_output", "call_id": "c", "output": long()}),
             json!({"type": "program_output", "id": "pro_1", "call_id": "p", "result": "done", "status": "completed"}),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold program
-            fold function_call
-            fold function_call_output
-            fold program_output
+            fold program, function_call, function_call_output, program_output
             here checkpoint
-            keep assistant message
+            keep assistant message, user message, function_call, function_call_output
+            at 60 tokens:
             keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold program
-            fold function_call
-            fold function_call_output
-            fold program_output
-            fold assistant message
+            fold program, function_call, function_call_output, program_output, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }

@@ -3,8 +3,6 @@
 mod calls;
 mod served;
 
-use std::fmt::Write as _;
-
 use epitome::count::counter;
 use epitome::transcript::Entry;
 use epitome::view::Fate;
@@ -73,15 +71,19 @@ fn hold(body: &Value) {
     }
 }
 
-/// Every entry with its fate; edited ones as they are shown.
+/// Runs of entries with their fate; edited ones as they are shown.
 fn shown(outcome: &Outcome) -> String {
-    let mut out = String::new();
+    let mut lines: Vec<String> = Vec::new();
+    let mut add = |word: &str, what: String| match lines.last_mut() {
+        Some(line) if line.starts_with(word) => line.extend([", ", &what]),
+        _ => lines.push(format!("{word} {what}")),
+    };
     let mut rendered = outcome.request.transcript.entries();
     let placed = outcome.view.checkpoint();
     for (entry, fate) in outcome.base.transcript.entries().zip(outcome.view.fates()) {
         if placed.is_some_and(|placed| placed.before == entry.index) {
             rendered.next();
-            out += "here checkpoint\n";
+            add("here", "checkpoint".to_owned());
         }
         let after = fate.is_shown().then(|| rendered.next().expect("it is shown"));
         let word = match fate {
@@ -90,13 +92,12 @@ fn shown(outcome: &Outcome) -> String {
             Fate::Fold(..) => "fold",
             Fate::Drop(_) => "drop",
         };
-        let _ = writeln!(out, "{word} {}", kind(entry));
+        add(word, kind(entry));
         if let (Fate::Edit(_), Some(after)) = (fate, after) {
-            let raw: String = after.raw().chars().take(230).collect();
-            let _ = writeln!(out, "   > {raw}");
+            add("   >", after.raw().chars().take(230).collect());
         }
     }
-    out
+    lines.join("\n") + "\n"
 }
 
 fn kind(entry: Entry<'_>) -> String {
@@ -108,14 +109,17 @@ fn kind(entry: Entry<'_>) -> String {
     }
 }
 
-/// What is stubbed or dropped first, and what is left when hardly anything may be.
-fn check(old: &[Value], tokens: u64, early: &Expect, late: &Expect) {
+/// What is stubbed or dropped first, and what is left when hardly anything may be, where that is something else.
+fn check(old: &[Value], expected: &Expect) {
     let body = session(old);
     hold(&body);
-    let early_view = compactor(Target::Tokens(tokens)).compact(&parsed(&body)).expect("sound");
-    early.assert_eq(&shown(&early_view));
-    let late_view = compactor(Target::Tokens(60)).compact(&parsed(&body)).expect("sound");
-    late.assert_eq(&shown(&late_view));
+    let shown_at = |tokens| {
+        let outcome = compactor(Target::Tokens(tokens)).compact(&parsed(&body));
+        shown(&outcome.expect("a sound view"))
+    };
+    let (early, late) = (shown_at(500), shown_at(60));
+    let later = if early == late { String::new() } else { format!("at 60 tokens:\n{late}") };
+    expected.assert_eq(&(early + &later));
 }
 
 /// Items that go on from a history which the provider keeps: new to the model, all of them.
@@ -204,8 +208,7 @@ fn an_output_whose_call_is_only_referred_to_stays() {
     let compactor = compactor(Target::Tokens(60));
     check_all(&request, &compactor).expect("all laws");
     expect![[r#"
-        keep user message
-        keep item_reference
+        keep user message, item_reference
         edit function_call_output
            > {"call_id":"earlier","output":"73d33b666a1e21da3fdabe86cbbeaa11 [… 3.2 kB elided …] (src/parser/token.rs)\n","type":"function_call_output"}
         fold assistant message
@@ -229,13 +232,9 @@ fn a_trigger_stays_last() {
     validate(Api::Responses, &out).expect("the server takes it");
     expect![[r#"
         keep user message
-        fold assistant message
-        fold assistant message
+        fold assistant message, assistant message
         here checkpoint
-        keep user message
-        keep function_call
-        keep function_call_output
-        keep compaction_trigger
+        keep user message, function_call, function_call_output, compaction_trigger
     "#]]
     .assert_eq(&shown(&outcome));
 }

@@ -13,26 +13,11 @@ fn an_mcp_call() {
             json!({"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "wiki", "tools": [{"name": "read", "input_schema": {"type": "object"}, "description": long()}]}),
             json!({"type": "mcp_call", "id": "mcp_1", "server_label": "wiki", "name": "read", "arguments": "{\"page\":\"x\"}", "output": long()}),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold mcp_list_tools
-            fold mcp_call
-            fold assistant message
+            fold mcp_list_tools, mcp_call, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold mcp_list_tools
-            fold mcp_call
-            fold assistant message
-            here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -45,28 +30,11 @@ fn an_approval() {
             json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": true}),
             json!({"type": "mcp_call", "id": "mcp_1", "approval_request_id": "mcpr_1", "server_label": "wiki", "name": "delete", "arguments": "{}", "output": long()}),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold mcp_approval_request
-            fold mcp_approval_response
-            fold mcp_call
-            fold assistant message
+            fold mcp_approval_request, mcp_approval_response, mcp_call, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold mcp_approval_request
-            fold mcp_approval_response
-            fold mcp_call
-            fold assistant message
-            here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -78,26 +46,11 @@ fn a_web_search() {
             json!({"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "parser"}}),
             message("assistant", &long()),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold web_search_call
-            fold assistant message
-            fold assistant message
+            fold web_search_call, assistant message, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold web_search_call
-            fold assistant message
-            fold assistant message
-            here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -110,28 +63,11 @@ fn a_tool_search() {
             json!({"type": "tool_search_output", "call_id": "c", "execution": "client", "status": "completed", "tools": [{"type": "function", "name": "deploy", "description": "ships it", "parameters": {"type": "object"}, "strict": false}]}),
             message("assistant", &long()),
         ],
-        500,
         &expect![[r#"
-            keep user message
-            keep tool_search_call
-            keep tool_search_output
-            fold assistant message
-            fold assistant message
+            keep user message, tool_search_call, tool_search_output
+            fold assistant message, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            keep tool_search_call
-            keep tool_search_output
-            fold assistant message
-            fold assistant message
-            here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -144,28 +80,11 @@ fn what_it_serves_with_results() {
             json!({"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "container_id": "cntr", "code": "print(1)", "outputs": [{"type": "logs", "logs": long()}]}),
             json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": prose::png(600, 400)}),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold file_search_call
-            fold code_interpreter_call
-            fold image_generation_call
-            fold assistant message
+            fold file_search_call, code_interpreter_call, image_generation_call, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold file_search_call
-            fold code_interpreter_call
-            fold image_generation_call
-            fold assistant message
-            here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -179,30 +98,17 @@ fn a_thought_with_ids() {
             json!({"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "It runs.", "annotations": []}]}),
             json!({"type": "function_call_output", "call_id": "c", "output": long()}),
         ],
-        500,
         &expect![[r#"
             keep user message
             drop reasoning
-            fold function_call
-            fold assistant message
-            fold function_call_output
+            fold function_call, assistant message, function_call_output
             here checkpoint
-            keep assistant message
+            keep assistant message, user message, function_call, function_call_output
+            at 60 tokens:
             keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold reasoning
-            fold function_call
-            fold assistant message
-            fold function_call_output
-            fold assistant message
+            fold reasoning, function_call, assistant message, function_call_output, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -215,28 +121,18 @@ fn a_compaction() {
             message("assistant", &long()),
             json!({"type": "compaction", "id": "cmp_1", "encrypted_content": prose::base64(b"all of the above, sealed")}),
         ],
-        500,
         &expect![[r#"
             keep user message
-            fold user message
-            fold assistant message
+            fold user message, assistant message
             here checkpoint
-            keep compaction
-            keep assistant message
+            keep compaction, assistant message, user message, function_call, function_call_output
+            at 60 tokens:
             keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            fold user message
-            fold assistant message
+            fold user message, assistant message
             keep compaction
             fold assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }
@@ -249,28 +145,11 @@ fn settings_and_tools() {
             json!({"type": "additional_tools", "role": "developer", "tools": [{"type": "function", "name": "late"}]}),
             message("assistant", &long()),
         ],
-        500,
         &expect![[r#"
-            keep user message
-            keep configuration_update
-            keep developer additional_tools
-            fold assistant message
-            fold assistant message
+            keep user message, configuration_update, developer additional_tools
+            fold assistant message, assistant message
             here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
-        "#]],
-        &expect![[r#"
-            keep user message
-            keep configuration_update
-            keep developer additional_tools
-            fold assistant message
-            fold assistant message
-            here checkpoint
-            keep user message
-            keep function_call
-            keep function_call_output
+            keep user message, function_call, function_call_output
         "#]],
     );
 }

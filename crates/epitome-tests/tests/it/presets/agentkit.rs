@@ -6,85 +6,17 @@ use epitome::trigger::{Measurements, When};
 use epitome::{Format, Options};
 
 use super::{
-    Beside, Row, checkpoint, compacted, compactor, exchanges, fires, letters, looked, preset,
-    request, talk,
+    checkpoint, compacted, compactor, exchanges, fires, letters, looked, preset, request, talk,
 };
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
-        theirs: "acts above a number of items (32 in its README)",
-        ours: "acts at the same count",
-        beside: Beside::Same,
-        shown: acts_above_items,
-    },
-    Row {
-        theirs: "counts items only, or the tokens that were reported",
-        ours: "tokens, characters, bytes and shares fire too, and combine",
-        beside: Beside::Better,
-        shown: counts_tokens_too,
-    },
-    Row {
-        theirs: "a pipeline: reasoning goes, emptied items with it",
-        ours: "the same, except reasoning that the provider wants back",
-        beside: Beside::Same,
-        shown: drops_reasoning,
-    },
-    Row {
-        theirs: "failed results go",
-        ours: "each becomes a line that says how the call failed, so it isn't tried again",
-        beside: Beside::OnPurpose,
-        shown: stubs_failed,
-    },
-    Row {
-        theirs: "the newest 24 items stay, system and context items wherever they are",
-        ours: "they stay",
-        beside: Beside::Same,
-        shown: keeps_kinds,
-    },
-    Row {
-        theirs: "what is older than the newest 8 is summarised",
-        ours: "the checkpoint stands for it",
-        beside: Beside::Same,
-        shown: folds_older_than_eight,
-    },
-    Row {
-        theirs: "pipelines nest; an empty one changes nothing",
-        ours: "the same",
-        beside: Beside::Same,
-        shown: empty_is_the_identity,
-    },
-    Row {
-        theirs: "`keep(0)` drops the task",
-        ours: "the task and the newest human message stay",
-        beside: Beside::Better,
-        shown: keeps_the_task,
-    },
-    Row {
-        theirs: "a backend that returns nothing deletes the history",
-        ours: "a checkpoint always has content, or nothing is folded",
-        beside: Beside::Better,
-        shown: never_deletes_history,
-    },
-    Row {
-        theirs: "calls aren't rendered for the summary",
-        ours: "files and commands of folded calls are listed",
-        beside: Beside::Better,
-        shown: lists_what_calls_did,
-    },
-    Row {
-        theirs: "cancelled between two strategies: the transcript stays as it was",
-        ours: "if it is dropped at any step, there is no view",
-        beside: Beside::Same,
-        shown: can_be_cancelled,
-    },
-];
-
+#[test]
 fn acts_above_items() {
     let trigger = preset("agentkit", 100_000).trigger;
     let at = |items| fires(&trigger, &Measurements { items, ..Measurements::default() }).is_some();
     assert!(!at(0) && !at(32) && at(33));
 }
 
+#[test]
 fn counts_tokens_too() {
     let either = When::Any(vec![When::Items(32), When::Share(0.8)]);
     let mut gauge = Measurements { items: 3, window: Some(1_000), ..Measurements::default() };
@@ -100,11 +32,13 @@ user Go on.
 asst think and another | Done.
 ";
 
+#[test]
 fn drops_reasoning() {
     let outcome = compacted(preset("agentkit", 100_000).options, THOUGHTS);
     assert!(!outcome.rendered().contains("a first thought"), "{}", outcome.rendered());
 }
 
+#[test]
 fn stubs_failed() {
     let said = "\
 user Book a room. {lorem 40}
@@ -125,6 +59,7 @@ asst Welcome. {lorem 40}
     assert!(epitome::wire::check(&outcome.request).is_empty());
 }
 
+#[test]
 fn keeps_kinds() {
     let mut said = exchanges(3, 20) + "inj  the date changed\n" + &exchanges(16, 20);
     said.insert_str(0, "sys  You are terse.\n");
@@ -141,6 +76,7 @@ fn keeps_kinds() {
     assert!(letters[8..16].chars().all(|letter| letter == 'f'), "{letters}");
 }
 
+#[test]
 fn folds_older_than_eight() {
     let outcome = compacted(preset("agentkit", 100_000).options, &talk(10, 200));
     assert_eq!(letters(&outcome), "kfffffffffffkkkkkkkk");
@@ -152,15 +88,18 @@ fn with(json: &str) -> Options {
     Options { strategies, ..preset("agentkit", 100_000).options }
 }
 
+#[test]
 fn empty_is_the_identity() {
     assert!(compacted(with("[]"), THOUGHTS).view.is_whole());
 }
 
+#[test]
 fn keeps_the_task() {
     let outcome = compacted(with(r#"[{"recent":{"keep":0}}]"#), &exchanges(4, 60));
     assert_eq!(letters(&outcome), "kfffffkk");
 }
 
+#[test]
 fn never_deletes_history() {
     let none =
         compacted(with(r#"[{"recent":{"keep":0}}]"#), "user Go.\nasst Yes.\nuser On.\nasst Yes.\n");
@@ -169,6 +108,7 @@ fn never_deletes_history() {
     assert!(checkpoint(&folded).contains("Ask 5."));
 }
 
+#[test]
 fn lists_what_calls_did() {
     let said = format!(
         "user Begin.\nasst call a Bash {{\"command\":\"cargo test\"}}\nres  a = {{log 20}}\n{}",
@@ -178,6 +118,7 @@ fn lists_what_calls_did() {
     assert!(words.contains("cargo test"), "{words}");
 }
 
+#[test]
 fn can_be_cancelled() {
     let compactor = compactor(preset("agentkit", 100_000).options);
     let said = request(&exchanges(10, 40));

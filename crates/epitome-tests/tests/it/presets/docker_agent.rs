@@ -8,67 +8,10 @@ use epitome::view::Fate;
 use epitome::{Options, Tail};
 
 use super::{
-    Beside, Row, again, checkpoint, compacted, compactor, exchanges, fires, letters, preset,
-    request, talk,
+    again, checkpoint, compacted, compactor, exchanges, fires, letters, preset, request, talk,
 };
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
-        theirs: "acts above 0.9 of the window, not at it, and counts newer tool results",
-        ours: "acts at the same counts",
-        beside: Beside::Same,
-        shown: acts_above_nine_tenths,
-    },
-    Row {
-        theirs: "a window of 0 is unlimited: it never acts",
-        ours: "an unknown window never fires",
-        beside: Beside::Same,
-        shown: needs_a_window,
-    },
-    Row {
-        theirs: "acts after a provider's overflow, and on demand with a focus",
-        ours: "the same; the receipt names the cause",
-        beside: Beside::Same,
-        shown: acts_when_asked_or_refused,
-    },
-    Row {
-        theirs: "a threshold outside 0 to 1 is the default, 0.9",
-        ours: "it is an error",
-        beside: Beside::OnPurpose,
-        shown: refuses_what_is_out_of_range,
-    },
-    Row {
-        theirs: "keeps min(20,000, window / 5) tokens of the newest messages",
-        ours: "the same tail",
-        beside: Beside::Same,
-        shown: keeps_a_fifth,
-    },
-    Row {
-        theirs: "where everything fits in the tail, all of it is summarised",
-        ours: "nothing is done, because nothing would be gained",
-        beside: Beside::OnPurpose,
-        shown: leaves_what_fits,
-    },
-    Row {
-        theirs: "the index of the first kept message is stored with the summary",
-        ours: "the view shows it: the checkpoint stands right before it",
-        beside: Beside::Same,
-        shown: knows_what_is_kept_first,
-    },
-    Row {
-        theirs: "a tight budget drops the earlier summary silently",
-        ours: "it is carried on; rules stay longest, and the receipt counts what is left out",
-        beside: Beside::Better,
-        shown: carries_the_prior_summary_on,
-    },
-    Row {
-        theirs: "removed content has no pointer",
-        ours: "every entry can be restored byte for byte",
-        beside: Beside::Better,
-        shown: gives_everything_back,
-    },
-];
-
+#[test]
 fn acts_above_nine_tenths() {
     let trigger = preset("docker-agent", 100_000).trigger;
     let at = |tokens: u64| {
@@ -80,6 +23,7 @@ fn acts_above_nine_tenths() {
     assert!(!at(0) && !at(7_000) && !at(90_000) && at(90_001) && at(95_000));
 }
 
+#[test]
 fn needs_a_window() {
     let mut gauge = Measurements::default();
     gauge.tokens.tokens = 999_999;
@@ -87,6 +31,7 @@ fn needs_a_window() {
     assert_eq!(fires(&preset("docker-agent", 100_000).trigger, &gauge), None);
 }
 
+#[test]
 fn acts_when_asked_or_refused() {
     let preset = preset("docker-agent", 100_000);
     let overflow = Some(OverflowReport { window: Some(100_000), tokens: Some(100_500) });
@@ -103,6 +48,7 @@ fn acts_when_asked_or_refused() {
     assert_eq!(outcome.receipt.cause, Some(cause));
 }
 
+#[test]
 fn refuses_what_is_out_of_range() {
     for share in [-0.5, 1.5, f64::NAN] {
         assert!(epitome::trigger::When::ShareAbove(share).build().is_err(), "{share}");
@@ -111,6 +57,7 @@ fn refuses_what_is_out_of_range() {
     assert!(epitome::trigger::When::ShareAbove(1.0).build().is_ok());
 }
 
+#[test]
 fn keeps_a_fifth() {
     for (window, tail) in [(200_000, 20_000), (100_000, 20_000), (99_999, 19_999), (1_000, 200)] {
         let strategies = preset("docker-agent", window).options.strategies;
@@ -123,11 +70,13 @@ fn keeps_a_fifth() {
     assert!((6..=10).contains(&kept.len()), "{}", letters(&outcome));
 }
 
+#[test]
 fn leaves_what_fits() {
     let outcome = compacted(preset("docker-agent", 100_000).options, &exchanges(10, 60));
     assert!(outcome.view.is_whole());
 }
 
+#[test]
 fn knows_what_is_kept_first() {
     let outcome = compacted(preset("docker-agent", 5_000).options, &exchanges(10, 60));
     let before = outcome.view.checkpoint().expect("one").before;
@@ -136,6 +85,7 @@ fn knows_what_is_kept_first() {
     assert!(fates[before..].iter().all(|fate| fate.is_shown()));
 }
 
+#[test]
 fn carries_the_prior_summary_on() {
     let options = preset("docker-agent", 5_000).options;
     let first = compacted(options.clone(), &talk(10, 200).replace("Ask 2.", "Never push."));
@@ -149,6 +99,7 @@ fn carries_the_prior_summary_on() {
     assert!(third.receipt.human_messages.lost > 0, "{:?}: {words}", third.receipt.human_messages);
 }
 
+#[test]
 fn gives_everything_back() {
     let archive = MemoryArchive::default();
     let said = request(&exchanges(10, 60));

@@ -1,4 +1,4 @@
-//! Presets beside the systems that they are like: every row of docs/parity.md is a test.
+//! Presets beside the systems that they are like: each row of docs/parity.md names a test of this folder.
 //!
 //! What those systems do is told from their public sources and tests; nothing of them is copied.
 
@@ -9,92 +9,40 @@ mod models;
 mod planck;
 mod ptc_runner;
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 
 use epitome::count::{Tally, counter};
 use epitome::preset::{NAMES, Preset};
 use epitome::trigger::{Cause, Measurements, Trigger, When};
 use epitome::view::Fate;
 use epitome::{Compactor, Format, Options, Outcome, Request};
-use expect_test::expect_file;
-
-/// How a behaviour compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beside {
-    /// The same.
-    Same,
-    /// What went wrong there doesn't here.
-    Better,
-    /// Otherwise, on purpose.
-    OnPurpose,
-}
-
-/// One behaviour of one system.
-struct Row {
-    /// What it does.
-    theirs: &'static str,
-    /// What Epitome does.
-    ours: &'static str,
-    beside: Beside,
-    /// Shows what Epitome does.
-    shown: fn(),
-}
-
-/// Each system: what it does without a model, and with one.
-const SYSTEMS: [(&str, [&[Row]; 2]); 5] = [
-    ("Planck `Compactor`: `planck`", [planck::ROWS, models::PLANCK]),
-    (
-        "entelix `SummaryCompactor`, `HeadDropCompactor`: `entelix-summary`, `entelix-head`",
-        [entelix::ROWS, models::ENTELIX],
-    ),
-    ("docker agent `compactor`: `docker-agent`", [docker_agent::ROWS, models::DOCKER_AGENT]),
-    ("PtcRunner `Compaction`: `ptc-runner`", [ptc_runner::ROWS, models::PTC_RUNNER]),
-    ("agentkit-compaction: `agentkit`", [agentkit::ROWS, models::AGENTKIT]),
-];
-
-const HEAD: &str = "\
-# Parity
-
-How Epitome's presets compare with the systems that they imitate. Each row is a test in
-[presets](../crates/epitome-tests/tests/it/presets/mod.rs); `UPDATE_EXPECT=1 cargo test -p epitome-tests --test it presets` writes
-this page.
-
-- *Same*: Epitome does what the system does.
-- *Better*: a weak point of the system does not occur in Epitome.
-- *On purpose*: Epitome differs, and a test asserts the difference.
-
-`epitome plan --preset NAME`, `epitome compact --preset NAME`, the setting `preset` and
-`epitome::preset::Preset::named` select a preset.
-";
 
 #[test]
-fn every_row_is_shown() {
-    let mut failed = Vec::new();
-    for (system, rows) in SYSTEMS {
-        for row in rows.into_iter().flatten() {
-            if std::panic::catch_unwind(row.shown).is_err() {
-                failed.push(format!("{system}: {}", row.ours));
-            }
-        }
-    }
-    assert!(failed.is_empty(), "{failed:#?}");
-}
-
-#[test]
-fn the_page_says_what_is_shown() {
-    let mut page = HEAD.to_owned();
-    for (system, rows) in SYSTEMS {
-        let _ = write!(page, "\n## {system}\n\n| there | here | |\n|---|---|---|\n");
-        for row in rows.into_iter().flatten() {
-            let beside = match row.beside {
-                Beside::Same => "same",
-                Beside::Better => "better",
-                Beside::OnPurpose => "on purpose",
-            };
-            let _ = writeln!(page, "| {} | {} | {beside} |", row.theirs, row.ours);
-        }
-    }
-    expect_file!["../../../../../docs/parity.md"].assert_eq(&page);
+fn each_row_of_the_page_names_its_test() {
+    let page = include_str!("../../../../../docs/parity.md");
+    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.ends_with("| test |"));
+    let pointed: Option<BTreeSet<&str>> =
+        rows.map(|row| row.strip_suffix("` |")?.rsplit('`').next()).collect();
+    let sources = [
+        ("agentkit", include_str!("agentkit.rs")),
+        ("docker_agent", include_str!("docker_agent.rs")),
+        ("entelix", include_str!("entelix.rs")),
+        ("models", include_str!("models.rs")),
+        ("planck", include_str!("planck.rs")),
+        ("ptc_runner", include_str!("ptc_runner.rs")),
+    ];
+    let tests: Vec<String> = sources
+        .into_iter()
+        .flat_map(|(module, source)| {
+            let names =
+                source.split("#[test]\nfn ").skip(1).filter_map(|rest| rest.split_once('('));
+            names.map(move |(name, _)| format!("{module}::{name}"))
+        })
+        .collect();
+    assert_eq!(
+        pointed.expect("each row ends with its test"),
+        tests.iter().map(String::as_str).collect()
+    );
 }
 
 #[test]

@@ -6,84 +6,8 @@ use epitome::trigger::{Cause, Condition, Measurements, RoundCount, When};
 use epitome::{Compactor, Format, Options, Tail, Target, Task};
 
 use super::{
-    Beside, Row, checkpoint, compacted, compactor, exchanges, fires, gauge, letters, looked,
-    preset, request,
+    checkpoint, compacted, compactor, exchanges, fires, gauge, letters, looked, preset, request,
 };
-
-pub(super) const ROWS: &[Row] = &[
-    Row {
-        theirs: "acts after more than 8 turns (model calls)",
-        ours: "acts after more than 8 steps",
-        beside: Beside::Same,
-        shown: acts_after_eight_steps,
-    },
-    Row {
-        theirs: "turns or tokens, whichever comes first; tokens at the number or above",
-        ours: "the same; the first that fires is the cause",
-        beside: Beside::Same,
-        shown: either_fires,
-    },
-    Row {
-        theirs: "the first user message and the last 3 turns stay, the rest is dropped",
-        ours: "the same stay, and the rest folds into a checkpoint",
-        beside: Beside::OnPurpose,
-        shown: keeps_first_and_three,
-    },
-    Row {
-        theirs: "`keep_initial_user: false` drops the first user message too",
-        ours: "`task = \"fold\"` folds it too; the newest human message always stays",
-        beside: Beside::Same,
-        shown: may_drop_the_first,
-    },
-    Row {
-        theirs: "with fewer messages than would stay, nothing happens",
-        ours: "nothing happens",
-        beside: Beside::Same,
-        shown: leaves_what_is_short,
-    },
-    Row {
-        theirs: "never begins with the model's message",
-        ours: "the same, if the provider wants the user first",
-        beside: Beside::Same,
-        shown: begins_with_the_user,
-    },
-    Row {
-        theirs: "a second run changes nothing",
-        ours: "the same",
-        beside: Beside::Same,
-        shown: is_at_rest,
-    },
-    Row {
-        theirs: "`keep_recent_turns: 0` is refused",
-        ours: "0 steps and 0 turns are refused",
-        beside: Beside::Same,
-        shown: refuses_to_keep_none,
-    },
-    Row {
-        theirs: "what the user said in the dropped turns is lost",
-        ours: "the checkpoint quotes it",
-        beside: Beside::Better,
-        shown: quotes_what_people_said,
-    },
-    Row {
-        theirs: "of parallel calls only the first message stays",
-        ours: "a batch stays whole",
-        beside: Beside::Better,
-        shown: keeps_batches,
-    },
-    Row {
-        theirs: "arguments of calls count as nothing",
-        ours: "they count",
-        beside: Beside::Better,
-        shown: counts_arguments,
-    },
-    Row {
-        theirs: "20k against a trigger of 12k counts as success; only one large message is flagged",
-        ours: "the receipt names the excess, and the exit code is 3",
-        beside: Beside::Better,
-        shown: says_what_is_over,
-    },
-];
 
 fn steps(many: usize) -> String {
     (1..=many)
@@ -92,6 +16,7 @@ fn steps(many: usize) -> String {
         .concat()
 }
 
+#[test]
 fn acts_after_eight_steps() {
     let trigger = preset("ptc-runner", 100_000).trigger;
     let at = |many: usize| {
@@ -101,6 +26,7 @@ fn acts_after_eight_steps() {
     assert!(!at(7) && !at(8) && at(9));
 }
 
+#[test]
 fn either_fires() {
     let either = When::Any(vec![When::Steps(8), When::Tokens(12_000)]);
     let with = |steps: usize, tokens: u64| {
@@ -115,6 +41,7 @@ fn either_fires() {
     assert!(matches!(with(9, 12_000), Some(Cause::Steps { .. })));
 }
 
+#[test]
 fn keeps_first_and_three() {
     let said = request(&format!("user Go.\n{}", steps(9)));
     let outcome = looked(&preset("ptc-runner", 100_000), &said, 100_000).expect("it is time");
@@ -125,6 +52,7 @@ fn keeps_first_and_three() {
     assert_eq!(letters(&outcome.expect("it is time")), "kffffffffffffkkkkk");
 }
 
+#[test]
 fn quotes_what_people_said() {
     let said = request(&format!("user Go.\nasst Where to?\nuser North.\n{}user On.\n", steps(9)));
     let outcome = looked(&preset("ptc-runner", 100_000), &said, 100_000).expect("it is time");
@@ -133,6 +61,7 @@ fn quotes_what_people_said() {
     assert!(checkpoint(&outcome).contains("North."), "{}", checkpoint(&outcome));
 }
 
+#[test]
 fn may_drop_the_first() {
     let options = Options { task: Task::Fold, ..preset("ptc-runner", 100_000).options };
     let outcome = compacted(options.clone(), &exchanges(9, 10));
@@ -143,12 +72,14 @@ fn may_drop_the_first() {
     );
 }
 
+#[test]
 fn leaves_what_is_short() {
     assert!(
         compacted(preset("ptc-runner", 100_000).options, "user Go.\nasst Done.\n").view.is_whole()
     );
 }
 
+#[test]
 fn begins_with_the_user() {
     let options = Options { task: Task::Fold, ..preset("ptc-runner", 100_000).options };
     let said = testkit::parse(Format::Anthropic, &exchanges(9, 10));
@@ -157,6 +88,7 @@ fn begins_with_the_user() {
     assert_eq!(first, epitome::transcript::Role::User);
 }
 
+#[test]
 fn is_at_rest() {
     let options = preset("ptc-runner", 100_000).options;
     let first = compacted(options.clone(), &format!("user Go.\n{}", steps(14)));
@@ -164,6 +96,7 @@ fn is_at_rest() {
     assert!(!first.view.is_whole() && second.view.is_whole());
 }
 
+#[test]
 fn refuses_to_keep_none() {
     for keep in ["0steps", "0turns"] {
         let list = format!(r#"[{{"recent":{{"keep":"{keep}"}}}}]"#);
@@ -183,6 +116,7 @@ fn refuses_to_keep_none() {
     }
 }
 
+#[test]
 fn keeps_batches() {
     let batch =
         "asst call x run {} | call y run {} | call z run {}\nres  x = 1\nres  y = 2\nres  z = 3\n";
@@ -195,6 +129,7 @@ fn keeps_batches() {
     assert_eq!(letters(&outcome), "kffffffffffffffkkkkkkkk");
 }
 
+#[test]
 fn counts_arguments() {
     let large = format!(
         "user Go.\nasst call a write {{\"text\":\"{}\"}}\nres  a = ok\n",
@@ -203,6 +138,7 @@ fn counts_arguments() {
     assert!(fires(&When::Tokens(12_000), &gauge(&request(&large), 100_000)).is_some());
 }
 
+#[test]
 fn says_what_is_over() {
     let said = format!("user Go.\n{}", steps(9).replace("{lorem 10}", "{lorem 1000}"));
     let options =

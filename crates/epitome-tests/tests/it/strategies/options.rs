@@ -17,6 +17,7 @@ use epitome::wire::Format;
 use epitome::{Compactor, Options, Tail};
 
 use super::{BUILD, to};
+use epitome::word_list::words;
 
 fn pipeline(json: &str) -> Result<Pipeline, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
@@ -146,20 +147,9 @@ fn out_of_range_is_the_same_error_from_code_and_from_files() {
 
 #[test]
 fn the_ladder_is_in_its_order_with_rungs_set_otherwise() {
-    let whole = [
-        "repeats",
-        "reasoning",
-        "failed",
-        "fold",
-        "outputs",
-        "arguments",
-        "media",
-        "excerpts",
-        "outputs",
-        "excerpts",
-        "fold",
-        "head",
-    ];
+    let whole = words!(
+        "repeats reasoning failed fold outputs arguments media excerpts outputs excerpts fold head"
+    );
     assert_eq!(names(&ladder()), whole);
     for json in ["true", "{}", "\"ladder\""] {
         assert_eq!(built(json), whole);

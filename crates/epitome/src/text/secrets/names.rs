@@ -2,6 +2,7 @@
 
 use super::bits;
 use crate::text::cut;
+use crate::word_list::words;
 
 /// How a value with a name is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,51 +73,12 @@ pub(super) const NAMES: &[(NameKind, &str)] = &[
 ];
 
 /// What a key is for that is a secret.
-const KEYS: &[&str] = &[
-    "api",
-    "access",
-    "account",
-    "secret",
-    "signing",
-    "encryption",
-    "encrypt",
-    "master",
-    "private",
-    "auth",
-    "shared",
-    "preshared",
-    "app",
-    "application",
-    "deploy",
-    "license",
-    "hmac",
-    "fernet",
-    "session",
-    "write",
-    "service",
-    "client",
-    "jwt",
-    "server",
-    "storage",
-    "wallet",
-    "subscription",
-    "admin",
-    "cipher",
-    "aes",
-    "webhook",
-    "integration",
-    "root",
-    "security",
-    "project",
-    "function",
-    "host",
-    "ingest",
-    "sendgrid",
-    "stripe",
-    "openai",
-    "accesskeyid",
-    "unseal",
-];
+const KEYS: &[&str] = &words!(
+    "api access account secret signing encryption encrypt master private auth shared preshared app \
+     application deploy license hmac fernet session write service client jwt server storage wallet \
+     subscription admin cipher aes webhook integration root security project function host ingest \
+     sendgrid stripe openai accesskeyid unseal"
+);
 
 /// Names with fewer letters are looked for at the beginning of a word only.
 const SHORT: usize = 5;

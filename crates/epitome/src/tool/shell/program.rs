@@ -3,6 +3,7 @@
 use super::script::{awk_writes, behind_script, gives_script, is_script_flag, sed_writes};
 use super::{Command, Deed, join};
 use crate::tool::name::changes;
+use crate::word_list::words;
 
 impl Command {
     /// Understands a program by its name.
@@ -195,19 +196,8 @@ const LOOKING: [&str; 26] = [
     "id", "column", "read",
 ];
 /// Sub-commands of git that only look.
-const LOOKING_GIT: [&str; 11] = [
-    "status",
-    "log",
-    "diff",
-    "show",
-    "branch",
-    "remote",
-    "rev-parse",
-    "blame",
-    "ls-files",
-    "grep",
-    "describe",
-];
+const LOOKING_GIT: [&str; 11] =
+    words!("status log diff show branch remote rev-parse blame ls-files grep describe");
 
 /// The file that a download is written to, where it is named.
 fn downloaded<'a>(program: &str, words: &[&'a str]) -> Option<&'a str> {

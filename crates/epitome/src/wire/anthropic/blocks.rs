@@ -8,6 +8,7 @@ use crate::transcript::{Marks, Part, PartKind, Role};
 use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend, RuleId};
 use crate::wire::{members, tool_names};
+use crate::word_list::words;
 
 /// Members of a message.
 const MESSAGE: &[&str] = &["role", "content", "output_config", "clear_at"];
@@ -41,25 +42,11 @@ fn known(kind: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Types of blocks that are another format's, so that no version of this one has them.
-const FOREIGN: &[&str] = &[
-    "image_url",
-    "input_text",
-    "output_text",
-    "input_image",
-    "input_file",
-    "input_audio",
-    "refusal",
-    "reasoning",
-    "function_call",
-    "function_call_output",
-    "resource",
-    "resource_link",
-    "audio",
-    "file",
-    "video_url",
-    "tool-call",
-    "tool-result",
-];
+const FOREIGN: &[&str] = &words!(
+    "image_url input_text output_text input_image input_file input_audio refusal reasoning \
+     function_call function_call_output resource resource_link audio file video_url tool-call \
+     tool-result"
+);
 
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 

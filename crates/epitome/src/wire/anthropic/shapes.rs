@@ -2,7 +2,7 @@
 
 use crate::wire::rules;
 use crate::wire::shape::{
-    Names, Object, Others, Shape, Shapes, Typed, any, is_tool_name, says_something,
+    Names, Object, Others, Shape, Shapes, Typed, is_tool_name, says_something,
 };
 
 pub(super) const SHAPES: Shapes = Shapes {
@@ -15,29 +15,17 @@ pub(super) const SHAPES: Shapes = Shapes {
     missing: rules::ANTHROPIC_MISSING,
 };
 
-const fn block(
-    members: &'static [(&'static str, Shape)],
-    needed: &'static [(&'static str, &'static str)],
-) -> Object {
-    Object { members, needed, others: Others::Refused }
-}
-
 const MARKER: (&str, Shape) = (
     "cache_control",
-    Shape::Object(&Object {
-        members: &[("type", Shape::OneOf(&["ephemeral"])), ("ttl", Shape::OneOf(&["5m", "1h"]))],
-        needed: &[("type", "\"ephemeral\"")],
-        others: Others::Taken,
-    }),
+    Shape::Object(
+        &Object::open("")
+            .with(&[("type", Shape::OneOf(&["ephemeral"])), ("ttl", Shape::OneOf(&["5m", "1h"]))])
+            .filled(&[("type", "\"ephemeral\"")]),
+    ),
 );
-const KIND: (&str, Shape) = any("type");
 
 /// Base rules judge what else a message has.
-const MESSAGE: Object = Object {
-    members: &[("content", Shape::List(&Shape::Typed(&BLOCKS)))],
-    needed: &[],
-    others: Others::Taken,
-};
+const MESSAGE: Object = Object::open("").with(&[("content", Shape::List(&Shape::Typed(&BLOCKS)))]);
 
 const BLOCKS: Typed = Typed { of: block_of, untyped: None, others: Others::Refused };
 const RESULT_BLOCKS: Typed = Typed { of: result_block, untyped: None, others: Others::Refused };
@@ -79,17 +67,15 @@ fn result_block(kind: &str) -> Option<&'static Object> {
 }
 
 fn source(kind: &str) -> Option<&'static Object> {
-    const BASE64: Object = block(
-        &[KIND, any("media_type"), ("data", Shape::Data)],
-        &[("media_type", ""), ("data", "")],
-    );
-    const PLAIN: Object = block(
-        &[KIND, ("media_type", Shape::OneOf(&["text/plain"])), any("data")],
-        &[("media_type", "\"text/plain\""), ("data", "")],
-    );
-    const URL: Object = block(&[KIND, any("url")], &[("url", "")]);
-    const FILE: Object = block(&[KIND, any("file_id")], &[("file_id", "")]);
-    const CONTENT: Object = block(&[KIND, any("content")], &[("content", "")]);
+    const BASE64: Object =
+        Object::of("type media_type").with(&[("data", Shape::Data)]).needing("media_type data");
+    const PLAIN: Object = Object::of("type data")
+        .with(&[("media_type", Shape::OneOf(&["text/plain"]))])
+        .needing("data")
+        .filled(&[("media_type", "\"text/plain\"")]);
+    const URL: Object = Object::of("type url").needing("url");
+    const FILE: Object = Object::of("type file_id").needing("file_id");
+    const CONTENT: Object = Object::of("type content").needing("content");
     Some(match kind {
         "base64" => &BASE64,
         "text" => &PLAIN,
@@ -104,122 +90,53 @@ fn tool(kind: &str) -> Option<&'static Object> {
     (kind == "custom").then_some(&TOOL)
 }
 
-const OPEN: Object = Object { members: &[], needed: &[], others: Others::Taken };
-const TEXT: Object = block(&[KIND, any("text"), MARKER, any("citations")], &[]);
-const IMAGE: Object = block(
-    &[KIND, ("source", Shape::Typed(&SOURCES)), MARKER, any("transformations")],
-    &[("source", "")],
-);
-const DOCUMENT: Object = block(
-    &[
-        KIND,
-        ("source", Shape::Typed(&SOURCES)),
-        MARKER,
-        any("citations"),
-        any("context"),
-        any("title"),
-    ],
-    &[("source", "")],
-);
-const SEARCH_RESULT: Object = block(
-    &[KIND, any("source"), any("title"), any("content"), MARKER, any("citations")],
-    &[("source", ""), ("title", ""), ("content", "")],
-);
-const THINKING: Object =
-    block(&[KIND, any("thinking"), any("signature")], &[("thinking", ""), ("signature", "")]);
-const REDACTED: Object = block(&[KIND, any("data")], &[("data", "")]);
-const USE: Object = block(
-    &[KIND, any("id"), any("name"), any("input"), MARKER, any("caller"), any("toolset_name")],
-    &[],
-);
-const RESULT: Object = block(
-    &[
-        KIND,
-        any("tool_use_id"),
-        ("content", Shape::List(&Shape::Typed(&RESULT_BLOCKS))),
-        any("is_error"),
-        MARKER,
-        any("toolset_name"),
-    ],
-    &[],
-);
-const SERVED: Object =
-    block(&[KIND, any("id"), any("name"), any("input"), MARKER, any("caller")], &[("name", "")]);
-const SERVED_RESULT: Object = block(
-    &[KIND, any("tool_use_id"), any("content"), MARKER, any("caller")],
-    &[("tool_use_id", ""), ("content", "")],
-);
-const MCP: Object = block(
-    &[KIND, any("id"), any("name"), any("input"), any("server_name"), MARKER],
-    &[("name", ""), ("server_name", "")],
-);
-const MCP_RESULT: Object = block(
-    &[KIND, any("tool_use_id"), any("content"), any("is_error"), MARKER],
-    &[("tool_use_id", "")],
-);
-const COMPACTION: Object = Object { members: &[MARKER], needed: &[], others: Others::Taken };
-const UPLOAD: Object = block(&[KIND, any("file_id"), MARKER], &[("file_id", "")]);
-const REFERENCE: Object = block(&[KIND, any("tool_name"), MARKER], &[("tool_name", "")]);
+const OPEN: Object = Object::open("");
+const TEXT: Object = Object::of("type text citations").with(&[MARKER]);
+const IMAGE: Object = Object::of("type transformations")
+    .with(&[("source", Shape::Typed(&SOURCES)), MARKER])
+    .needing("source");
+const DOCUMENT: Object = Object::of("type citations context title")
+    .with(&[("source", Shape::Typed(&SOURCES)), MARKER])
+    .needing("source");
+const SEARCH_RESULT: Object = Object::of("type source title content citations")
+    .with(&[MARKER])
+    .needing("source title content");
+const THINKING: Object = Object::of("type thinking signature").needing("thinking signature");
+const REDACTED: Object = Object::of("type data").needing("data");
+const USE: Object = Object::of("type id name input caller toolset_name").with(&[MARKER]);
+const RESULT: Object = Object::of("type tool_use_id is_error toolset_name")
+    .with(&[("content", Shape::List(&Shape::Typed(&RESULT_BLOCKS))), MARKER]);
+const SERVED: Object = Object::of("type id name input caller").with(&[MARKER]).needing("name");
+const SERVED_RESULT: Object =
+    Object::of("type tool_use_id content caller").with(&[MARKER]).needing("tool_use_id content");
+const MCP: Object =
+    Object::of("type id name input server_name").with(&[MARKER]).needing("name server_name");
+const MCP_RESULT: Object =
+    Object::of("type tool_use_id content is_error").with(&[MARKER]).needing("tool_use_id");
+const COMPACTION: Object = Object::open("").with(&[MARKER]);
+const UPLOAD: Object = Object::of("type file_id").with(&[MARKER]).needing("file_id");
+const REFERENCE: Object = Object::of("type tool_name").with(&[MARKER]).needing("tool_name");
 
-const TOOL: Object = block(
-    &[
-        KIND,
-        ("name", Shape::Such(is_tool_name)),
-        any("description"),
-        any("input_schema"),
-        MARKER,
-        any("allowed_callers"),
-        any("defer_loading"),
-        any("eager_input_streaming"),
-        any("input_examples"),
-        any("strict"),
-    ],
-    &[("name", ""), ("input_schema", "")],
-);
+const TOOL: Object = Object::of(
+    "type description input_schema allowed_callers defer_loading eager_input_streaming \
+     input_examples strict",
+)
+.with(&[("name", Shape::Such(is_tool_name)), MARKER])
+.needing("name input_schema");
 
-const SYSTEM: Object = Object {
-    members: &[KIND, ("text", Shape::Such(says_something)), MARKER, any("citations")],
-    needed: &[],
-    others: Others::Refused,
-};
+const SYSTEM: Object =
+    Object::of("type citations").with(&[("text", Shape::Such(says_something)), MARKER]);
 
 /// Members of the clouds' own, and those of its SDK's own, are among them.
-const BODY: Object = Object {
-    members: &[
-        ("tools", Shape::List(&Shape::Typed(&TOOLS))),
-        ("system", Shape::List(&Shape::Object(&SYSTEM))),
-        MARKER,
-        any("model"),
-        any("messages"),
-        any("max_tokens"),
-        any("tool_choice"),
-        any("thinking"),
-        any("context_management"),
-        any("compaction"),
-        any("diagnostics"),
-        any("metadata"),
-        any("stop_sequences"),
-        any("stream"),
-        any("temperature"),
-        any("top_k"),
-        any("top_p"),
-        any("service_tier"),
-        any("container"),
-        any("mcp_servers"),
-        any("output_config"),
-        any("output_format"),
-        any("inference_geo"),
-        any("speed"),
-        any("betas"),
-        any("thread"),
-        any("fallbacks"),
-        any("billing_policy"),
-        any("fallback_credit_token"),
-        any("user_profile_id"),
-        any("workspace_id"),
-        any("anthropic_version"),
-        any("anthropic_beta"),
-    ],
-    needed: &[],
-    others: Others::Refused,
-};
+const BODY: Object = Object::of(
+    "model messages max_tokens tool_choice thinking context_management compaction \
+     diagnostics metadata stop_sequences stream temperature top_k top_p service_tier \
+     container mcp_servers output_config output_format inference_geo speed betas thread \
+     fallbacks billing_policy fallback_credit_token user_profile_id workspace_id \
+     anthropic_version anthropic_beta",
+)
+.with(&[
+    ("tools", Shape::List(&Shape::Typed(&TOOLS))),
+    ("system", Shape::List(&Shape::Object(&SYSTEM))),
+    MARKER,
+]);

@@ -3,24 +3,13 @@
 use crate::json::{self, JsonError, Scanner, Span, unquote};
 use crate::transcript::{Marks, PartKind, PartRow};
 use crate::wire::openai_chat::row;
+use crate::word_list::words;
 
 /// The members of a block, of which it has one.
-pub(super) const BLOCKS: [&str; 14] = [
-    "text",
-    "image",
-    "document",
-    "video",
-    "audio",
-    "toolUse",
-    "toolResult",
-    "guardContent",
-    "cachePoint",
-    "reasoningContent",
-    "citationsContent",
-    "searchResult",
-    "toolAddition",
-    "toolRemoval",
-];
+pub(super) const BLOCKS: [&str; 14] = words!(
+    "text image document video audio toolUse toolResult guardContent cachePoint reasoningContent \
+     citationsContent searchResult toolAddition toolRemoval"
+);
 
 /// Reads one element and appends its row, and those of a result's blocks; `marks` go on the row.
 pub(super) fn read(

@@ -1,7 +1,7 @@
 //! What a body is made of (the AWS SDK's service model, botocore 1.44).
 
 use crate::wire::rules;
-use crate::wire::shape::{Names, Object, Others, Shape, Shapes, any, says_something};
+use crate::wire::shape::{Names, Object, Shape, Shapes, says_something};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Object(&MESSAGE),
@@ -13,27 +13,10 @@ pub(super) const SHAPES: Shapes = Shapes {
     missing: rules::BEDROCK_MISSING,
 };
 
-const fn structure(
-    members: &'static [(&'static str, Shape)],
-    needed: &'static [(&'static str, &'static str)],
-) -> Object {
-    Object { members, needed, others: Others::Refused }
-}
-
-/// A structure of which one member is set.
-const fn union(members: &'static [(&'static str, Shape)]) -> Object {
-    Object { members, needed: &[], others: Others::Kind }
-}
-
 /// Base rules judge what else a message has.
-const MESSAGE: Object = Object {
-    members: &[("content", Shape::List(&Shape::Object(&BLOCK)))],
-    needed: &[],
-    others: Others::Taken,
-};
+const MESSAGE: Object = Object::open("").with(&[("content", Shape::List(&Shape::Object(&BLOCK)))]);
 
-const BLOCK: Object = union(&[
-    any("text"),
+const BLOCK: Object = Object::union("text citationsContent toolAddition toolRemoval").with(&[
     ("image", Shape::Object(&IMAGE)),
     ("document", Shape::Object(&DOCUMENT)),
     ("video", Shape::Object(&VIDEO)),
@@ -43,15 +26,10 @@ const BLOCK: Object = union(&[
     ("guardContent", Shape::Object(&GUARDED)),
     ("cachePoint", Shape::Object(&CACHE_POINT)),
     ("reasoningContent", Shape::Object(&REASONING)),
-    any("citationsContent"),
     ("searchResult", Shape::Object(&SEARCH_RESULT)),
-    any("toolAddition"),
-    any("toolRemoval"),
 ]);
 
-const RESULT_BLOCK: Object = union(&[
-    any("text"),
-    any("json"),
+const RESULT_BLOCK: Object = Object::union("text json").with(&[
     ("image", Shape::Object(&IMAGE)),
     ("document", Shape::Object(&DOCUMENT)),
     ("video", Shape::Object(&VIDEO)),
@@ -59,25 +37,24 @@ const RESULT_BLOCK: Object = union(&[
 ]);
 
 const S3: (&str, Shape) =
-    ("s3Location", Shape::Object(&structure(&[any("uri"), any("bucketOwner")], &[("uri", "")])));
-const SOURCE: (&str, Shape) = ("source", Shape::Object(&union(&[("bytes", Shape::Data), S3])));
+    ("s3Location", Shape::Object(&Object::of("uri bucketOwner").needing("uri")));
+const SOURCE: (&str, Shape) =
+    ("source", Shape::Object(&Object::union("").with(&[("bytes", Shape::Data), S3])));
 
-const IMAGE: Object = structure(
-    &[("format", Shape::OneOf(&["png", "jpeg", "gif", "webp"])), SOURCE, any("error")],
-    &[("format", ""), ("source", "")],
-);
-const VIDEO: Object = structure(
-    &[
+const IMAGE: Object = Object::of("error")
+    .with(&[("format", Shape::OneOf(&["png", "jpeg", "gif", "webp"])), SOURCE])
+    .needing("format source");
+const VIDEO: Object = Object::of("")
+    .with(&[
         (
             "format",
             Shape::OneOf(&["mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv", "three_gp"]),
         ),
         SOURCE,
-    ],
-    &[("format", ""), ("source", "")],
-);
-const AUDIO: Object = structure(
-    &[
+    ])
+    .needing("format source");
+const AUDIO: Object = Object::of("error")
+    .with(&[
         (
             "format",
             Shape::OneOf(&[
@@ -86,12 +63,10 @@ const AUDIO: Object = structure(
             ]),
         ),
         SOURCE,
-        any("error"),
-    ],
-    &[("format", ""), ("source", "")],
-);
-const DOCUMENT: Object = structure(
-    &[
+    ])
+    .needing("format source");
+const DOCUMENT: Object = Object::of("context citations")
+    .with(&[
         (
             "format",
             Shape::OneOf(&["pdf", "csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"]),
@@ -99,13 +74,10 @@ const DOCUMENT: Object = structure(
         ("name", Shape::Such(is_document_name)),
         (
             "source",
-            Shape::Object(&union(&[("bytes", Shape::Data), S3, any("text"), any("content")])),
+            Shape::Object(&Object::union("text content").with(&[("bytes", Shape::Data), S3])),
         ),
-        any("context"),
-        any("citations"),
-    ],
-    &[("name", ""), ("source", "")],
-);
+    ])
+    .needing("name source");
 
 /// "The name field must only contain alphanumeric characters, whitespace characters (no more than one in a row), hyphens,
 /// parentheses, and square brackets."
@@ -119,56 +91,47 @@ fn is_document_name(name: &str) -> bool {
         && !name.chars().zip(name.chars().skip(1)).any(|(a, b)| spaces([a, b]))
 }
 
-const USE: Object = structure(
-    &[any("toolUseId"), any("name"), any("input"), ("type", Shape::OneOf(&["server_tool_use"]))],
-    &[("toolUseId", "")],
-);
-const RESULT: Object = structure(
-    &[
-        any("toolUseId"),
+const USE: Object = Object::of("toolUseId name input")
+    .with(&[("type", Shape::OneOf(&["server_tool_use"]))])
+    .needing("toolUseId");
+const RESULT: Object = Object::of("toolUseId type")
+    .with(&[
         ("content", Shape::List(&Shape::Object(&RESULT_BLOCK))),
         ("status", Shape::OneOf(&["success", "error"])),
-        any("type"),
-    ],
-    &[("toolUseId", ""), ("content", "[]")],
-);
-const SEARCH_RESULT: Object = structure(
-    &[any("source"), any("title"), any("content"), any("citations")],
-    &[("source", ""), ("title", ""), ("content", "")],
-);
-const GUARDED: Object = union(&[
-    ("text", Shape::Object(&structure(&[any("text"), any("qualifiers")], &[("text", "")]))),
+    ])
+    .needing("toolUseId")
+    .filled(&[("content", "[]")]);
+const SEARCH_RESULT: Object =
+    Object::of("source title content citations").needing("source title content");
+const GUARDED: Object = Object::union("").with(&[
+    ("text", Shape::Object(&Object::of("text qualifiers").needing("text"))),
     (
         "image",
-        Shape::Object(&structure(
-            &[("format", Shape::OneOf(&["png", "jpeg"])), any("source")],
-            &[("format", ""), ("source", "")],
-        )),
+        Shape::Object(
+            &Object::of("source")
+                .with(&[("format", Shape::OneOf(&["png", "jpeg"]))])
+                .needing("format source"),
+        ),
     ),
 ]);
-const CACHE_POINT: Object = structure(
-    &[("type", Shape::OneOf(&["default"])), ("ttl", Shape::OneOf(&["5m", "1h"]))],
-    &[("type", "\"default\"")],
-);
-const REASONING: Object = union(&[
-    ("reasoningText", Shape::Object(&structure(&[any("text"), any("signature")], &[("text", "")]))),
-    any("redactedContent"),
-]);
+const CACHE_POINT: Object = Object::of("")
+    .with(&[("type", Shape::OneOf(&["default"])), ("ttl", Shape::OneOf(&["5m", "1h"]))])
+    .filled(&[("type", "\"default\"")]);
+const REASONING: Object = Object::union("redactedContent")
+    .with(&[("reasoningText", Shape::Object(&Object::of("text signature").needing("text")))]);
 
-const TOOL: Object = union(&[
+const TOOL: Object = Object::union("systemTool").with(&[
     (
         "toolSpec",
-        Shape::Object(&structure(
-            &[
-                ("name", Shape::Such(is_tool_name)),
-                ("description", Shape::Such(is_there)),
-                any("inputSchema"),
-                any("strict"),
-            ],
-            &[("name", ""), ("inputSchema", "")],
-        )),
+        Shape::Object(
+            &Object::of("inputSchema strict")
+                .with(&[
+                    ("name", Shape::Such(is_tool_name)),
+                    ("description", Shape::Such(is_there)),
+                ])
+                .needing("name inputSchema"),
+        ),
     ),
-    any("systemTool"),
     ("cachePoint", Shape::Object(&CACHE_POINT)),
 ]);
 
@@ -180,24 +143,16 @@ fn is_there(text: &str) -> bool {
     !text.is_empty()
 }
 
-const SYSTEM: Object = union(&[
+const SYSTEM: Object = Object::union("").with(&[
     ("text", Shape::Such(says_something)),
     ("guardContent", Shape::Object(&GUARDED)),
     ("cachePoint", Shape::Object(&CACHE_POINT)),
 ]);
 
-const BODY: Object = Object {
-    members: &[
-        ("system", Shape::List(&Shape::Object(&SYSTEM))),
-        (
-            "toolConfig",
-            Shape::Object(&Object {
-                members: &[("tools", Shape::List(&Shape::Object(&TOOL)))],
-                needed: &[],
-                others: Others::Taken,
-            }),
-        ),
-    ],
-    needed: &[],
-    others: Others::Taken,
-};
+const BODY: Object = Object::open("").with(&[
+    ("system", Shape::List(&Shape::Object(&SYSTEM))),
+    (
+        "toolConfig",
+        Shape::Object(&Object::open("").with(&[("tools", Shape::List(&Shape::Object(&TOOL)))])),
+    ),
+]);

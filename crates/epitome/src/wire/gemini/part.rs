@@ -3,6 +3,7 @@
 use crate::json::{self, JsonError, Scanner, Span, unquote};
 use crate::transcript::{Marks, PartKind, PartRow};
 use crate::wire::openai_chat::row;
+use crate::word_list::words;
 
 /// Reads one element and appends its rows: the data member's value, a result's media, a signature.
 pub(super) fn read(scanner: &mut Scanner<'_>, rows: &mut Vec<PartRow>) -> Result<(), JsonError> {
@@ -19,28 +20,16 @@ pub(super) fn read(scanner: &mut Scanner<'_>, rows: &mut Vec<PartRow>) -> Result
 }
 
 /// Members that say something about the data.
-pub(super) const ABOUT: [&str; 7] = [
-    "thought",
-    "thoughtSignature",
-    "videoMetadata",
-    "mediaResolution",
-    "mediaProcessing",
-    "partMetadata",
-    "audioTranscription",
-];
+pub(super) const ABOUT: [&str; 7] = words!(
+    "thought thoughtSignature videoMetadata mediaResolution mediaProcessing partMetadata \
+     audioTranscription"
+);
 
 /// Members that are data.
-pub(super) const DATA: [&str; 9] = [
-    "text",
-    "inlineData",
-    "fileData",
-    "functionCall",
-    "functionResponse",
-    "executableCode",
-    "codeExecutionResult",
-    "toolCall",
-    "toolResponse",
-];
+pub(super) const DATA: [&str; 9] = words!(
+    "text inlineData fileData functionCall functionResponse executableCode codeExecutionResult \
+     toolCall toolResponse"
+);
 
 /// What an element holds.
 #[derive(Default)]

@@ -1,7 +1,8 @@
 //! What a content is made of (SDK types of google-genai 3.6.1).
 
 use crate::wire::rules;
-use crate::wire::shape::{Names, Object, Others, Shape, Shapes, any};
+use crate::wire::shape::{Names, Object, Shape, Shapes};
+use crate::word_list::words;
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Object(&CONTENT),
@@ -14,88 +15,39 @@ pub(super) const SHAPES: Shapes = Shapes {
 };
 
 /// Types that an image may have (SDK types of Interactions).
-pub(in crate::wire) const IMAGES: &[&str] = &[
-    "image/png",
-    "image/jpeg",
-    "image/webp",
-    "image/heic",
-    "image/heif",
-    "image/gif",
-    "image/bmp",
-    "image/tiff",
-];
-
-const fn object(
-    members: &'static [(&'static str, Shape)],
-    needed: &'static [(&'static str, &'static str)],
-) -> Object {
-    Object { members, needed, others: Others::Refused }
-}
+pub(in crate::wire) const IMAGES: &[&str] =
+    &words!("image/png image/jpeg image/webp image/heic image/heif image/gif image/bmp image/tiff");
 
 /// Base rules judge what else a content has.
-const CONTENT: Object = Object {
-    members: &[("parts", Shape::List(&Shape::Object(&PART)))],
-    needed: &[],
-    others: Others::Taken,
-};
+const CONTENT: Object = Object::open("").with(&[("parts", Shape::List(&Shape::Object(&PART)))]);
 
-const PART: Object = Object {
-    members: &[
-        any("text"),
-        ("inlineData", Shape::Object(&BLOB)),
-        ("fileData", Shape::Object(&FILE)),
-        ("functionCall", Shape::Object(&CALL)),
-        ("functionResponse", Shape::Object(&RESPONSE)),
-        ("executableCode", Shape::Object(&CODE)),
-        ("codeExecutionResult", Shape::Object(&CODE_RESULT)),
-        any("toolCall"),
-        any("toolResponse"),
-        any("thought"),
-        any("thoughtSignature"),
-        any("videoMetadata"),
-        any("mediaResolution"),
-        any("mediaProcessing"),
-        any("partMetadata"),
-        any("audioTranscription"),
-        any("speechMetadata"),
-        any("documentMetadata"),
-        any("spreadsheetMetadata"),
-        any("audioMetadata"),
-    ],
-    needed: &[],
-    others: Others::Kind,
-};
+const PART: Object = Object::union(
+    "text toolCall toolResponse thought thoughtSignature videoMetadata mediaResolution \
+     mediaProcessing partMetadata audioTranscription speechMetadata documentMetadata \
+     spreadsheetMetadata audioMetadata",
+)
+.with(&[
+    ("inlineData", Shape::Object(&BLOB)),
+    ("fileData", Shape::Object(&FILE)),
+    ("functionCall", Shape::Object(&CALL)),
+    ("functionResponse", Shape::Object(&RESPONSE)),
+    ("executableCode", Shape::Object(&CODE)),
+    ("codeExecutionResult", Shape::Object(&CODE_RESULT)),
+]);
 
-const BLOB: Object = object(
-    &[("mimeType", Shape::Media(IMAGES)), ("data", Shape::Data), any("displayName")],
-    &[("mimeType", ""), ("data", "")],
-);
-const FILE: Object = object(
-    &[any("fileUri"), ("mimeType", Shape::Media(IMAGES)), any("displayName")],
-    &[("fileUri", "")],
-);
-const CALL: Object =
-    object(&[any("id"), any("name"), any("args"), any("partialArgs"), any("willContinue")], &[]);
-const RESPONSE: Object = object(
-    &[
-        any("id"),
-        any("name"),
-        any("response"),
-        (
-            "parts",
-            Shape::List(&Shape::Object(&Object {
-                members: &[
-                    ("inlineData", Shape::Object(&BLOB)),
-                    ("fileData", Shape::Object(&FILE)),
-                ],
-                needed: &[],
-                others: Others::Taken,
-            })),
-        ),
-        any("scheduling"),
-        any("willContinue"),
-    ],
-    &[],
-);
-const CODE: Object = object(&[any("id"), any("language"), any("code")], &[("code", "")]);
-const CODE_RESULT: Object = object(&[any("id"), any("outcome"), any("output")], &[("outcome", "")]);
+const BLOB: Object = Object::of("displayName")
+    .with(&[("mimeType", Shape::Media(IMAGES)), ("data", Shape::Data)])
+    .needing("mimeType data");
+const FILE: Object = Object::of("fileUri displayName")
+    .with(&[("mimeType", Shape::Media(IMAGES))])
+    .needing("fileUri");
+const CALL: Object = Object::of("id name args partialArgs willContinue");
+const RESPONSE: Object = Object::of("id name response scheduling willContinue").with(&[(
+    "parts",
+    Shape::List(&Shape::Object(
+        &Object::open("")
+            .with(&[("inlineData", Shape::Object(&BLOB)), ("fileData", Shape::Object(&FILE))]),
+    )),
+)]);
+const CODE: Object = Object::of("id language code").needing("code");
+const CODE_RESULT: Object = Object::of("id outcome output").needing("outcome");

@@ -6,6 +6,7 @@ use Place::{Body, Entry, Tool};
 use crate::request::Keeper;
 use crate::wire::detect::{EvidenceKind, Place};
 use crate::wire::{Feature, Field, NameLimits, ParameterKey, ReasoningKept, Results, Terms};
+use crate::word_list::words;
 
 pub(super) static TERMS: Terms = Terms {
     features: &[
@@ -51,16 +52,10 @@ pub(super) static TERMS: Terms = Terms {
         (ParameterKey::Presence, "generationConfig.presencePenalty"),
         (ParameterKey::Frequency, "generationConfig.frequencyPenalty"),
     ],
-    about_elements: &[
-        "videoMetadata",
-        "video_metadata",
-        "mediaResolution",
-        "media_resolution",
-        "mediaProcessing",
-        "media_processing",
-        "partMetadata",
-        "part_metadata",
-    ],
+    about_elements: &words!(
+        "videoMetadata video_metadata mediaResolution media_resolution mediaProcessing \
+         media_processing partMetadata part_metadata"
+    ),
     evidence: &[
         (Body, "contents", &[], Proof),
         (Body, "systemInstruction", &[], Proof),

@@ -2,7 +2,7 @@
 
 use crate::wire::gemini::IMAGES;
 use crate::wire::rules;
-use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, any};
+use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Typed(&STEPS),
@@ -14,17 +14,9 @@ pub(super) const SHAPES: Shapes = Shapes {
     missing: rules::INTERACTIONS_MISSING,
 };
 
-const fn object(
-    members: &'static [(&'static str, Shape)],
-    needed: &'static [(&'static str, &'static str)],
-) -> Object {
-    Object { members, needed, others: Others::Refused }
-}
-
 const STEPS: Typed = Typed { of: step, untyped: None, others: Others::Refused };
 const CONTENTS: Typed = Typed { of: content, untyped: None, others: Others::Refused };
 const RESULTS: Typed = Typed { of: result_content, untyped: None, others: Others::Refused };
-const KIND: (&str, Shape) = any("type");
 
 fn step(kind: &str) -> Option<&'static Object> {
     Some(match kind {
@@ -68,51 +60,21 @@ fn result_content(kind: &str) -> Option<&'static Object> {
     if kind == "function" { Some(&FUNCTION) } else { content(kind) }
 }
 
-const INPUT: Object = object(&[KIND, ("content", Shape::List(&Shape::Typed(&CONTENTS)))], &[]);
+const INPUT: Object =
+    Object::of("type").with(&[("content", Shape::List(&Shape::Typed(&CONTENTS)))]);
 const OUTPUT: Object =
-    object(&[KIND, ("content", Shape::List(&Shape::Typed(&CONTENTS))), any("error")], &[]);
-const THOUGHT: Object = object(&[KIND, any("signature"), any("summary")], &[]);
-const CALL: Object =
-    object(&[KIND, any("id"), any("name"), any("arguments"), any("signature")], &[]);
-const RESULT: Object = object(
-    &[
-        KIND,
-        any("call_id"),
-        any("name"),
-        ("result", Shape::List(&Shape::Typed(&RESULTS))),
-        any("is_error"),
-        any("signature"),
-    ],
-    &[],
-);
+    Object::of("type error").with(&[("content", Shape::List(&Shape::Typed(&CONTENTS)))]);
+const THOUGHT: Object = Object::of("type signature summary");
+const CALL: Object = Object::of("type id name arguments signature");
+const RESULT: Object = Object::of("type call_id name is_error signature")
+    .with(&[("result", Shape::List(&Shape::Typed(&RESULTS)))]);
 /// What the provider ran itself has members of its own besides.
-const SERVED: Object =
-    Object { members: &[any("id")], needed: &[("id", "")], others: Others::Taken };
-const SERVED_RESULT: Object =
-    Object { members: &[any("call_id")], needed: &[("call_id", "")], others: Others::Taken };
-const TEXT: Object = object(&[KIND, any("text"), any("annotations")], &[]);
-const IMAGE: Object = object(
-    &[
-        KIND,
-        ("data", Shape::Data),
-        any("uri"),
-        ("mime_type", Shape::Media(IMAGES)),
-        any("resolution"),
-    ],
-    &[],
-);
-const MEDIUM: Object = object(
-    &[
-        KIND,
-        ("data", Shape::Data),
-        any("uri"),
-        any("mime_type"),
-        any("resolution"),
-        any("processing"),
-        any("channels"),
-        any("sample_rate"),
-        any("name"),
-    ],
-    &[],
-);
-const FUNCTION: Object = Object { members: &[], needed: &[], others: Others::Taken };
+const SERVED: Object = Object::open("id").needing("id");
+const SERVED_RESULT: Object = Object::open("call_id").needing("call_id");
+const TEXT: Object = Object::of("type text annotations");
+const IMAGE: Object = Object::of("type uri resolution")
+    .with(&[("data", Shape::Data), ("mime_type", Shape::Media(IMAGES))]);
+const MEDIUM: Object =
+    Object::of("type uri mime_type resolution processing channels sample_rate name")
+        .with(&[("data", Shape::Data)]);
+const FUNCTION: Object = Object::open("");

@@ -5,6 +5,7 @@ use super::{Loss, Neutral, Strictness, Tool, ToolInput};
 use crate::json::{self, Span, quote, unquote};
 use crate::wire::Feature;
 use crate::wire::conversion::Conversion;
+use crate::word_list::words;
 
 /// A tool takes anything where nobody said what it takes.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
@@ -111,19 +112,10 @@ impl ToolReader<'_> {
 }
 
 /// Members of a definition that are read.
-const MEMBERS: [&str; 11] = [
-    "type",
-    "name",
-    "description",
-    "strict",
-    "format",
-    "parameters",
-    "parametersJsonSchema",
-    "parameters_json_schema",
-    "input_schema",
-    "inputSchema",
-    "cache_control",
-];
+const MEMBERS: [&str; 11] = words!(
+    "type name description strict format parameters parametersJsonSchema parameters_json_schema \
+     input_schema inputSchema cache_control"
+);
 
 /// The name of a tool in a namespace, where there are none: as agents spell the tools of an MCP server.
 pub(crate) fn flat(space: &str, name: &str) -> String {

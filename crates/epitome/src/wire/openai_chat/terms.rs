@@ -5,6 +5,7 @@ use Place::{Block, Body, Entry, Tool};
 
 use crate::wire::detect::{EvidenceKind, Place};
 use crate::wire::{Feature, NameLimits, Opening, ParameterKey, ReasoningKept, Results, Terms};
+use crate::word_list::words;
 
 pub(super) static TERMS: Terms = Terms {
     features: &[
@@ -27,17 +28,10 @@ pub(super) static TERMS: Terms = Terms {
     ids: NameLimits { letters: "_-.:/|+=", longest: 40 },
     older_tools: Some("functions"),
     most_stops: 4,
-    members: &[
-        "role",
-        "content",
-        "tool_calls",
-        "function_call",
-        "refusal",
-        "audio",
-        "reasoning",
-        "reasoning_content",
-        "reasoning_details",
-    ],
+    members: &words!(
+        "role content tool_calls function_call refusal audio reasoning reasoning_content \
+         reasoning_details"
+    ),
     result_members: &["role", "content", "tool_call_id", "name"],
     results: Results::Apart,
     answer_form: &[&["response_format", "json_schema"]],

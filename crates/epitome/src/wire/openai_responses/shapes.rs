@@ -1,7 +1,7 @@
 //! What an item is made of (SDK types of openai 3.57: of items that are sent, and of those that come back).
 
 use crate::wire::rules;
-use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, any};
+use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Typed(&ITEMS),
@@ -15,46 +15,28 @@ pub(super) const SHAPES: Shapes = Shapes {
 
 const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-const fn object(
-    members: &'static [(&'static str, Shape)],
-    needed: &'static [(&'static str, &'static str)],
-) -> Object {
-    Object { members, needed, others: Others::Refused }
-}
-
 /// An item whose members aren't judged, but those that must be there.
-const fn open(needed: &'static [(&'static str, &'static str)]) -> Object {
-    const SOME: &[(&str, Shape)] = &[
-        any("action"),
-        any("approval_request_id"),
-        any("approve"),
-        any("arguments"),
-        any("call_id"),
-        any("encrypted_content"),
-        any("name"),
-        any("operation"),
-        any("server_label"),
-        any("tools"),
-    ];
-    Object { members: SOME, needed, others: Others::Taken }
+const fn open(needed: &'static str) -> Object {
+    const SOME: &str = "action approval_request_id approve arguments call_id encrypted_content name operation \
+                        server_label tools";
+    Object::open(SOME).needing(needed)
 }
 
 /// An item without a type is a message, or refers to one.
 const ITEMS: Typed = Typed { of: item, untyped: Some(&MESSAGE), others: Others::Refused };
 const BLOCKS: Typed = Typed { of: block, untyped: None, others: Others::Refused };
-const KIND: (&str, Shape) = any("type");
 const CONTENT: (&str, Shape) = ("content", Shape::List(&Shape::Typed(&BLOCKS)));
 const OUTPUT: (&str, Shape) = ("output", Shape::List(&Shape::Typed(&BLOCKS)));
 
 fn item(kind: &str) -> Option<&'static Object> {
-    const ANY: Object = open(&[]);
-    const SHELL: Object = open(&[("call_id", ""), ("action", "")]);
-    const PATCH: Object = open(&[("call_id", ""), ("operation", "")]);
-    const LISTING: Object = open(&[("server_label", ""), ("tools", "")]);
-    const MCP: Object = open(&[("name", ""), ("arguments", ""), ("server_label", "")]);
-    const RESPONSE: Object = open(&[("approval_request_id", ""), ("approve", "")]);
-    const TOOLS: Object = open(&[("tools", "")]);
-    const COMPACTION: Object = open(&[("encrypted_content", "")]);
+    const ANY: Object = open("");
+    const SHELL: Object = open("call_id action");
+    const PATCH: Object = open("call_id operation");
+    const LISTING: Object = open("server_label tools");
+    const MCP: Object = open("name arguments server_label");
+    const RESPONSE: Object = open("approval_request_id approve");
+    const TOOLS: Object = open("tools");
+    const COMPACTION: Object = open("encrypted_content");
     Some(match kind {
         "message" => &MESSAGE,
         "reasoning" => &REASONING,
@@ -104,135 +86,47 @@ fn block(kind: &str) -> Option<&'static Object> {
     })
 }
 
-const OPEN: Object = Object { members: &[], needed: &[], others: Others::Taken };
-const MARKER: (&str, Shape) = any("prompt_cache_breakpoint");
-/// What an SDK of the provider's adds to what came back, and sends again.
-const PARSED: (&str, Shape) = any("parsed");
-const PARSED_ARGUMENTS: (&str, Shape) = any("parsed_arguments");
-/// What Codex sends with each item.
-const PASSED: (&str, Shape) = any("internal_chat_message_metadata_passthrough");
-/// Who said or asked it, where several agents do (`responses_multi_agent=v1`).
-const AGENT: (&str, Shape) = any("agent");
-const TEXT: Object = object(&[KIND, any("text"), MARKER], &[("text", "")]);
-const SAID: Object = object(
-    &[KIND, any("text"), any("annotations"), any("logprobs"), MARKER, PARSED],
-    &[("text", "")],
-);
-const IMAGE: Object = object(
-    &[
-        KIND,
-        ("image_url", Shape::Address(IMAGES)),
-        any("file_id"),
-        ("detail", Shape::OneOf(&["low", "high", "auto", "original"])),
-        MARKER,
-    ],
-    &[],
-);
-const FILE: Object = object(
-    &[
-        KIND,
-        any("file_data"),
-        any("file_id"),
-        any("file_url"),
-        any("filename"),
-        any("detail"),
-        MARKER,
-    ],
-    &[],
-);
+const OPEN: Object = Object::open("");
+// `parsed` and `parsed_arguments` are what an SDK of the provider's adds to what came back, and sends again;
+// `internal_chat_message_metadata_passthrough` is what Codex sends with each item; `agent` says who said or asked it, where
+// several agents do (`responses_multi_agent=v1`).
+const TEXT: Object = Object::of("type text prompt_cache_breakpoint").needing("text");
+const SAID: Object =
+    Object::of("type text annotations logprobs prompt_cache_breakpoint parsed").needing("text");
+const IMAGE: Object = Object::of("type file_id prompt_cache_breakpoint").with(&[
+    ("image_url", Shape::Address(IMAGES)),
+    ("detail", Shape::OneOf(&["low", "high", "auto", "original"])),
+]);
+const FILE: Object =
+    Object::of("type file_data file_id file_url filename detail prompt_cache_breakpoint");
 
-const MESSAGE: Object = object(
-    &[
-        KIND,
-        any("role"),
-        CONTENT,
-        any("id"),
-        any("status"),
-        any("phase"),
-        any("created_by"),
-        PASSED,
-        AGENT,
-        PARSED,
-    ],
-    &[],
-);
-const REASONING: Object = object(
-    &[
-        KIND,
-        any("id"),
-        any("summary"),
-        any("content"),
-        any("encrypted_content"),
-        any("status"),
-        any("created_by"),
-        PASSED,
-        AGENT,
-    ],
-    &[("summary", "[]")],
-);
-const CALL: Object = object(
-    &[
-        KIND,
-        any("id"),
-        any("call_id"),
-        any("name"),
-        any("arguments"),
-        any("namespace"),
-        any("caller"),
-        any("async"),
-        any("status"),
-        any("created_by"),
-        PASSED,
-        AGENT,
-        PARSED_ARGUMENTS,
-    ],
-    &[("call_id", "")],
-);
-const CUSTOM: Object = object(
-    &[
-        KIND,
-        any("id"),
-        any("call_id"),
-        any("name"),
-        any("input"),
-        any("namespace"),
-        any("caller"),
-        any("async"),
-        any("status"),
-        any("created_by"),
-        PASSED,
-        AGENT,
-    ],
-    &[("call_id", "")],
-);
-const CALL_OUTPUT: Object = object(
-    &[
-        KIND,
-        any("id"),
-        any("call_id"),
-        OUTPUT,
-        any("name"),
-        any("namespace"),
-        any("caller"),
-        any("status"),
-        any("created_by"),
-        PASSED,
-        AGENT,
-    ],
-    &[],
-);
-const CUSTOM_OUTPUT: Object = object(
-    &[
-        KIND,
-        any("id"),
-        any("call_id"),
-        OUTPUT,
-        any("name"),
-        any("caller"),
-        any("status"),
-        any("created_by"),
-        PASSED,
-        AGENT,
-    ],
-    &[],
-);
+const MESSAGE: Object = Object::of(
+    "type role id status phase created_by internal_chat_message_metadata_passthrough \
+     agent parsed",
+)
+.with(&[CONTENT]);
+const REASONING: Object = Object::of(
+    "type id summary content encrypted_content status created_by \
+     internal_chat_message_metadata_passthrough agent",
+)
+.filled(&[("summary", "[]")]);
+const CALL: Object = Object::of(
+    "type id call_id name arguments namespace caller async status created_by \
+     internal_chat_message_metadata_passthrough agent parsed_arguments",
+)
+.needing("call_id");
+const CUSTOM: Object = Object::of(
+    "type id call_id name input namespace caller async status created_by \
+     internal_chat_message_metadata_passthrough agent",
+)
+.needing("call_id");
+const CALL_OUTPUT: Object = Object::of(
+    "type id call_id name namespace caller status created_by \
+     internal_chat_message_metadata_passthrough agent",
+)
+.with(&[OUTPUT]);
+const CUSTOM_OUTPUT: Object = Object::of(
+    "type id call_id name caller status created_by \
+     internal_chat_message_metadata_passthrough agent",
+)
+.with(&[OUTPUT]);

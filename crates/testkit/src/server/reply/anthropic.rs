@@ -3,27 +3,18 @@
 use serde_json::{Value, json};
 
 use super::{Draft, Event, Spoken, pieces};
-use crate::server::prompt::{Compacts, Mismatch, Misplaced};
+use crate::server::Endpoint;
+use crate::server::prompt::{Mismatch, Misplaced};
 use crate::server::rules::BINDING_CONTROLS;
 use crate::server::script::Say;
-use crate::server::{Endpoint, count};
 
 pub(super) fn speak(mut draft: Draft<'_>) -> Spoken {
     if draft.call.endpoint == Endpoint::Count {
-        let (applied, before) = &draft.understood.edits;
-        let mut whole = json!({"input_tokens": draft.usage.prompt});
-        if !applied.is_empty() {
-            whole["context_management"] = json!({"original_input_tokens": before});
-        }
+        let whole = json!({"input_tokens": draft.usage.prompt});
         return Spoken { whole, events: Vec::new(), items: Vec::new() };
     }
     let content = content(&mut draft);
-    let compacts = draft.understood.compacts;
-    let usual = match compacts {
-        Compacts::Alone | Compacts::Paused => "compaction",
-        _ if draft.calls() => "tool_use",
-        _ => "end_turn",
-    };
+    let usual = if draft.calls() { "tool_use" } else { "end_turn" };
     let stop = draft.stop.unwrap_or(usual).to_owned();
     let mut message = json!({
         "id": draft.ids.next("msg_01", 22),
@@ -39,10 +30,6 @@ pub(super) fn speak(mut draft: Draft<'_>) -> Spoken {
         message["input_transformations"] =
             draft.understood.misplaced.iter().map(transformation).collect();
     }
-    let applied = &draft.understood.edits.0;
-    if !applied.is_empty() {
-        message["context_management"] = json!({"applied_edits": applied});
-    }
     let mut events = vec![Event::typed(json!({"type": "message_start", "message": message}))];
     for (index, block) in content.iter().enumerate() {
         events.extend(block_events(index, block));
@@ -50,18 +37,12 @@ pub(super) fn speak(mut draft: Draft<'_>) -> Spoken {
             events.insert(2, Event::typed(json!({"type": "ping"})));
         }
     }
-    let mut usage = usage(&draft, draft.usage.output);
-    if compacts != Compacts::No {
-        usage = iterations(&draft, usage);
-    }
-    let mut delta = json!({
+    let usage = usage(&draft, draft.usage.output);
+    let delta = json!({
         "type": "message_delta",
         "delta": {"stop_reason": stop, "stop_sequence": null},
         "usage": usage,
     });
-    if !applied.is_empty() {
-        delta["context_management"] = message["context_management"].clone();
-    }
     events.push(Event::typed(delta));
     events.push(Event::typed(json!({"type": "message_stop"})));
     message["content"] = json!(content);
@@ -80,55 +61,10 @@ fn transformation(misplaced: &Misplaced) -> Value {
     json!({"type": kind, "path": misplaced.path, "reason": reason})
 }
 
-/// What the compaction took is told apart; where it was all that was asked for, nothing else was used.
-fn iterations(draft: &Draft<'_>, usage: Value) -> Value {
-    let mut compaction = usage.clone();
-    compaction["type"] = json!("compaction");
-    if let Some(map) = compaction.as_object_mut() {
-        map.remove("service_tier");
-    }
-    let mut whole = usage;
-    let mut iterations = vec![];
-    let said = draft.understood.compacts == Compacts::First;
-    for key in
-        ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"]
-    {
-        whole[key] = json!(0);
-    }
-    whole["cache_creation"] =
-        json!({"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0});
-    iterations.push(compaction);
-    if said {
-        whole["input_tokens"] =
-            json!(draft.understood.prompt.frame_tokens() + count::text(&draft.summary()));
-        whole["output_tokens"] = json!(draft.usage.output);
-        let mut message = whole.clone();
-        message["type"] = json!("message");
-        iterations.push(message);
-    }
-    whole["iterations"] = json!(iterations);
-    whole
-}
-
 fn content(draft: &mut Draft<'_>) -> Vec<Value> {
     let mut content = Vec::new();
-    let summary = draft.summary();
     let thinks = draft.understood.thinks;
     let chain = &mut draft.understood.chain;
-    match draft.understood.compacts {
-        Compacts::No => {}
-        Compacts::Alone => {
-            let signature = chain.compact(&summary);
-            return vec![json!({"type": "compaction", "content": summary, "signature": signature})];
-        }
-        compacts @ (Compacts::First | Compacts::Paused) => {
-            chain.begin_behind(&summary);
-            content.push(json!({"type": "compaction", "content": summary}));
-            if compacts == Compacts::Paused {
-                return content;
-            }
-        }
-    }
     for say in draft.say {
         let blocks = match say {
             Say::Think(_) | Say::Redacted if !thinks => continue,
@@ -218,10 +154,6 @@ fn block_events(index: usize, block: &Value) -> Vec<Event> {
                 .extend(pieces.map(|piece| {
                     delta(json!({"type": "input_json_delta", "partial_json": piece}))
                 }));
-        }
-        "compaction" => {
-            start["content"] = Value::Null;
-            deltas.push(delta(json!({"type": "compaction_delta", "content": block["content"]})));
         }
         _ => {}
     }

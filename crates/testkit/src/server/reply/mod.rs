@@ -17,7 +17,7 @@ use super::Api;
 use super::cache::Usage;
 use super::digest::{self, Digest};
 use super::error::ApiError;
-use super::prompt::{Compacts, Understood};
+use super::prompt::Understood;
 use super::rules::Call;
 use super::script::Say;
 
@@ -71,9 +71,6 @@ pub struct Spoken {
     pub items: Vec<Value>,
 }
 
-/// What a compaction of the provider says, where no script does.
-const SUMMARY: &str = "Summary of the conversation so far: what was asked, done and found.";
-
 /// What an answer is made from.
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
@@ -90,16 +87,6 @@ impl Draft<'_> {
     /// The model's name as the client wrote it.
     pub(crate) fn model(&self) -> &str {
         self.call.model.or_else(|| self.call.body["model"].as_str()).unwrap_or_default()
-    }
-
-    /// What the provider's compaction says: the words of the answer, where a compaction is all of it.
-    pub(crate) fn summary(&self) -> String {
-        let texts = self.say.iter().filter_map(|say| match say {
-            Say::Text(text) if self.understood.compacts == Compacts::Alone => Some(text.as_str()),
-            _ => None,
-        });
-        let words = texts.collect::<Vec<_>>().join("\n");
-        if words.is_empty() { SUMMARY.to_owned() } else { words }
     }
 
     pub(crate) fn calls(&self) -> bool {

@@ -4,101 +4,30 @@
 use serde_json::{Map, Value};
 
 use crate::server::Api;
+use epitome::word_list::words;
 
 /// Keys in the order of each provider; others follow in alphabetical order.
 fn ranks(api: Api) -> &'static [&'static str] {
     match api {
-        Api::Anthropic => &[
-            "model",
-            "type",
-            "error",
-            "index",
-            "id",
-            "message",
-            "content_block",
-            "delta",
-            "role",
-            "content",
-            "name",
-            "input",
-            "text",
-            "thinking",
-            "signature",
-            "data",
-            "tool_use_id",
-            "stop_reason",
-            "stop_sequence",
-            "usage",
-        ],
-        Api::Responses => &[
-            "type",
-            "sequence_number",
-            "id",
-            "object",
-            "created_at",
-            "status",
-            "background",
-            "error",
-            "incomplete_details",
-            "instructions",
-            "max_output_tokens",
-            "model",
-            "output",
-            "encrypted_content",
-            "summary",
-            "arguments",
-            "call_id",
-            "input",
-            "name",
-            "content",
-            "role",
-            "item_id",
-            "output_index",
-            "content_index",
-            "annotations",
-            "logprobs",
-            "text",
-        ],
-        Api::Chat => &[
-            "id",
-            "object",
-            "created",
-            "model",
-            "choices",
-            "index",
-            "type",
-            "function",
-            "message",
-            "delta",
-            "role",
-            "name",
-            "arguments",
-            "content",
-            "tool_calls",
-            "refusal",
-            "annotations",
-            "logprobs",
-            "finish_reason",
-            "prompt_tokens",
-            "completion_tokens",
-            "total_tokens",
-            "usage",
-        ],
-        Api::Gemini => &[
-            "candidates",
-            "content",
-            "text",
-            "functionCall",
-            "name",
-            "args",
-            "parts",
-            "role",
-            "finishReason",
-            "index",
-            "promptTokenCount",
-            "candidatesTokenCount",
-            "totalTokenCount",
-        ],
+        Api::Anthropic => &words!(
+            "model type error index id message content_block delta role content name input text \
+             thinking signature data tool_use_id stop_reason stop_sequence usage"
+        ),
+        Api::Responses => &words!(
+            "type sequence_number id object created_at status background error incomplete_details \
+             instructions max_output_tokens model output encrypted_content summary arguments \
+             call_id input name content role item_id output_index content_index annotations \
+             logprobs text"
+        ),
+        Api::Chat => &words!(
+            "id object created model choices index type function message delta role name arguments \
+             content tool_calls refusal annotations logprobs finish_reason prompt_tokens \
+             completion_tokens total_tokens usage"
+        ),
+        Api::Gemini => &words!(
+            "candidates content text functionCall name args parts role finishReason index \
+             promptTokenCount candidatesTokenCount totalTokenCount"
+        ),
         Api::Interactions => {
             &["type", "id", "name", "arguments", "signature", "summary", "content", "text"]
         }

@@ -1,7 +1,6 @@
 //! What becomes of reasoning that isn't where it was said (PROVIDERS.md B.1.4, B.2.5): the same for every provider
 //! that binds it.
 
-use super::{Judge, Since};
 use crate::server::chain::{Broken, Chain};
 use crate::server::models::{Binding, Model};
 use crate::server::prompt::Mismatch;
@@ -11,7 +10,7 @@ use crate::server::prompt::Mismatch;
 pub(super) enum Manner {
     /// The model doesn't look.
     Ignored,
-    /// It is noticed and shown all the same: the account is old, and nothing was asked for.
+    /// It is noticed and shown all the same.
     Allowed,
     /// 400.
     Refused,
@@ -36,13 +35,12 @@ pub(super) enum Verdict {
 
 impl Manner {
     /// `asked` is `prefix_mismatch_behavior` of the request.
-    pub(super) fn of(model: &Model, judge: &Judge, asked: Option<&str>) -> Manner {
+    pub(super) fn of(model: &Model, asked: Option<&str>) -> Manner {
         let is_enforced = match model.binding {
             Binding::None => return Manner::Ignored,
             Binding::DropsSilently => return Manner::Dropped,
             Binding::Records => false,
-            Binding::Always => true,
-            Binding::Checks => asked.is_some() || judge.account.since == Since::After,
+            Binding::Checks => true,
         };
         match asked {
             _ if !is_enforced => Manner::Allowed,

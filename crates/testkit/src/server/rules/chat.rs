@@ -304,7 +304,6 @@ fn read(judge: &Judge, model: Model, body: &Value, messages: &[Value]) -> Unders
         chain: judge.chain(Api::Chat, &model, &[]),
         misplaced: Vec::new(),
         compacts: Compacts::No,
-        edits: (Vec::new(), 0),
         items: Vec::new(),
         model,
         prompt,

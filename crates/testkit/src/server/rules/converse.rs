@@ -13,23 +13,12 @@ use crate::server::prompt::{
     Choice, Compacts, Misplaced, Prompt, Section, Takes, Talk, Tool, Ttl, Understood,
 };
 use crate::server::{Api, Endpoint};
+use epitome::word_list::words;
 
-const CONTENT: [&str; 14] = [
-    "text",
-    "image",
-    "document",
-    "video",
-    "audio",
-    "toolUse",
-    "toolResult",
-    "reasoningContent",
-    "cachePoint",
-    "guardContent",
-    "citationsContent",
-    "searchResult",
-    "toolAddition",
-    "toolRemoval",
-];
+const CONTENT: [&str; 14] = words!(
+    "text image document video audio toolUse toolResult reasoningContent cachePoint guardContent \
+     citationsContent searchResult toolAddition toolRemoval"
+);
 /// Of ids and of names.
 const LONGEST: usize = 64;
 
@@ -284,7 +273,7 @@ fn read(
     prompt.depends_on(&body["toolConfig"]["toolChoice"]);
     let mut chain = chain(judge, &model, body);
     let asked = extra["thinking"]["block_binding"]["prefix_mismatch_behavior"].as_str();
-    let manner = Manner::of(&model, judge, asked);
+    let manner = Manner::of(&model, asked);
     let mut talk = Talk::default();
     let mut misplaced = Vec::new();
     for (n, message) in messages.iter().enumerate() {
@@ -325,7 +314,6 @@ fn read(
         chain,
         misplaced,
         compacts: Compacts::No,
-        edits: (Vec::new(), 0),
         talk,
     })
 }

@@ -11,6 +11,7 @@ use crate::server::prompt::{
     Choice, Compacts, Prompt, Section, Takes, Talk, Tool, Ttl, Understood,
 };
 use crate::server::{Api, Endpoint};
+use epitome::word_list::words;
 
 /// What stands for a signature on calls that another model made.
 pub(crate) const SENTINEL: &str = "skip_thought_signature_validator";
@@ -19,17 +20,10 @@ pub(crate) const SENTINEL: &str = "skip_thought_signature_validator";
 const LONGEST_NAME: usize = 128;
 
 /// What a part may hold, one of them.
-const DATA: [&str; 9] = [
-    "text",
-    "inlineData",
-    "fileData",
-    "functionCall",
-    "functionResponse",
-    "executableCode",
-    "codeExecutionResult",
-    "toolCall",
-    "toolResponse",
-];
+const DATA: [&str; 9] = words!(
+    "text inlineData fileData functionCall functionResponse executableCode codeExecutionResult \
+     toolCall toolResponse"
+);
 
 fn invalid(message: impl Into<String>) -> ApiError {
     ApiError::invalid(Api::Gemini, message)
@@ -180,14 +174,9 @@ fn shape(judge: &Judge, n: usize, content: &Value) -> Result<(), ApiError> {
 
 /// Whether data of a kind that nobody here knows is in it.
 fn holds_a_stranger(part: &Value) -> bool {
-    let about = [
-        "thought",
-        "thoughtSignature",
-        "videoMetadata",
-        "mediaResolution",
-        "partMetadata",
-        "mediaProcessing",
-    ];
+    let about = words!(
+        "thought thoughtSignature videoMetadata mediaResolution partMetadata mediaProcessing"
+    );
     let is_data = |key: &String| !about.iter().any(|about| key == about || *key == snake(about));
     part.as_object()
         .is_some_and(|members| members.iter().any(|(key, value)| !value.is_null() && is_data(key)))
@@ -367,7 +356,6 @@ fn read(
         chain: judge.chain(Api::Gemini, &model, &[]),
         misplaced: Vec::new(),
         compacts: Compacts::No,
-        edits: (Vec::new(), 0),
         items: Vec::new(),
         model,
         prompt,

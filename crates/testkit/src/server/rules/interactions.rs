@@ -113,7 +113,6 @@ fn read(judge: &Judge, model: Model, call: &Call<'_>, steps: Vec<Value>) -> Unde
         chain: judge.chain(Api::Interactions, &model, &[]),
         misplaced: Vec::new(),
         compacts: Compacts::No,
-        edits: (Vec::new(), 0),
         items: steps,
         model,
         prompt,

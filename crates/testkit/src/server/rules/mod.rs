@@ -18,30 +18,8 @@ use super::models::{Model, Models};
 use super::prompt::Understood;
 use super::{Api, Endpoint};
 
-/// When the account was made, which decides what is enforced on it (B.1.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Since {
-    /// Before 2026-08-31: the prefix of reasoning is checked only where a request asks for it.
-    Before,
-    /// Since 2026-08-31: it is checked.
-    #[default]
-    After,
-}
-
-/// Who asks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Account {
-    /// Reasoning of one organisation isn't shown to another.
-    pub organization: String,
-    /// When it was made.
-    pub since: Since,
-}
-
-impl Default for Account {
-    fn default() -> Self {
-        Self { organization: "org-scripted".to_owned(), since: Since::After }
-    }
-}
+/// Reasoning of one organisation isn't shown to another; here, there is one.
+pub(crate) const ORGANIZATION: &str = "org-scripted";
 
 /// One request as the rules see it.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +52,6 @@ impl<'a> Call<'a> {
 /// The rules with what they depend on.
 #[derive(Clone, Debug, Default)]
 pub struct Judge {
-    /// Who asks.
-    pub account: Account,
     /// The models there are.
     pub models: Models,
     /// What becomes of signatures that nobody here made.
@@ -104,7 +80,7 @@ impl Judge {
     }
 
     pub(crate) fn chain(&self, api: Api, model: &Model, frame: &[&Value]) -> Chain {
-        let owner = format!("{} {api}", self.account.organization);
+        let owner = format!("{ORGANIZATION} {api}");
         Chain::new(Reader { owner: &owner, rank: model.rank, strangers: self.strangers }, frame)
     }
 

@@ -112,78 +112,6 @@ fn there_is_input_of_known_types() {
 }
 
 #[test]
-fn items_are_well_formed() {
-    refuses(
-        &body(json!([user("Go."), without(call("call_1"), "name"), output("call_1")])),
-        "Missing required parameter: 'input[1].name'.",
-    );
-    let objects = refused(&body(json!([
-        user("Go."),
-        with(call("call_1"), &[("arguments", json!({}))]),
-        output("call_1")
-    ])));
-    assert_eq!(
-        (objects.message.as_str(), objects.code.as_deref(), objects.param.as_deref()),
-        (
-            "Invalid type for 'input[1].arguments': expected a string, but got an object instead.",
-            Some("invalid_type"),
-            Some("input[1].arguments")
-        )
-    );
-    let long = "c".repeat(65);
-    let long = refused(&body(json!([user("Go."), call(&long), output(&long)])));
-    assert_eq!(
-        (long.message.as_str(), long.code.as_deref()),
-        (
-            "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64, but got a string with length \
-             65 instead.",
-            Some("string_above_max_length")
-        )
-    );
-    refuses(
-        &body(json!([{"role": "tool", "content": "x"}])),
-        "Invalid value: 'tool'. Supported values are: 'assistant', 'system'",
-    );
-    let turned = json!({"role": "assistant", "content": [{"type": "input_text", "text": "x"}]});
-    refuses(
-        &body(json!([turned])),
-        "Invalid value: 'input_text'. Supported values are: 'output_text', 'refusal'.",
-    );
-}
-
-#[test]
-fn outputs_have_calls_and_calls_have_outputs() {
-    let stray = refused(&body(json!([user("Go."), output("call_1")])));
-    assert_eq!(
-        (stray.message.as_str(), stray.param.as_deref()),
-        ("No tool call found for function call output with call_id call_1.", Some("input"))
-    );
-    refuses(
-        &body(json!([user("Go."), output("call_1"), call("call_1")])),
-        "No tool call found for function call output with call_id call_1.",
-    );
-    refuses(
-        &body(json!([user("Go."), call("call_1"), user("And?")])),
-        "No tool output found for function call call_1.",
-    );
-    let custom =
-        json!({"type": "custom_tool_call", "call_id": "call_1", "name": "sql", "input": "x"});
-    refuses(
-        &body(json!([user("Go."), custom])),
-        "No tool output found for custom tool call call_1.",
-    );
-    refuses(
-        &body(
-            json!([user("Go."), call("call_1"), {"type": "custom_tool_call_output", "call_id": "call_1", "output": "x"}]),
-        ),
-        "No tool call found for custom tool call output with call_id call_1.",
-    );
-    accepts(&body(
-        json!([user("Go."), {"type": "mcp_approval_request", "id": "mcpr_1", "name": "f", "arguments": "{}", "server_label": "s"}]),
-    ));
-}
-
-#[test]
 fn settings_have_bounds() {
     let at = |key: &str, value: Value| with(body(json!("x")), &[(key, value)]);
     let low = refused(&at(
@@ -321,37 +249,6 @@ fn items_may_be_referred_to_where_they_are_kept() {
 
 fn said_with_id(id: &str) -> Value {
     with(said("Gone."), &[("id", json!(id))])
-}
-
-#[test]
-fn ids_are_the_providers_and_there_once() {
-    let at = |item: Value| body(json!([user("Go."), item, user("And?")]));
-    accepts(&at(said_with_id("msg_1")));
-    refuses(
-        &at(said_with_id("item_1")),
-        "Invalid 'input[1].id': 'item_1'. Expected an ID that begins with 'msg'.",
-    );
-    refuses(
-        &at(said_with_id("msg 1")),
-        "Invalid 'input[1].id': 'msg 1'. Expected an ID that contains letters",
-    );
-    refuses(
-        &body(json!([user("Go."), said_with_id("msg_1"), said_with_id("msg_1")])),
-        "Duplicate item found with id msg_1.",
-    );
-    refuses(
-        &body(json!([user("Go."), call("call_1"), call("call_1"), output("call_1")])),
-        "Duplicate function_call for call_id 'call_1'.",
-    );
-    refuses(
-        &body(json!([user("Go."), call("call_1"), output("call_1"), output("call_1")])),
-        "Duplicate function_call_output for call_id 'call_1'.",
-    );
-    let named = with(call("call_1"), &[("name", json!("a b"))]);
-    refuses(
-        &body(json!([user("Go."), named, output("call_1")])),
-        "Invalid 'input[1].name': string does not match pattern.",
-    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::{Block, Role, Turn, invalid};
 use crate::server::error::ApiError;
 use crate::server::models::{Model, Trait};
 use crate::server::rules::{Call, Judge, list, text};
+use epitome::word_list::words;
 
 const MOST_MESSAGES: usize = 100_000;
 /// Longest name of a tool in a call.
@@ -161,17 +162,10 @@ fn shape(judge: &Judge, call: &Call<'_>, block: &Block) -> Result<(), ApiError> 
             Ok(())
         }
         Some(kind) => {
-            let known = [
-                "redacted_thinking",
-                "image",
-                "document",
-                "search_result",
-                "container_upload",
-                "tool_addition",
-                "tool_removal",
-                "tool_reference",
-                "fallback",
-            ];
+            let known = words!(
+                "redacted_thinking image document search_result container_upload tool_addition \
+                 tool_removal tool_reference fallback"
+            );
             if known.contains(&kind) || kind.ends_with("_tool_result") || judge.is_lenient() {
                 return Ok(());
             }

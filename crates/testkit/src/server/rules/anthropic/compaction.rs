@@ -2,15 +2,12 @@
 
 use serde_json::Value;
 
-use super::frame::{ON_DEMAND, THRESHOLD};
 use super::{Block, Role, Turn, invalid};
 use crate::server::chain::{Broken, Chain};
 use crate::server::error::ApiError;
-use crate::server::prompt::{Compacts, Prompt};
+use crate::server::prompt::Prompt;
 use crate::server::rules::{Call, list, text};
 
-/// Tokens at which a threshold compaction begins, where the request doesn't say.
-const USUAL_THRESHOLD: u64 = 150_000;
 const LONGEST_INSTRUCTIONS: usize = 16_384;
 
 fn refused(code: &str, message: &str) -> ApiError {
@@ -47,30 +44,8 @@ pub(super) fn frame(body: &Value) -> Result<(), ApiError> {
     }
 }
 
-/// Where blocks of earlier compactions stand, and what a new one is made of.
+/// What a compaction is made of.
 pub(super) fn place(call: &Call<'_>, turns: &[Turn]) -> Result<(), ApiError> {
-    if call.has_beta(ON_DEMAND) && !call.has_beta(THRESHOLD) {
-        let is_full = |block: &&Block| block.is("compaction") && !block.value["content"].is_null();
-        let all: Vec<&Block> = turns.iter().flat_map(|turn| &turn.blocks).filter(is_full).collect();
-        if all.len() > 1 {
-            return Err(refused(
-                "compaction_block_ambiguous",
-                "messages: more than one `compaction` block with content. Send only the block that was returned last.",
-            ));
-        }
-        let in_system =
-            turns.iter().any(|turn| turn.role == Role::System && turn.has("compaction"));
-        let is_first = turns[0].blocks.first().is_some_and(|block| block.is("compaction"));
-        if let Some(block) = all.first().filter(|_| in_system || !is_first) {
-            return Err(refused(
-                "compaction_block_misplaced",
-                &format!(
-                    "{}: the `compaction` block must be the first block of the conversation",
-                    block.path()
-                ),
-            ));
-        }
-    }
     if call.body["compaction"].is_null() {
         return Ok(());
     }
@@ -117,22 +92,5 @@ pub(super) fn read(chain: &mut Chain, prompt: &mut Prompt, block: &Block) -> Res
             "compaction_signature_invalid",
             &format!("{}: Invalid `signature` in `compaction` block", block.path()),
         )),
-    }
-}
-
-/// Whether this request is answered by a compaction, or with one before the answer.
-pub(super) fn wanted(body: &Value, tokens: u64) -> Compacts {
-    if !body["compaction"].is_null() {
-        return Compacts::Alone;
-    }
-    let edits = list(&body["context_management"]["edits"]);
-    let Some(edit) = edits.iter().find(|edit| text(&edit["type"]) == "compact_20260112") else {
-        return Compacts::No;
-    };
-    let threshold = edit["trigger"]["value"].as_u64().unwrap_or(USUAL_THRESHOLD);
-    match edit["pause_after_compaction"] == true {
-        _ if tokens < threshold => Compacts::No,
-        true => Compacts::Paused,
-        false => Compacts::First,
     }
 }

@@ -9,39 +9,14 @@ use crate::server::Endpoint;
 use crate::server::error::ApiError;
 use crate::server::models::{Model, Trait};
 use crate::server::rules::{Call, Judge, list, text};
+use epitome::word_list::words;
 
-const KEYS: [&str; 30] = [
-    "model",
-    "messages",
-    "max_tokens",
-    "system",
-    "tools",
-    "tool_choice",
-    "thinking",
-    "cache_control",
-    "context_management",
-    "compaction",
-    "diagnostics",
-    "metadata",
-    "stop_sequences",
-    "stream",
-    "temperature",
-    "top_k",
-    "top_p",
-    "service_tier",
-    "container",
-    "mcp_servers",
-    "output_config",
-    "output_format",
-    "inference_geo",
-    "speed",
-    "betas",
-    "thread",
-    "fallbacks",
-    "billing_policy",
-    "fallback_credit_token",
-    "user_profile_id",
-];
+const KEYS: [&str; 30] = words!(
+    "model messages max_tokens system tools tool_choice thinking cache_control context_management \
+     compaction diagnostics metadata stop_sequences stream temperature top_k top_p service_tier \
+     container mcp_servers output_config output_format inference_geo speed betas thread fallbacks \
+     billing_policy fallback_credit_token user_profile_id"
+);
 
 /// Keys, and the beta that each needs.
 const NEEDS: [(&str, &str); 3] = [

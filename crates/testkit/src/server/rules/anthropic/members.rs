@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::invalid;
 use crate::server::error::ApiError;
 use crate::server::rules::text;
+use epitome::word_list::words;
 
 /// Members of each type, besides `type`.
 const TYPES: &[(&str, &[&str])] = &[
@@ -28,16 +29,9 @@ const TYPES: &[(&str, &[&str])] = &[
 const SERVED: &[&str] = &["tool_use_id", "content", "caller", "cache_control"];
 
 /// Blocks of other formats, which no version of this one has.
-const STRANGE: [&str; 8] = [
-    "image_url",
-    "input_text",
-    "input_image",
-    "output_text",
-    "function_call",
-    "resource",
-    "resource_link",
-    "audio",
-];
+const STRANGE: [&str; 8] = words!(
+    "image_url input_text input_image output_text function_call resource resource_link audio"
+);
 
 pub(super) fn check(block: &Value, path: &str) -> Result<(), ApiError> {
     let kind = text(&block["type"]);

@@ -2,7 +2,6 @@
 
 mod blocks;
 mod compaction;
-mod editing;
 mod frame;
 mod members;
 mod pairs;

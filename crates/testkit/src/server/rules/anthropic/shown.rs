@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::editing::{self, Cleared};
 use super::{Block, Role, Turn, compaction, thinking};
 use crate::server::Api;
 use crate::server::chain::Chain;
 use crate::server::error::ApiError;
 use crate::server::models::{Model, Trait};
-use crate::server::prompt::{Choice, Mismatch, Misplaced, Prompt, Section, Talk, Ttl, Understood};
+use crate::server::prompt::{
+    Choice, Compacts, Mismatch, Misplaced, Prompt, Section, Talk, Ttl, Understood,
+};
 use crate::server::rules::binding::Manner;
 use crate::server::rules::{Call, Judge, list, text, without};
 
@@ -23,12 +24,7 @@ pub(super) fn read(
     turns: &[Turn],
 ) -> Result<Understood, ApiError> {
     let body = call.body;
-    let mut walk = Walk::along(judge, &model, call, turns, &Cleared::default())?;
-    let before = walk.prompt.tokens();
-    let cleared = editing::clear(body, turns, before);
-    if !cleared.applied.is_empty() {
-        walk = Walk::along(judge, &model, call, turns, &cleared)?;
-    }
+    let mut walk = Walk::along(judge, &model, call, turns)?;
     if let Some(ttl) = ttl(&body["cache_control"]) {
         walk.prompt.mark_last(ttl);
     }
@@ -44,8 +40,7 @@ pub(super) fn read(
         thinks: matches!(text(&body["thinking"]["type"]), "enabled" | "adaptive"),
         max_output: body["max_tokens"].as_u64(),
         stream: body["stream"] == true,
-        compacts: compaction::wanted(body, before),
-        edits: (cleared.applied, before),
+        compacts: Compacts::No,
         items: Vec::new(),
         model,
         prompt: walk.prompt,
@@ -69,7 +64,6 @@ impl Walk {
         model: &Model,
         call: &Call<'_>,
         turns: &[Turn],
-        cleared: &Cleared,
     ) -> Result<Walk, ApiError> {
         let mut walk = Walk {
             prompt: frame(model, call.body),
@@ -77,7 +71,7 @@ impl Walk {
             talk: Talk::default(),
             misplaced: Vec::new(),
         };
-        let manner = thinking::manner(model, judge, call.body);
+        let manner = thinking::manner(model, call.body);
         let newest_human = turns.iter().rposition(Turn::is_human).unwrap_or(0);
         for (n, turn) in turns.iter().enumerate() {
             match turn.role {
@@ -86,13 +80,12 @@ impl Walk {
                 Role::Assistant => walk.talk.model(),
                 Role::System => {}
             }
-            let is_stripped = cleared.thinking.contains(&n)
-                || !model.has(Trait::KeepsThinking) && n < newest_human;
+            let is_stripped = !model.has(Trait::KeepsThinking) && n < newest_human;
             for block in &turn.blocks {
                 if block.is_reasoning() {
                     walk.reasoning(block, call, manner, is_stripped)?;
                 } else {
-                    walk.said(block, turn.role, cleared)?;
+                    walk.said(block, turn.role)?;
                 }
             }
         }
@@ -126,7 +119,7 @@ impl Walk {
         Ok(())
     }
 
-    fn said(&mut self, block: &Block, role: Role, cleared: &Cleared) -> Result<(), ApiError> {
+    fn said(&mut self, block: &Block, role: Role) -> Result<(), ApiError> {
         let bare = bare(&block.value);
         let who = match role {
             Role::User => "user",
@@ -142,7 +135,7 @@ impl Walk {
             self.talk.calls.insert(text(&block.value["id"]).to_owned());
         }
         let mark = ttl(&block.value["cache_control"]);
-        self.prompt.push(Section::Messages, who, &cleared.shown(&bare), mark);
+        self.prompt.push(Section::Messages, who, &bare, mark);
         Ok(())
     }
 }

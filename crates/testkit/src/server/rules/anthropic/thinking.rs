@@ -9,7 +9,7 @@ use crate::server::error::ApiError;
 use crate::server::models::Model;
 use crate::server::prompt::Misplaced;
 use crate::server::rules::binding::{Manner, Verdict};
-use crate::server::rules::{Call, Judge, text};
+use crate::server::rules::{Call, text};
 
 /// Manual mode: the turn that is still in its tool loop starts with reasoning.
 pub(super) fn starts(turns: &[Turn], body: &Value) -> Result<(), ApiError> {
@@ -38,8 +38,8 @@ pub(super) fn starts(turns: &[Turn], body: &Value) -> Result<(), ApiError> {
     )))
 }
 
-pub(super) fn manner(model: &Model, judge: &Judge, body: &Value) -> Manner {
-    Manner::of(model, judge, body["thinking"]["block_binding"]["prefix_mismatch_behavior"].as_str())
+pub(super) fn manner(model: &Model, body: &Value) -> Manner {
+    Manner::of(model, body["thinking"]["block_binding"]["prefix_mismatch_behavior"].as_str())
 }
 
 /// Reads one block of reasoning; `Some` if it doesn't belong here.

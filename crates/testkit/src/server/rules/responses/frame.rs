@@ -6,47 +6,16 @@ use super::invalid;
 use crate::server::error::ApiError;
 use crate::server::models::{Binding, Model};
 use crate::server::rules::{Judge, list, text};
+use epitome::word_list::words;
 
-const KEYS: [&str; 38] = [
-    "background",
-    "context_management",
-    "conversation",
-    "include",
-    "input",
-    "instructions",
-    "max_output_tokens",
-    "max_tool_calls",
-    "metadata",
-    "model",
-    "parallel_tool_calls",
-    "previous_response_id",
-    "prompt",
-    "prompt_cache_key",
-    "prompt_cache_options",
-    "prompt_cache_retention",
-    "reasoning",
-    "safety_identifier",
-    "service_tier",
-    "store",
-    "stream",
-    "stream_options",
-    "temperature",
-    "text",
-    "tool_choice",
-    "tools",
-    "top_logprobs",
-    "top_p",
-    "truncation",
-    "user",
-    "client_metadata",
-    "moderation",
-    "verbosity",
-    "modalities",
-    "personality",
-    "access_programs",
-    "background_options",
-    "image",
-];
+const KEYS: [&str; 38] = words!(
+    "background context_management conversation include input instructions max_output_tokens \
+     max_tool_calls metadata model parallel_tool_calls previous_response_id prompt \
+     prompt_cache_key prompt_cache_options prompt_cache_retention reasoning safety_identifier \
+     service_tier store stream stream_options temperature text tool_choice tools top_logprobs \
+     top_p truncation user client_metadata moderation verbosity modalities personality \
+     access_programs background_options image"
+);
 
 pub(super) fn check(judge: &Judge, model: &Model, body: &Value) -> Result<(), ApiError> {
     let Some(map) = body.as_object() else {

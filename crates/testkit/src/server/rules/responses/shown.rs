@@ -26,7 +26,7 @@ pub(super) fn read(
     let mut prompt = frame(&model, body);
     let mut talk = Talk::default();
     let mut misplaced = Vec::new();
-    let manner = Manner::of(&model, judge, None);
+    let manner = Manner::of(&model, None);
     for (n, item) in items.iter().enumerate() {
         let bare = bare(item);
         match kind(item) {
@@ -71,7 +71,6 @@ pub(super) fn read(
         max_output: body["max_output_tokens"].as_u64(),
         stream: body["stream"] == true,
         compacts: compacts(body, &items, before),
-        edits: (Vec::new(), before),
         model,
         prompt,
         chain,
