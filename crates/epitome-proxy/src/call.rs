@@ -85,6 +85,11 @@ pub(crate) fn hear(event: &Event) {
     }
 }
 
+/// The conversation of the call that this task answers.
+pub(crate) fn session() -> Option<SessionId> {
+    CALL.try_with(|call| Some(call.state().sent.as_ref()?.0)).ok().flatten()
+}
+
 /// What the upstream does with `body`, for the call that this task answers.
 pub(crate) async fn upstream<F: Future>(body: Option<Bytes>, asking: F) -> F::Output {
     let _elsewhere = CALL.try_with(|call| call.state().body = body);

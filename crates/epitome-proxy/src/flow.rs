@@ -248,6 +248,15 @@ impl Flow {
         Flow { ahead: read, ..self }
     }
 
+    /// Turns what was read ahead into something else, unless that is nothing.
+    pub(crate) fn turn_ahead(&mut self, turn: impl FnOnce(&[u8]) -> Option<Bytes>) {
+        let data = self.ahead.iter().filter_map(Frame::data_ref);
+        let read: Vec<u8> = data.flat_map(|data| data.iter().copied()).collect();
+        let Some(turned) = turn(&read) else { return };
+        self.ahead.retain(|frame| !frame.is_data());
+        self.ahead.push_front(Frame::data(turned));
+    }
+
     /// Why it breaks behind what was read ahead.
     pub(crate) fn broken(&self) -> Option<&FlowError> {
         self.broken.as_ref()

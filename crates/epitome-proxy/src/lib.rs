@@ -20,6 +20,7 @@
 mod activity;
 mod billed;
 mod call;
+mod consent;
 mod credential;
 mod encoding;
 mod engine;
@@ -34,6 +35,7 @@ mod log;
 mod management;
 mod meters;
 mod native;
+mod notice;
 mod offer;
 mod opening;
 mod options;
@@ -53,7 +55,7 @@ mod when;
 
 pub use epitome_tower::{Conversations, KeptConversation};
 pub use listening::{Listening, TlsIdentity};
-pub use log::{Answered, RequestObserver};
+pub use log::{Answered, RequestObserver, WaitObserver, Waiting};
 pub use management::ManagementToken;
 pub use options::{
     Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState, RecallSource,

@@ -11,7 +11,7 @@ use epitome::summarize::Summaries;
 use epitome::trigger::{TriggerError, When};
 use epitome_tower::{Conversations, random_key};
 
-use crate::log::RequestObserver;
+use crate::log::{RequestObserver, WaitObserver};
 use crate::management::ManagementToken;
 use crate::upstream::Upstreams;
 
@@ -48,6 +48,8 @@ pub struct ProxyOptions {
     pub outward: Outward,
     /// Who is told of each request.
     pub observer: Option<RequestObserver>,
+    /// Who is told of each conversation that begins to wait for agreement.
+    pub wait_observer: Option<WaitObserver>,
     /// What it puts up with.
     pub limits: ProxyLimits,
 }
@@ -58,6 +60,8 @@ pub enum ProxyMode {
     /// They are kept inside the window.
     #[default]
     Auto,
+    /// The same, once somebody has agreed to it at `/ui`: until then all passes as it came.
+    Ask,
     /// All passes byte for byte.
     Off,
 }
@@ -127,6 +131,7 @@ impl Default for ProxyOptions {
             recall: RecallSource::None,
             outward: Outward::Direct,
             observer: None,
+            wait_observer: None,
             limits: ProxyLimits::default(),
         }
     }
@@ -208,6 +213,11 @@ pub enum ProxyError {
         /// For which model, if for one.
         of: String,
     },
+    /// Compactions wait for agreement, and there is no dashboard where anybody could agree.
+    #[error(
+        "--mode ask: nobody can agree to a compaction where there is no dashboard; `epitome serve` has one"
+    )]
+    NobodyAgrees,
     /// A name of a model that can't be one.
     #[error("`{0}`: a `*` stands at the end of a model's name alone, for all that begin so")]
     ModelName(String),

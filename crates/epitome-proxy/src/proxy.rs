@@ -38,13 +38,13 @@ use crate::upstream::{Upstreams, Wanted, api, provider};
 
 /// Stands between agents and the providers of their models.
 pub struct Proxy {
-    engines: Engines,
+    pub(crate) engines: Engines,
     upstreams: Upstreams,
     pub(crate) limits: ProxyLimits,
     meters: Arc<Meters>,
-    dashboard: Option<Dashboard>,
+    pub(crate) dashboard: Option<Dashboard>,
     /// What is known of conversations for the dashboard and for recalls.
-    ledger: Option<Arc<Ledger>>,
+    pub(crate) ledger: Option<Arc<Ledger>>,
     recall: Option<Arc<Recall>>,
     /// Whether models are offered it.
     offers: bool,
@@ -53,7 +53,7 @@ pub struct Proxy {
     /// What is unpacked at the same time: how large it becomes isn't known before.
     unpacking: Semaphore,
     native: Arc<Native>,
-    mode: ProxyMode,
+    pub(crate) mode: ProxyMode,
 }
 
 /// Bodies that are unpacked at the same time.
@@ -68,11 +68,16 @@ impl Proxy {
             RecallSource::Memory | RecallSource::Offered => Some(Arc::<Recall>::default()),
         };
         let is_kept = options.management.is_some() || recall.is_some();
-        let ledger = is_kept.then(Ledger::new);
+        if options.mode == ProxyMode::Ask && options.management.is_none() {
+            return Err(ProxyError::NobodyAgrees);
+        }
+        let ledger = is_kept.then(|| Ledger::new(options.mode, options.wait_observer.clone()));
         let dashboard = options.management.clone().zip(ledger.clone());
         Ok(Proxy {
             engines: Engines::new(options, &meters, ledger.as_ref())?,
-            dashboard: dashboard.map(|(token, ledger)| Dashboard::new(token, ledger)),
+            dashboard: dashboard.map(|(token, ledger)| {
+                Dashboard::new(token, ledger, options.mode, Arc::clone(&meters))
+            }),
             ledger,
             recall,
             offers: options.recall == RecallSource::Offered,
@@ -123,6 +128,9 @@ impl Proxy {
         if let Err(refusal) = admit(&head.method, &head.uri, &head.headers, listening) {
             self.meters.ended(name, "denied");
             return refusal.answer(who);
+        }
+        if let Some(answer) = self.agreed(&head).await {
+            return answer;
         }
         if let Some(page) = self.page(&head) {
             return page;
@@ -449,6 +457,10 @@ impl Proxy {
             "/livez" | "/readyz" => ("text/plain; charset=utf-8", "ok\n".to_owned()),
             "/metrics" => {
                 let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+                let waiting = self.ledger.as_ref().filter(|_| self.mode == ProxyMode::Ask);
+                if let Some(ledger) = waiting {
+                    self.meters.wait(self.engines.apis(), &ledger.waiting());
+                }
                 (kind, self.meters.text())
             }
             _ => return None,
