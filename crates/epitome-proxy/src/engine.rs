@@ -183,5 +183,11 @@ fn asking(options: &ProxyOptions) -> Result<Asking, ProxyError> {
         .timer(TokioTimer::new())
         .build(connector);
     let ProxyLimits { patience, opening, .. } = options.limits;
-    Ok(Asking { client, patience, opening, agreeing: None })
+    Ok(Asking {
+        client,
+        patience,
+        opening,
+        internal_errors: options.internal_errors,
+        agreeing: None,
+    })
 }

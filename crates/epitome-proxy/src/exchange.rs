@@ -21,7 +21,7 @@ use serde::Deserialize;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::call::upstream;
+use crate::call::{failed, upstream};
 use crate::encoding::Encoding;
 use crate::flow::{Collected, Flow, FlowError, Weave};
 use crate::guard::strip;
@@ -30,6 +30,7 @@ use crate::ledger::Ledger;
 use crate::native::Insert;
 use crate::notice::Notice;
 use crate::opening::Opening;
+use crate::options::InternalErrors;
 use crate::upstream::api;
 use crate::usage::{Account, Usage};
 
@@ -314,6 +315,9 @@ pub(crate) enum NoReply {
     /// It doesn't begin to answer.
     #[error("no answer within {} s", .0.as_secs())]
     Late(Duration),
+    /// It isn't asked, because of an error inside the proxy.
+    #[error("{0}")]
+    Internal(String),
     /// It speaks another protocol from here on, for which nobody asked.
     #[error("it switches protocols, and wasn't asked to")]
     Switched,
@@ -363,6 +367,8 @@ pub(crate) struct Asking {
     pub(crate) patience: Duration,
     /// The most that the opening of a stream is held back.
     pub(crate) opening: Duration,
+    /// What becomes of a request that an error inside the proxy would send as it came.
+    pub(crate) internal_errors: InternalErrors,
     /// Where compactions wait for agreement, what is known of conversations.
     pub(crate) agreeing: Option<Arc<Ledger>>,
 }
@@ -409,6 +415,10 @@ impl Service<Outbound> for Asking {
     fn call(&mut self, Outbound { mut head, load }: Outbound) -> Self::Future {
         head.version = Version::HTTP_11;
         let patience = self.patience;
+        let is_closed = self.internal_errors == InternalErrors::Refuse;
+        if let Some(what) = failed().filter(|_| is_closed && matches!(load, Load::Seen(_))) {
+            return Box::pin(std::future::ready(Err(NoReply::Internal(what))));
+        }
         let mut notice = None;
         let (opening, body, may_be_cut) = match &load {
             Load::Unseen(_) => (Duration::ZERO, None, false),

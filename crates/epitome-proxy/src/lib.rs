@@ -32,6 +32,7 @@ mod kept;
 mod ledger;
 mod listening;
 mod log;
+mod looking;
 mod management;
 mod meters;
 mod native;
@@ -58,8 +59,8 @@ pub use listening::{Listening, TlsIdentity};
 pub use log::{Answered, RequestObserver, WaitObserver, Waiting};
 pub use management::ManagementToken;
 pub use options::{
-    Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState, RecallSource,
-    draw_secret,
+    InternalErrors, Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState,
+    RecallSource, draw_secret,
 };
 pub use proxy::Proxy;
 pub use upstream::{Provider, Upstream, UpstreamError, Upstreams};

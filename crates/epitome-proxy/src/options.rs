@@ -42,6 +42,8 @@ pub struct ProxyOptions {
     pub state: Option<ProxyState>,
     /// What opens the dashboard at `/ui`; without it there is none, and nothing is kept for it.
     pub management: Option<ManagementToken>,
+    /// What becomes of a request that an error inside the proxy would send as it came.
+    pub internal_errors: InternalErrors,
     /// From what agents may recall, at `/mcp`, what was hidden of their conversations.
     pub recall: RecallSource,
     /// How upstreams are reached.
@@ -64,6 +66,16 @@ pub enum ProxyMode {
     Ask,
     /// All passes byte for byte.
     Off,
+}
+
+/// What becomes of a request that an error inside the proxy would send as it came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InternalErrors {
+    /// It is sent as it came.
+    #[default]
+    Forward,
+    /// It is answered with the error, in its provider's shape.
+    Refuse,
 }
 
 /// What proxies share that know the same conversations, one after the other or at the same time.
@@ -128,6 +140,7 @@ impl Default for ProxyOptions {
             compactors: Compactors::default(),
             state: None,
             management: None,
+            internal_errors: InternalErrors::Forward,
             recall: RecallSource::None,
             outward: Outward::Direct,
             observer: None,

@@ -112,6 +112,10 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "MODE", default_value = "auto", value_parser = mode())]
     pub(crate) mode: ProxyMode,
 
+    /// Answer an error where one inside the proxy would send a request as it came.
+    #[arg(long)]
+    pub(crate) fail_closed: bool,
+
     /// The most tokens that every model takes, or one: `200k`, `MODEL=200k`, `claude-*=200k`. Without it each model's own holds,
     /// where it is known, and what its refusals teach (may be repeated).
     #[arg(long, value_name = "[MODEL=]N", value_parser = of_model(window))]

@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, bail};
 use epitome::session::Landing;
 use epitome_proxy::{
-    Answered, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyOptions, RecallSource,
-    RequestObserver, TlsIdentity, Upstreams, WaitObserver, Waiting,
+    Answered, InternalErrors, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyOptions,
+    RecallSource, RequestObserver, TlsIdentity, Upstreams, WaitObserver, Waiting,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -255,6 +255,11 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
         summaries: helpers.summaries,
         compactors: helpers.compactors,
         state: args.store.as_deref().map(kept::state).transpose()?,
+        internal_errors: if args.fail_closed {
+            InternalErrors::Refuse
+        } else {
+            InternalErrors::Forward
+        },
         outward: Outward::Environment,
         ..usual
     })
