@@ -269,7 +269,8 @@ impl Inbound {
 
     /// The same, with somebody who is told what it says that it is billed.
     pub(crate) fn accounted(self, account: Account) -> Self {
-        Inbound { reply: self.reply.map(|flow| flow.accounted(account)), ..self }
+        let read = if self.reply.body().is_read() { self } else { self.telling(Box::new(drop)) };
+        Inbound { reply: read.reply.map(|flow| flow.accounted(account)), ..read }
     }
 
     /// A reply of which nobody asks how it opens.

@@ -152,6 +152,11 @@ impl Flow {
         Flow { usage: Some(Box::new(usage)), ..self }
     }
 
+    /// Whether somebody reads what passes.
+    pub(crate) fn is_read(&self) -> bool {
+        self.usage.is_some()
+    }
+
     /// The same, with somebody who is told what it says that it is billed, if it is read at all.
     pub(crate) fn accounted(mut self, account: Account) -> Self {
         if let Some(usage) = &mut self.usage {

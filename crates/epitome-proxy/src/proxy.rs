@@ -249,6 +249,13 @@ impl Proxy {
                     entered.looked_at(format, before, after);
                 })
             });
+            let billing = entered.clone();
+            let answer = match billing {
+                Some(entered) => {
+                    answer.map(|it| it.accounted(Box::new(move |billed| entered.billed(billed))))
+                }
+                None => answer,
+            };
             let follow = offer.zip(again).zip(own.body());
             let answer = match (answer, follow) {
                 (Ok(reply), Some((((recall, owner), head), bytes))) => {
@@ -257,7 +264,8 @@ impl Proxy {
                         let _ = looking.await;
                     }
                     let prompted = Prompted { bytes, decoded: None, ..asked };
-                    let followed = Followed { client: bare, head, prompted, recall, owner };
+                    let followed =
+                        Followed { client: bare, head, prompted, recall, owner, entered };
                     recalling(reply, followed).await
                 }
                 (answer, _) => answer,
@@ -267,8 +275,7 @@ impl Proxy {
                 refused => refused,
             };
             drop(share);
-            let Some(entered) = entered else { return answer };
-            answer.map(|it| it.accounted(Box::new(move |billed| entered.billed(billed))))
+            answer
         }));
         tokio::select! {
             biased;

@@ -224,6 +224,15 @@ impl Entered {
         }
     }
 
+    /// What it bills for a further round, which answers what the model recalled.
+    pub(crate) fn billed_recall(&self, billed: Billed) {
+        let mut book = self.ledger.book();
+        if let Some(conversation) = book.conversations.get_mut(&self.of) {
+            let model = conversation.model.clone();
+            conversation.money.add_recall(&model, &billed);
+        }
+    }
+
     /// What the compaction did that the request is the first to show; takes a while.
     pub(crate) fn looked_at(&self, format: Format, before: &str, after: &str) {
         let Some(number) = self.shows.filter(|_| before.len().max(after.len()) <= LONGEST) else {
