@@ -29,13 +29,16 @@ struct CallState {
     sent: Option<(SessionId, Stats)>,
     /// What went to the upstream last.
     body: Option<Bytes>,
+    /// Why it goes out as it came, where an error is why.
+    failed: Option<String>,
     /// Since when the proxy itself has been at work; `None` while the upstream is.
     at_work: Option<Instant>,
 }
 
 impl Call {
     pub(crate) fn begun() -> Arc<Self> {
-        let state = CallState { sent: None, body: None, at_work: Some(Instant::now()) };
+        let state =
+            CallState { sent: None, body: None, failed: None, at_work: Some(Instant::now()) };
         Arc::new(Call { state: Mutex::new(state) })
     }
 
@@ -78,11 +81,29 @@ impl Call {
 
 /// Takes what the engine tells of the call that this task answers.
 pub(crate) fn hear(event: &Event) {
-    if let Event::Sent { session, stats, .. } = event {
-        let sent = (*session, stats.clone());
-        // Calls that nobody answers here have no place for it.
-        let _elsewhere = CALL.try_with(|call| call.state().sent = Some(sent));
-    }
+    // Calls that nobody answers here have no place for it.
+    let _elsewhere = CALL.try_with(|call| {
+        let mut state = call.state();
+        match event {
+            Event::Sent { session, stats, is_untouched, .. } => {
+                state.sent = Some((*session, stats.clone()));
+                state.failed.take_if(|_| !is_untouched);
+            }
+            Event::Uncompacted { why, .. } => state.failed = Some(why.clone()),
+            Event::Panicked { what } => state.failed = Some(what.clone()),
+            _ => {}
+        }
+    });
+}
+
+/// Why the call that this task answers goes out as it came, where an error is why; told once.
+pub(crate) fn failed() -> Option<String> {
+    CALL.try_with(|call| call.state().failed.take()).ok().flatten()
+}
+
+/// The conversation of the call that this task answers.
+pub(crate) fn session() -> Option<SessionId> {
+    CALL.try_with(|call| Some(call.state().sent.as_ref()?.0)).ok().flatten()
 }
 
 /// What the upstream does with `body`, for the call that this task answers.

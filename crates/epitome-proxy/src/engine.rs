@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::count::counter;
-use epitome::session::{AtLimit, ChainKey, SessionOptions};
+use epitome::session::{AtLimit, ChainKey, Initiative, SessionOptions};
 use epitome::trigger::Trigger;
 use epitome::{Compactor, Format, Options};
 use epitome_tower::{Compacting, CompactionLayer, LayerError, WithCompaction as _};
@@ -21,7 +21,7 @@ use crate::exchange::Asking;
 use crate::kept::Connector;
 use crate::ledger::Ledger;
 use crate::meters::Meters;
-use crate::options::{ProxyError, ProxyLimits, ProxyOptions, draw_secret};
+use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions, draw_secret};
 use crate::upstream::{Upstream, api};
 use crate::when::{ByModel, Early, check, set_for};
 
@@ -59,10 +59,17 @@ impl Engines {
         ledger: Option<&Arc<Ledger>>,
     ) -> Result<Self, ProxyError> {
         check(options)?;
-        let bare = asking(options)?;
+        let agreeing = ledger.filter(|_| options.mode == ProxyMode::Ask).cloned();
+        let bare = Asking { agreeing, ..asking(options)? };
         let secret = options.state.as_ref().map_or_else(draw_secret, |state| state.secret);
         let key = blake3::derive_key("epitome proxy: tenants", &secret);
         let chains = chain_key(&blake3::derive_key("epitome proxy: conversations", &secret));
+        let (initiative, at_limit) = match options.mode {
+            // What somebody agreed to is worth the wait for whoever is asked.
+            ProxyMode::Ask => (Initiative::OnDemand, AtLimit::Wait),
+            // Nobody waits for whoever is asked: what isn't there in time is made by code.
+            ProxyMode::Auto | ProxyMode::Off => (Initiative::Automatic, AtLimit::Extractive),
+        };
         let mut each = Vec::new();
         for (format, name) in FORMATS {
             let counter = counter(name).expect("it is one of ours");
@@ -75,9 +82,9 @@ impl Engines {
             let trigger = Arc::new(ByModel::of(options)?);
             let early: Arc<dyn Trigger> = Arc::new(Early(Arc::clone(&trigger)));
             let sessions = SessionOptions {
-                // Nobody waits for whoever is asked: what isn't there in time is made by code.
                 soft: asks.then_some(early),
-                at_limit: AtLimit::Extractive,
+                initiative,
+                at_limit,
                 landing: options.landing,
                 most_known: MOST_KNOWN / FORMATS.len(),
                 ..SessionOptions::new(trigger, chains)
@@ -105,6 +112,16 @@ impl Engines {
             each.push(Engine { format, layer, client });
         }
         Ok(Engines { each, bare, key })
+    }
+
+    /// The short names of their APIs.
+    pub(crate) fn apis(&self) -> impl Iterator<Item = &'static str> {
+        self.each.iter().map(|engine| api(engine.format))
+    }
+
+    /// What looks at an API's conversations, by its short name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Engine> {
+        self.each.iter().find(|engine| api(engine.format) == name)
     }
 
     pub(crate) fn of(&self, format: Format) -> Option<&Engine> {
@@ -166,5 +183,11 @@ fn asking(options: &ProxyOptions) -> Result<Asking, ProxyError> {
         .timer(TokioTimer::new())
         .build(connector);
     let ProxyLimits { patience, opening, .. } = options.limits;
-    Ok(Asking { client, patience, opening })
+    Ok(Asking {
+        client,
+        patience,
+        opening,
+        internal_errors: options.internal_errors,
+        agreeing: None,
+    })
 }

@@ -21,13 +21,17 @@ use serde::Deserialize;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::call::upstream;
+use crate::call::{failed, upstream};
 use crate::encoding::Encoding;
 use crate::flow::{Collected, Flow, FlowError, Weave};
 use crate::guard::strip;
 use crate::kept::{Connector, Gone};
+use crate::ledger::Ledger;
 use crate::native::Insert;
+use crate::notice::Notice;
 use crate::opening::Opening;
+use crate::options::InternalErrors;
+use crate::upstream::api;
 use crate::usage::{Account, Usage};
 
 /// A request on its way to an upstream, whose address it has.
@@ -151,12 +155,14 @@ pub(crate) struct Inbound {
     opening: Duration,
     /// Whether a whole reply may say that it ended where the window did.
     may_be_cut: bool,
+    /// What a client is told besides where its prompt is refused as too long.
+    notice: Option<Notice>,
 }
 
 impl From<Response<Flow>> for Inbound {
     /// A reply that nothing has to be learnt of.
     fn from(reply: Response<Flow>) -> Self {
-        Inbound { reply, opening: Duration::ZERO, may_be_cut: false }
+        Inbound { reply, opening: Duration::ZERO, may_be_cut: false, notice: None }
     }
 }
 
@@ -185,7 +191,7 @@ impl Reply for Inbound {
         if !(is_refusal || status.is_success()) {
             return (self, Read::Nothing);
         }
-        let (head, flow) = self.reply.into_parts();
+        let (mut head, flow) = self.reply.into_parts();
         let mut left = longest;
         let room = |bytes: usize| {
             let fits = bytes <= left;
@@ -197,8 +203,18 @@ impl Reply for Inbound {
                 let plain = Encoding::of(&head.headers)
                     .and_then(|encoding| encoding.decode(&bytes, longest));
                 let plain = plain.ok().and_then(|plain| String::from_utf8(plain).ok());
-                let read = plain.map_or(Read::Nothing, |plain| Read::of(status.as_u16(), &plain));
-                (Flow::from(bytes), read)
+                let read = plain.as_deref().map(|plain| Read::of(status.as_u16(), plain));
+                let read = read.unwrap_or(Read::Nothing);
+                let notice = self.notice.as_ref().zip(plain).filter(|_| is_refusal);
+                let notice = notice.filter(|_| matches!(read, Read::TooLong(_)));
+                match notice.and_then(|(notice, plain)| notice.in_error(&plain)) {
+                    Some(told) => {
+                        head.headers.remove(CONTENT_ENCODING);
+                        head.headers.insert(CONTENT_LENGTH, HeaderValue::from(told.len()));
+                        (Flow::from(Bytes::from(told)), read)
+                    }
+                    None => (Flow::from(bytes), read),
+                }
             }
             Collected::Long(flow) | Collected::Broken(flow) => (flow, Read::Nothing),
         };
@@ -253,12 +269,13 @@ impl Inbound {
 
     /// The same, with somebody who is told what it says that it is billed.
     pub(crate) fn accounted(self, account: Account) -> Self {
-        Inbound { reply: self.reply.map(|flow| flow.accounted(account)), ..self }
+        let read = if self.reply.body().is_read() { self } else { self.telling(Box::new(drop)) };
+        Inbound { reply: read.reply.map(|flow| flow.accounted(account)), ..read }
     }
 
     /// A reply of which nobody asks how it opens.
     pub(crate) fn new(reply: Response<Flow>) -> Self {
-        Inbound { reply, opening: Duration::ZERO, may_be_cut: false }
+        Inbound::from(reply)
     }
 
     /// The same, once its stream has said whether the prompt is too long.
@@ -271,13 +288,17 @@ impl Inbound {
         if !is_read {
             return (self, Read::Nothing);
         }
-        let (head, flow) = self.reply.into_parts();
+        let (mut head, flow) = self.reply.into_parts();
         let mut said = Opening::Open;
         let hears = |seen: &[u8]| {
             said = Opening::of(seen);
             said != Opening::Open
         };
-        let flow = flow.opened(self.opening, hears).await;
+        let mut flow = flow.opened(self.opening, hears).await;
+        if let (Opening::TooLong(_), Some(notice)) = (&said, &self.notice) {
+            flow.turn_ahead(|events| notice.in_events(events));
+            head.headers.remove(CONTENT_LENGTH);
+        }
         let read = match said {
             Opening::TooLong(overflow) => Read::TooLong(overflow),
             Opening::Open | Opening::Over => Read::Nothing,
@@ -295,6 +316,9 @@ pub(crate) enum NoReply {
     /// It doesn't begin to answer.
     #[error("no answer within {} s", .0.as_secs())]
     Late(Duration),
+    /// It isn't asked, because of an error inside the proxy.
+    #[error("{0}")]
+    Internal(String),
     /// It speaks another protocol from here on, for which nobody asked.
     #[error("it switches protocols, and wasn't asked to")]
     Switched,
@@ -344,6 +368,10 @@ pub(crate) struct Asking {
     pub(crate) patience: Duration,
     /// The most that the opening of a stream is held back.
     pub(crate) opening: Duration,
+    /// What becomes of a request that an error inside the proxy would send as it came.
+    pub(crate) internal_errors: InternalErrors,
+    /// Where compactions wait for agreement, what is known of conversations.
+    pub(crate) agreeing: Option<Arc<Ledger>>,
 }
 
 /// How often a request is sent that no upstream can have read.
@@ -388,10 +416,17 @@ impl Service<Outbound> for Asking {
     fn call(&mut self, Outbound { mut head, load }: Outbound) -> Self::Future {
         head.version = Version::HTTP_11;
         let patience = self.patience;
+        let is_closed = self.internal_errors == InternalErrors::Refuse;
+        if let Some(what) = failed().filter(|_| is_closed && matches!(load, Load::Seen(_))) {
+            return Box::pin(std::future::ready(Err(NoReply::Internal(what))));
+        }
+        let mut notice = None;
         let (opening, body, may_be_cut) = match &load {
             Load::Unseen(_) => (Duration::ZERO, None, false),
             Load::Seen(prompted) => {
                 let may_be_cut = prompted.format == Format::Anthropic;
+                let api = api(prompted.format);
+                notice = self.agreeing.clone().map(|ledger| Notice { ledger, api });
                 (self.opening, Some(prompted.bytes.clone()), may_be_cut)
             }
         };
@@ -406,7 +441,7 @@ impl Service<Outbound> for Asking {
             head.version = Version::HTTP_11;
             strip(&mut head.headers);
             let reply = Response::from_parts(head, Flow::new(incoming, patience));
-            Ok(Inbound { reply, opening, may_be_cut })
+            Ok(Inbound { reply, opening, may_be_cut, notice })
         })
     }
 }

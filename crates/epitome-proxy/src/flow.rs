@@ -152,6 +152,11 @@ impl Flow {
         Flow { usage: Some(Box::new(usage)), ..self }
     }
 
+    /// Whether somebody reads what passes.
+    pub(crate) fn is_read(&self) -> bool {
+        self.usage.is_some()
+    }
+
     /// The same, with somebody who is told what it says that it is billed, if it is read at all.
     pub(crate) fn accounted(mut self, account: Account) -> Self {
         if let Some(usage) = &mut self.usage {
@@ -246,6 +251,15 @@ impl Flow {
         }
         read.append(&mut self.ahead);
         Flow { ahead: read, ..self }
+    }
+
+    /// Turns what was read ahead into something else, unless that is nothing.
+    pub(crate) fn turn_ahead(&mut self, turn: impl FnOnce(&[u8]) -> Option<Bytes>) {
+        let data = self.ahead.iter().filter_map(Frame::data_ref);
+        let read: Vec<u8> = data.flat_map(|data| data.iter().copied()).collect();
+        let Some(turned) = turn(&read) else { return };
+        self.ahead.retain(|frame| !frame.is_data());
+        self.ahead.push_front(Frame::data(turned));
     }
 
     /// Why it breaks behind what was read ahead.

@@ -21,7 +21,8 @@ pub(crate) fn admit(
     let is_embedded =
         |value: &HeaderValue| matches!(value.as_bytes(), b"cross-site" | b"same-site");
     let is_of_page = headers.get_all("sec-fetch-site").iter().any(is_embedded);
-    if headers.contains_key(ORIGIN) || is_of_page {
+    let is_foreign = headers.contains_key(ORIGIN) && !is_own_page(method, uri, headers);
+    if is_foreign || is_of_page {
         return Err(Refusal::new(StatusCode::FORBIDDEN, "origin", "web pages are not served"));
     }
     // Where it listens for others, their names for it aren't known.
@@ -50,6 +51,17 @@ pub(crate) fn admit(
         return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", what));
     }
     Ok(())
+}
+
+/// Whether a page of the proxy's own sends it, of which the dashboard has forms.
+fn is_own_page(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = host.or(uri.authority().map(Authority::as_str));
+    let mut origins = headers.get_all(ORIGIN).iter();
+    let origin = origins.next().and_then(|origin| origin.to_str().ok());
+    let from = origin.and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
+    let is_form = *method == Method::POST && uri.path().starts_with("/ui/");
+    is_form && origins.next().is_none() && from.is_some() && from == host
 }
 
 /// Whether each name that a request gives its server is one of this machine alone.

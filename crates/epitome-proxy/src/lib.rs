@@ -20,6 +20,7 @@
 mod activity;
 mod billed;
 mod call;
+mod consent;
 mod credential;
 mod encoding;
 mod engine;
@@ -31,9 +32,11 @@ mod kept;
 mod ledger;
 mod listening;
 mod log;
+mod looking;
 mod management;
 mod meters;
 mod native;
+mod notice;
 mod offer;
 mod opening;
 mod options;
@@ -53,11 +56,11 @@ mod when;
 
 pub use epitome_tower::{Conversations, KeptConversation};
 pub use listening::{Listening, TlsIdentity};
-pub use log::{Answered, RequestObserver};
+pub use log::{Answered, RequestObserver, WaitObserver, Waiting};
 pub use management::ManagementToken;
 pub use options::{
-    Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState, RecallSource,
-    draw_secret,
+    InternalErrors, Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState,
+    RecallSource, draw_secret,
 };
 pub use proxy::Proxy;
 pub use upstream::{Provider, Upstream, UpstreamError, Upstreams};

@@ -1,4 +1,4 @@
-//! What is told of each request, for logs: figures, never content or credentials.
+//! What is told of requests and conversations, for logs: figures, never content or credentials.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,5 +34,38 @@ impl RequestObserver {
 impl fmt::Debug for RequestObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RequestObserver")
+    }
+}
+
+/// A conversation of which a compaction is due, and waits until somebody agrees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Waiting {
+    /// Its API: `messages`, `chat`, `responses`, `gemini`, `interactions`.
+    pub api: &'static str,
+    /// Its name at `/ui`, where anybody with the management token may agree.
+    pub conversation: String,
+    /// Why a compaction is due, in words.
+    pub why: String,
+}
+
+/// Somebody who is told of each conversation that begins to wait, from inside a call.
+#[derive(Clone)]
+pub struct WaitObserver(Arc<dyn Fn(&Waiting) + Send + Sync>);
+
+impl WaitObserver {
+    /// Calls `observe` once for each compaction that waits.
+    pub fn new(observe: impl Fn(&Waiting) + Send + Sync + 'static) -> Self {
+        WaitObserver(Arc::new(observe))
+    }
+
+    pub(crate) fn tell(&self, waiting: &Waiting) {
+        (self.0)(waiting);
+    }
+}
+
+impl fmt::Debug for WaitObserver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WaitObserver")
     }
 }

@@ -8,6 +8,7 @@ use http::StatusCode;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 type Label = (&'static str, &'static str);
@@ -28,6 +29,9 @@ pub(crate) struct Meters {
     breaks: Counts<2>,
     expected: Counts<1>,
     read: Counts<1>,
+    waiting: Family<[Label; 1], Gauge>,
+    /// Calls that were forwarded without a look, of all APIs.
+    all_passed: Counter,
 }
 
 impl Meters {
@@ -89,6 +93,11 @@ impl Meters {
             "Tokens of the same prompts that the provider reports to have read from its cache",
             meters.read.clone(),
         );
+        registry.register(
+            "waiting",
+            "Conversations of which a compaction is due, and waits until somebody agrees at /ui",
+            meters.waiting.clone(),
+        );
         meters
     }
 
@@ -111,6 +120,22 @@ impl Meters {
 
     pub(crate) fn passed(&self, api: &'static str, reason: &'static str) {
         self.passed.get_or_create(&[("api", api), ("reason", reason)]).inc();
+        self.all_passed.inc();
+    }
+
+    /// Calls that were forwarded without a look at their conversation.
+    pub(crate) fn all_passed(&self) -> u64 {
+        self.all_passed.get()
+    }
+
+    /// So many conversations of these APIs wait: an API for each.
+    pub(crate) fn wait(&self, apis: impl Iterator<Item = &'static str>, waiting: &[&'static str]) {
+        for api in apis {
+            let count = waiting.iter().filter(|one| **one == api).count();
+            self.waiting
+                .get_or_create(&[("api", api)])
+                .set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
     }
 
     /// A prompt went out; one that is made smaller and sent once more counts as that.

@@ -11,7 +11,7 @@ use epitome::summarize::Summaries;
 use epitome::trigger::{TriggerError, When};
 use epitome_tower::{Conversations, random_key};
 
-use crate::log::RequestObserver;
+use crate::log::{RequestObserver, WaitObserver};
 use crate::management::ManagementToken;
 use crate::upstream::Upstreams;
 
@@ -42,12 +42,16 @@ pub struct ProxyOptions {
     pub state: Option<ProxyState>,
     /// What opens the dashboard at `/ui`; without it there is none, and nothing is kept for it.
     pub management: Option<ManagementToken>,
+    /// What becomes of a request that an error inside the proxy would send as it came.
+    pub internal_errors: InternalErrors,
     /// From what agents may recall, at `/mcp`, what was hidden of their conversations.
     pub recall: RecallSource,
     /// How upstreams are reached.
     pub outward: Outward,
     /// Who is told of each request.
     pub observer: Option<RequestObserver>,
+    /// Who is told of each conversation that begins to wait for agreement.
+    pub wait_observer: Option<WaitObserver>,
     /// What it puts up with.
     pub limits: ProxyLimits,
 }
@@ -58,8 +62,20 @@ pub enum ProxyMode {
     /// They are kept inside the window.
     #[default]
     Auto,
+    /// The same, once somebody has agreed to it at `/ui`: until then all passes as it came.
+    Ask,
     /// All passes byte for byte.
     Off,
+}
+
+/// What becomes of a request that an error inside the proxy would send as it came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InternalErrors {
+    /// It is sent as it came.
+    #[default]
+    Forward,
+    /// It is answered with the error, in its provider's shape.
+    Refuse,
 }
 
 /// What proxies share that know the same conversations, one after the other or at the same time.
@@ -124,9 +140,11 @@ impl Default for ProxyOptions {
             compactors: Compactors::default(),
             state: None,
             management: None,
+            internal_errors: InternalErrors::Forward,
             recall: RecallSource::None,
             outward: Outward::Direct,
             observer: None,
+            wait_observer: None,
             limits: ProxyLimits::default(),
         }
     }
@@ -208,6 +226,11 @@ pub enum ProxyError {
         /// For which model, if for one.
         of: String,
     },
+    /// Compactions wait for agreement, and there is no dashboard where anybody could agree.
+    #[error(
+        "--mode ask: nobody can agree to a compaction where there is no dashboard; `epitome serve` has one"
+    )]
+    NobodyAgrees,
     /// A name of a model that can't be one.
     #[error("`{0}`: a `*` stands at the end of a model's name alone, for all that begin so")]
     ModelName(String),

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use epitome::Format;
 use epitome_server::PATH;
 use epitome_tower::{Carrier as _, Route};
-use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -16,21 +16,22 @@ use tokio::sync::Semaphore;
 
 use crate::call::Call;
 use crate::credential::credentials;
-use crate::encoding::{Encoding, Undecoded};
-use crate::engine::{Engine, Engines};
+use crate::engine::Engines;
 use crate::exchange::{Inbound, Load, Outbound, Prompted};
-use crate::flow::{Collected, Flow};
+use crate::flow::Flow;
 use crate::guard::{admit, strip};
 use crate::ledger::Ledger;
 use crate::log::{Answered, RequestObserver};
 use crate::meters::Meters;
 use crate::native::{Insert, Native, Purpose};
 use crate::offer::{Followed, Woven, offered, whole};
-use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions, RecallSource};
+use crate::options::{
+    InternalErrors, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, RecallSource,
+};
 use crate::recall::Recall;
 use crate::refusal::Refusal;
 use crate::room::{Room, Share};
-use crate::sending::{send, unfinished};
+use crate::sending::{aside, send};
 use crate::stall::{begun, events, is_streamed};
 use crate::turned::Turned;
 use crate::ui::Dashboard;
@@ -38,22 +39,23 @@ use crate::upstream::{Upstreams, Wanted, api, provider};
 
 /// Stands between agents and the providers of their models.
 pub struct Proxy {
-    engines: Engines,
+    pub(crate) engines: Engines,
     upstreams: Upstreams,
     pub(crate) limits: ProxyLimits,
-    meters: Arc<Meters>,
-    dashboard: Option<Dashboard>,
+    pub(crate) meters: Arc<Meters>,
+    pub(crate) dashboard: Option<Dashboard>,
     /// What is known of conversations for the dashboard and for recalls.
-    ledger: Option<Arc<Ledger>>,
+    pub(crate) ledger: Option<Arc<Ledger>>,
     recall: Option<Arc<Recall>>,
     /// Whether models are offered it.
     offers: bool,
     observer: Option<RequestObserver>,
-    room: Room,
+    pub(crate) room: Room,
     /// What is unpacked at the same time: how large it becomes isn't known before.
-    unpacking: Semaphore,
+    pub(crate) unpacking: Semaphore,
     native: Arc<Native>,
-    mode: ProxyMode,
+    pub(crate) mode: ProxyMode,
+    pub(crate) internal_errors: InternalErrors,
 }
 
 /// Bodies that are unpacked at the same time.
@@ -68,11 +70,16 @@ impl Proxy {
             RecallSource::Memory | RecallSource::Offered => Some(Arc::<Recall>::default()),
         };
         let is_kept = options.management.is_some() || recall.is_some();
-        let ledger = is_kept.then(Ledger::new);
+        if options.mode == ProxyMode::Ask && options.management.is_none() {
+            return Err(ProxyError::NobodyAgrees);
+        }
+        let ledger = is_kept.then(|| Ledger::new(options.mode, options.wait_observer.clone()));
         let dashboard = options.management.clone().zip(ledger.clone());
         Ok(Proxy {
             engines: Engines::new(options, &meters, ledger.as_ref())?,
-            dashboard: dashboard.map(|(token, ledger)| Dashboard::new(token, ledger)),
+            dashboard: dashboard.map(|(token, ledger)| {
+                Dashboard::new(token, ledger, options.mode, Arc::clone(&meters))
+            }),
             ledger,
             recall,
             offers: options.recall == RecallSource::Offered,
@@ -83,6 +90,7 @@ impl Proxy {
             unpacking: Semaphore::new(UNPACKING),
             native: Arc::new(Native::new(options)),
             mode: options.mode,
+            internal_errors: options.internal_errors,
             meters,
         })
     }
@@ -123,6 +131,9 @@ impl Proxy {
         if let Err(refusal) = admit(&head.method, &head.uri, &head.headers, listening) {
             self.meters.ended(name, "denied");
             return refusal.answer(who);
+        }
+        if let Some(answer) = self.agreed(&head).await {
+            return answer;
         }
         if let Some(page) = self.page(&head) {
             return page;
@@ -173,7 +184,8 @@ impl Proxy {
                 reply
             }
             Err(refusal) => {
-                let is_ours = refusal.status.is_server_error();
+                let is_ours = refusal.status.is_server_error()
+                    && refusal.status != StatusCode::INTERNAL_SERVER_ERROR;
                 self.meters.ended(name, if is_ours { "unreachable" } else { "denied" });
                 refusal.answer(who)
             }
@@ -237,6 +249,13 @@ impl Proxy {
                     entered.looked_at(format, before, after);
                 })
             });
+            let billing = entered.clone();
+            let answer = match billing {
+                Some(entered) => {
+                    answer.map(|it| it.accounted(Box::new(move |billed| entered.billed(billed))))
+                }
+                None => answer,
+            };
             let follow = offer.zip(again).zip(own.body());
             let answer = match (answer, follow) {
                 (Ok(reply), Some((((recall, owner), head), bytes))) => {
@@ -245,7 +264,8 @@ impl Proxy {
                         let _ = looking.await;
                     }
                     let prompted = Prompted { bytes, decoded: None, ..asked };
-                    let followed = Followed { client: bare, head, prompted, recall, owner };
+                    let followed =
+                        Followed { client: bare, head, prompted, recall, owner, entered };
                     recalling(reply, followed).await
                 }
                 (answer, _) => answer,
@@ -255,8 +275,7 @@ impl Proxy {
                 refused => refused,
             };
             drop(share);
-            let Some(entered) = entered else { return answer };
-            answer.map(|it| it.accounted(Box::new(move |billed| entered.billed(billed))))
+            answer
         }));
         tokio::select! {
             biased;
@@ -302,7 +321,7 @@ impl Proxy {
         };
         let prompted = prompted.clone();
         let offered = move || offered(prompted.format, prompted.text()?);
-        let offered = tokio::task::spawn_blocking(offered).await.ok().flatten();
+        let offered = aside(self.internal_errors, offered).await?;
         let Some(body) = offered else { return Ok((outbound, None)) };
         if !share.takes(body.len()) {
             let what = "too much is being looked at already";
@@ -348,8 +367,8 @@ impl Proxy {
             && let Some(current) = engine.layer.current(&outbound).await
             && !current.view.is_whole()
         {
-            let shown = tokio::task::spawn_blocking(move || current.shown()).await;
-            if let Ok(shown) = shown {
+            let shown = aside(self.internal_errors, move || Some(current.shown())).await?;
+            if let Some(shown) = shown {
                 let body = Arc::unwrap_or_clone(shown.into_source());
                 outbound = outbound.with_body(body);
             }
@@ -357,84 +376,6 @@ impl Proxy {
         let Outbound { head, load } = outbound;
         let reply = send(&mut self.engines.bare.clone(), head, load).await?;
         Ok(with(reply, insert).await)
-    }
-
-    /// Reads a body that holds a prompt, within bounds; what can't be read is forwarded as it is.
-    async fn look(
-        &self,
-        head: &Parts,
-        flow: Flow,
-        (route, tenant): (Route, Arc<str>),
-    ) -> Result<(Load, Share, Option<&Engine>), Refusal> {
-        let api = api(route.format);
-        let mut share = self.room.share();
-        if self.mode == ProxyMode::Off {
-            self.meters.passed(api, "off");
-            return Ok((Load::Unseen(flow), share, None));
-        }
-        let is_signed = head.headers.get(AUTHORIZATION).is_some_and(|value| {
-            // Amazon's signatures are over the body, too.
-            value.as_bytes().starts_with(b"AWS4-")
-        });
-        if is_signed {
-            self.meters.passed(api, "signed");
-            return Ok((Load::Unseen(flow), share, None));
-        }
-        let (mut left, mut why) = (self.limits.body, "trailers");
-        let room = |bytes: usize| {
-            if bytes > left {
-                why = "large";
-                return false;
-            }
-            left -= bytes;
-            if !share.takes(bytes) {
-                why = "busy";
-                return false;
-            }
-            true
-        };
-        let bytes = match flow.collect(room).await {
-            Collected::Whole(bytes) => bytes,
-            Collected::Long(flow) => {
-                self.meters.passed(api, why);
-                return Ok((Load::Unseen(flow), share, None));
-            }
-            Collected::Broken(flow) => return Err(unfinished(flow.broken())),
-        };
-        let decoded = match self.unpacked(head, &bytes, &mut share).await {
-            Ok(decoded) => decoded,
-            Err(why) => {
-                self.meters.passed(api, why);
-                return Ok((Load::Unseen(Flow::from(bytes)), share, None));
-            }
-        };
-        let Route { format, model } = route;
-        let prompted = Prompted { bytes, decoded, format, model, tenant };
-        Ok((Load::Seen(prompted), share, self.engines.of(format)))
-    }
-
-    /// What is in a compressed body; `None` where it isn't compressed.
-    async fn unpacked(
-        &self,
-        head: &Parts,
-        bytes: &Bytes,
-        share: &mut Share,
-    ) -> Result<Option<Arc<String>>, &'static str> {
-        let encoding = Encoding::of(&head.headers).map_err(|_| "encoding")?;
-        if encoding == Encoding::Identity {
-            return Ok(None);
-        }
-        let _turn = self.unpacking.acquire().await.map_err(|_| "busy")?;
-        let (bytes, most) = (bytes.clone(), self.limits.body);
-        let decoding = tokio::task::spawn_blocking(move || {
-            let plain = encoding.decode(&bytes, most)?;
-            String::from_utf8(plain).map_err(|_| Undecoded::Broken)
-        });
-        let plain = decoding.await.map_err(|_| "encoding")?.map_err(|why| match why {
-            Undecoded::Large => "large",
-            Undecoded::Unknown | Undecoded::Broken => "encoding",
-        })?;
-        if share.takes(plain.len()) { Ok(Some(Arc::new(plain))) } else { Err("busy") }
     }
 
     /// The proxy's own pages.
@@ -449,6 +390,10 @@ impl Proxy {
             "/livez" | "/readyz" => ("text/plain; charset=utf-8", "ok\n".to_owned()),
             "/metrics" => {
                 let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+                let waiting = self.ledger.as_ref().filter(|_| self.mode == ProxyMode::Ask);
+                if let Some(ledger) = waiting {
+                    self.meters.wait(self.engines.apis(), &ledger.waiting());
+                }
                 (kind, self.meters.text())
             }
             _ => return None,

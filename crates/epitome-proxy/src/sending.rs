@@ -6,6 +6,7 @@ use tower_service::Service;
 
 use crate::exchange::{Inbound, Load, NoReply, Outbound};
 use crate::flow::FlowError;
+use crate::options::InternalErrors;
 use crate::refusal::Refusal;
 
 /// Sends a request, and says in the client's words why there is no reply.
@@ -21,6 +22,7 @@ where
         NoReply::Switched => {
             Refusal::new(StatusCode::BAD_GATEWAY, "upstream", format!("{host}: {error}"))
         }
+        NoReply::Internal(what) => internal(what),
         NoReply::Broken(_) if error.of_request().is_some() => unfinished(error.of_request()),
         NoReply::Broken(_) => {
             let what = format!("{host} doesn't answer: {}", error.words());
@@ -37,5 +39,37 @@ pub(crate) fn unfinished(error: Option<&FlowError>) -> Refusal {
             Refusal::new(StatusCode::REQUEST_TIMEOUT, "timeout", what)
         }
         _ => Refusal::new(StatusCode::BAD_REQUEST, "body", "the request breaks off"),
+    }
+}
+
+/// A request that isn't sent as it came, because of an error inside the proxy.
+pub(crate) fn internal(what: &str) -> Refusal {
+    let what = format!("{what}; with --fail-closed nothing is sent as it came then");
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", what)
+}
+
+/// What work on another thread gives. Where it panics that is nothing, or why the request isn't sent.
+pub(crate) async fn aside<T: Send + 'static>(
+    errors: InternalErrors,
+    work: impl FnOnce() -> Option<T> + Send + 'static,
+) -> Result<Option<T>, Refusal> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => Ok(done),
+        Err(_) if errors == InternalErrors::Forward => Ok(None),
+        Err(error) => Err(internal(&format!("the request can't be looked at: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_nothing_or_why_nothing_is_sent() {
+        let fails = || -> Option<()> { panic!("a test") };
+        assert!(matches!(aside(InternalErrors::Forward, fails).await, Ok(None)));
+        let refusal = aside(InternalErrors::Refuse, fails).await.expect_err("it panics");
+        assert_eq!(refusal.status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(matches!(aside(InternalErrors::Refuse, || Some(1)).await, Ok(Some(1))));
     }
 }

@@ -12,6 +12,7 @@ use crate::flow::Flow;
 use crate::native::{Insert, Instead, Native, Purpose, without_betas};
 use crate::refusal::Refusal;
 use crate::room::Share;
+use crate::sending::aside;
 
 /// What becomes of a request.
 pub(crate) enum Turned {
@@ -55,7 +56,7 @@ impl Native {
         }
         let (native, prompted) = (Arc::clone(self), prompted.clone());
         let look = move || native.instead(format, prompted.text()?, purpose, has_native);
-        let instead = tokio::task::spawn_blocking(look).await.ok().flatten();
+        let instead = aside(self.internal_errors, look).await?;
         let (body, insert, what) = match instead {
             None => return as_it_came(outbound),
             Some(Instead::Answer(kind, body)) => {

@@ -44,6 +44,15 @@ pub enum Event {
         is_untouched: bool,
         /// Why it doesn't go on with what was sent before, where it doesn't.
         broke: Option<CacheBreak>,
+        /// Why a compaction is due that wasn't begun: nobody asked for it, or it wouldn't help.
+        due: Option<Cause>,
+    },
+    /// The request that is `Sent` next goes out without a compaction that is due, because that failed.
+    Uncompacted {
+        /// Its conversation.
+        session: SessionId,
+        /// Why it failed.
+        why: String,
     },
     /// The provider told what it read from its cache, and what it had to is known.
     CacheRead {

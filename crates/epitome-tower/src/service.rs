@@ -199,6 +199,9 @@ impl Call {
                 }
             }
         }
+        if let Some(why) = answer.failure.take() {
+            shared.tell(&Event::Uncompacted { session: answer.session, why });
+        }
         Some((call.clone(), call.keep(answer).await, flight))
     }
 
@@ -366,14 +369,14 @@ impl Call {
 
     /// The request as it is to go out.
     fn dress<R: Carrier>(&self, carrier: R, answer: Handling) -> (R, Option<Sent>) {
-        let Handling { session, stats, broke, .. } = answer;
+        let Handling { session, stats, broke, due, .. } = answer;
         let (view, sent) = match answer.send {
             Outgoing::View(view, sent) => (Some(view), Some(sent)),
             Outgoing::AsItCame(sent) => (None, Some(sent)),
             Outgoing::After(_) => (None, None),
         };
         let is_untouched = view.is_none();
-        self.shared.tell(&Event::Sent { session, stats, is_untouched, broke });
+        self.shared.tell(&Event::Sent { session, stats, is_untouched, broke, due });
         match view {
             // Mostly nobody else has it.
             Some(view) => (carrier.with_body(Arc::unwrap_or_clone(view.into_source())), sent),

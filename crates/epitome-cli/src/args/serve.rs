@@ -94,7 +94,8 @@ impl FromStr for ListenAt {
 /// How requests are told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogForm {
-    /// JSON: `time` (seconds since 1970), `api`, `status`, `ms` until the answer began.
+    /// JSON: `time` (seconds since 1970), `api`, `status`, `ms` until the answer began; with --mode ask, of a conversation that
+    /// begins to wait, `time`, `api`, `waiting` (its name at /ui) and `why`.
     Json,
 }
 
@@ -106,9 +107,14 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "[NAME=]URL")]
     pub(crate) upstream: Vec<String>,
 
-    /// `off`: all passes byte for byte.
+    /// `auto`: what gets too large is compacted. `ask`: it waits until you agree at /ui, and passes as it came until then (not with
+    /// `wrap`, which has no /ui). `off`: all passes byte for byte, and is counted.
     #[arg(long, value_name = "MODE", default_value = "auto", value_parser = mode())]
     pub(crate) mode: ProxyMode,
+
+    /// Answer an error where one inside the proxy would send a request as it came.
+    #[arg(long)]
+    pub(crate) fail_closed: bool,
 
     /// The most tokens that every model takes, or one: `200k`, `MODEL=200k`, `claude-*=200k`. Without it each model's own holds,
     /// where it is known, and what its refusals teach (may be repeated).
@@ -158,8 +164,11 @@ fn of_model<T: Clone + Send + Sync + 'static>(
 }
 
 fn mode() -> impl TypedValueParser<Value = ProxyMode> {
-    PossibleValuesParser::new(["auto", "off"])
-        .map(|name| if name == "off" { ProxyMode::Off } else { ProxyMode::Auto })
+    PossibleValuesParser::new(["auto", "ask", "off"]).map(|name| match name.as_str() {
+        "ask" => ProxyMode::Ask,
+        "off" => ProxyMode::Off,
+        _ => ProxyMode::Auto,
+    })
 }
 
 /// A provider that has compactions of its own.

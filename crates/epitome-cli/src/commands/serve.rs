@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, bail};
 use epitome::session::Landing;
 use epitome_proxy::{
-    Answered, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyOptions, RecallSource,
-    RequestObserver, TlsIdentity, Upstreams,
+    Answered, InternalErrors, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyOptions,
+    RecallSource, RequestObserver, TlsIdentity, Upstreams, WaitObserver, Waiting,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -52,7 +52,11 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
         (true, false) => RecallSource::Memory,
         (false, false) => RecallSource::None,
     };
-    let options = ProxyOptions { management, observer, recall, ..options(&args.proxy)? };
+    let is_json = args.log == Some(LogForm::Json) || matches!(report, Report::Json);
+    let told = if is_json { log_waiting } else { tell_waiting };
+    let wait_observer = Some(WaitObserver::new(told));
+    let options =
+        ProxyOptions { management, observer, wait_observer, recall, ..options(&args.proxy)? };
     let (proxy, socket, at) = match &args.listen {
         ListenAt::Address(at) => {
             let (proxy, listener, at) = listening(&options, *at)?;
@@ -153,11 +157,31 @@ fn identity(args: &ServeArgs) -> Result<Option<TlsIdentity>> {
     })?))
 }
 
+/// Seconds since 1970.
+fn now() -> f64 {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    (time * 1e3).round() / 1e3
+}
+
+/// A line for a conversation that begins to wait.
+fn log_waiting(waiting: &Waiting) {
+    let Waiting { api, conversation, why, .. } = waiting;
+    let told = json!({"time": now(), "api": api, "waiting": conversation, "why": why});
+    output::note(&told.to_string());
+}
+
+/// The same in words.
+fn tell_waiting(waiting: &Waiting) {
+    let Waiting { api, conversation, why, .. } = waiting;
+    output::tell(&format!(
+        "conversation {conversation} ({api}) waits for you: {why}; agree at /ui/{conversation}"
+    ));
+}
+
 /// A line for a request.
 fn log(answered: &Answered) {
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     let told = json!({
-        "time": (time * 1e3).round() / 1e3, "api": answered.api, "status": answered.status,
+        "time": now(), "api": answered.api, "status": answered.status,
         "ms": (answered.took.as_secs_f64() * 1e6).round() / 1e3,
     });
     output::note(&told.to_string());
@@ -231,6 +255,11 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
         summaries: helpers.summaries,
         compactors: helpers.compactors,
         state: args.store.as_deref().map(kept::state).transpose()?,
+        internal_errors: if args.fail_closed {
+            InternalErrors::Refuse
+        } else {
+            InternalErrors::Forward
+        },
         outward: Outward::Environment,
         ..usual
     })

@@ -44,6 +44,19 @@ pub(crate) struct Conversation {
     pub(crate) kept_out: u64,
     pub(crate) money: Reckoning,
     last_before: u64,
+    pub(crate) agreement: Agreement,
+}
+
+/// How far it is with the next compaction, where these wait until somebody agrees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    /// None is due.
+    #[default]
+    NotNeeded,
+    /// One is due: why.
+    Awaited(String),
+    /// The next request is compacted.
+    Given,
 }
 
 /// A prompt that went out.
@@ -128,6 +141,23 @@ impl Conversation {
             kept_out: 0,
             money: Reckoning::default(),
             last_before: 0,
+            agreement: Agreement::NotNeeded,
+        }
+    }
+
+    /// A compaction is due, or isn't; whether it begins to wait.
+    pub(super) fn is_due(&mut self, why: Option<String>) -> bool {
+        match (&self.agreement, why) {
+            (Agreement::Given, _) => false,
+            (_, None) => {
+                self.agreement = Agreement::NotNeeded;
+                false
+            }
+            (was, Some(why)) => {
+                let begins = *was == Agreement::NotNeeded;
+                self.agreement = Agreement::Awaited(why);
+                begins
+            }
         }
     }
 
@@ -195,6 +225,7 @@ impl Conversation {
             Committed::Overtaken => "overtaken",
             Committed::Failed => "failed",
         };
+        self.agreement = Agreement::NotNeeded;
         let is_adopted = result == "adopted";
         self.adopted += u64::from(is_adopted);
         self.given_up += u64::from(!is_adopted);

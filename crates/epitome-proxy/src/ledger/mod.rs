@@ -14,8 +14,11 @@ use epitome::model::Billed;
 use epitome::session::SessionId;
 use epitome_tower::{Event, random_key};
 
+use crate::log::{WaitObserver, Waiting};
+use crate::options::ProxyMode;
+
 pub(crate) use content::{Kind, Stretch};
-pub(crate) use conversation::{Conversation, Done, Point};
+pub(crate) use conversation::{Agreement, Conversation, Done, Point};
 pub(crate) use money::Reckoning;
 
 /// Conversations that are kept: those that were asked last.
@@ -27,13 +30,16 @@ const TEXTS: usize = 16 << 20;
 /// The longest text that is kept.
 const LONGEST: usize = 8 << 20;
 
-type Key = (&'static str, SessionId);
+/// A conversation of an API.
+pub(crate) type Key = (&'static str, SessionId);
 
 /// The newest conversations.
 pub(crate) struct Ledger {
     book: Mutex<Book>,
     /// Of the names of conversations, so that they tell nothing of other runs.
     key: u64,
+    mode: ProxyMode,
+    wait_observer: Option<WaitObserver>,
 }
 
 #[derive(Default)]
@@ -60,8 +66,8 @@ pub(crate) struct Entered {
 }
 
 impl Ledger {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Ledger { book: Mutex::default(), key: random_key().0[0] })
+    pub(crate) fn new(mode: ProxyMode, wait_observer: Option<WaitObserver>) -> Arc<Self> {
+        Arc::new(Ledger { book: Mutex::default(), key: random_key().0[0], mode, wait_observer })
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -74,9 +80,42 @@ impl Ledger {
             Event::Compacted { session, cause, receipt, committed } => {
                 self.book().of((api, *session)).compacted(cause, receipt, committed);
             }
-            Event::TooLong { session } => self.book().of((api, *session)).overflows += 1,
+            Event::Sent { session, due, .. } if self.mode == ProxyMode::Ask => {
+                self.due((api, *session), due.as_ref().map(ToString::to_string));
+            }
+            Event::TooLong { session } => {
+                self.book().of((api, *session)).overflows += 1;
+                if self.mode == ProxyMode::Ask {
+                    let why = "the provider refused its prompt as too long";
+                    self.due((api, *session), Some(why.to_owned()));
+                }
+            }
             _ => {}
         }
+    }
+
+    /// A compaction is due and waits, or isn't due any more.
+    fn due(&self, of: Key, why: Option<String>) {
+        let waiting = why.clone();
+        let begins = self.book().of(of).is_due(why);
+        if let (true, Some(why), Some(observer)) = (begins, waiting, &self.wait_observer) {
+            observer.tell(&Waiting { api: of.0, conversation: self.name(&of), why });
+        }
+    }
+
+    /// Somebody agrees to the next compaction of a conversation: which one it is, if it is known.
+    pub(crate) fn agree(&self, name: &str) -> Option<Key> {
+        let mut book = self.book();
+        let (key, it) = book.conversations.iter_mut().find(|(key, _)| self.name(key) == name)?;
+        it.agreement = Agreement::Given;
+        Some(*key)
+    }
+
+    /// Conversations of each API that wait until somebody agrees.
+    pub(crate) fn waiting(&self) -> Vec<&'static str> {
+        let book = self.book();
+        let waits = |it: &&Conversation| matches!(it.agreement, Agreement::Awaited(_));
+        book.conversations.values().filter(waits).map(|it| it.api).collect()
     }
 
     /// A request went out.
@@ -99,7 +138,7 @@ impl Ledger {
     }
 
     /// A short name, which says nothing of what it names.
-    fn name(&self, (api, session): &Key) -> String {
+    pub(crate) fn name(&self, (api, session): &Key) -> String {
         let named = format!("{} {api} {session:?}", self.key);
         blake3::hash(named.as_bytes()).to_hex()[..8].to_owned()
     }
@@ -129,6 +168,12 @@ impl Ledger {
         let [before, after] = packed
             .map(|it| zstd::decode_all(&it[..]).ok().and_then(|it| String::from_utf8(it).ok()));
         content::stretches(format, [&before?, &after?])
+    }
+}
+
+impl std::fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ledger").field("mode", &self.mode).finish_non_exhaustive()
     }
 }
 
@@ -176,6 +221,15 @@ impl Entered {
         let mut book = self.ledger.book();
         if let Some(conversation) = book.conversations.get_mut(&self.of) {
             conversation.billed(&self.point, billed);
+        }
+    }
+
+    /// What it bills for a further round, which answers what the model recalled.
+    pub(crate) fn billed_recall(&self, billed: Billed) {
+        let mut book = self.ledger.book();
+        if let Some(conversation) = book.conversations.get_mut(&self.of) {
+            let model = conversation.model.clone();
+            conversation.money.add_recall(&model, &billed);
         }
     }
 

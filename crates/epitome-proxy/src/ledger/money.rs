@@ -47,6 +47,15 @@ impl Reckoning {
         self.without += if prompt.before == prompt.after { paid } else { without };
     }
 
+    /// Adds a round in which the model recalled: uncompacted there would have been none.
+    pub(crate) fn add_recall(&mut self, model: &str, billed: &Billed) {
+        let priced = Registry::built_in().get(model).and_then(|model| paid(model, billed));
+        let Some((paid, writes)) = priced else { return };
+        self.measured += 1;
+        self.paid += paid;
+        self.writes += writes;
+    }
+
     pub(crate) fn add_all(&mut self, other: &Reckoning) {
         self.measured += other.measured;
         self.paid += other.paid;

@@ -19,7 +19,7 @@ use serde_json::Value;
 pub(crate) use insert::Insert;
 use members::{Members, Raws, list_of};
 
-use crate::options::ProxyOptions;
+use crate::options::{InternalErrors, ProxyOptions};
 use crate::when::set_for;
 
 /// What a request asks for.
@@ -68,6 +68,7 @@ pub(crate) struct Native {
     windows: Vec<(String, u64)>,
     /// The most bytes of a conversation.
     most: usize,
+    pub(crate) internal_errors: InternalErrors,
 }
 
 /// How the names begin that a body has which concerns this; of a name in a text the quote is escaped.
@@ -97,6 +98,7 @@ impl Native {
             window: options.window,
             windows: options.windows.clone(),
             most: options.limits.body,
+            internal_errors: options.internal_errors,
         }
     }
 

@@ -13,6 +13,7 @@ use super::voice::Voice;
 use super::{MOST_ROUNDS, answered, list_name, voice};
 use crate::exchange::{Asking, Inbound, Load, Prompted};
 use crate::flow::{Collected, Flow, Onward, Weave};
+use crate::ledger::Entered;
 use crate::native::members::{Members, Raws, list_of, raw};
 use crate::recall::Recall;
 use crate::refusal::Refusal;
@@ -30,6 +31,8 @@ pub(crate) struct Followed {
     pub(crate) prompted: Prompted,
     pub(crate) recall: Arc<Recall>,
     pub(crate) owner: Arc<str>,
+    /// Whose bill its rounds are on.
+    pub(crate) entered: Option<Arc<Entered>>,
 }
 
 /// A stream in which calls for what was hidden are answered.
@@ -64,7 +67,10 @@ impl Followed {
         self.head.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
         self.prompted.bytes = Bytes::from(body);
         let load = Load::Seen(self.prompted.clone());
-        Some(send(&mut self.client, self.head.clone(), load).await)
+        let reply = send(&mut self.client, self.head.clone(), load).await;
+        let Some(entered) = self.entered.clone() else { return Some(reply) };
+        let account = Box::new(move |billed| entered.billed_recall(billed));
+        Some(reply.map(|reply| reply.accounted(account)))
     }
 
     /// What was sent, and more behind it.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use super::words::tokens;
+use super::figures::tokens;
 use crate::ledger::Point;
 
 /// For wide screens, and for narrow ones.

@@ -1,8 +1,8 @@
 //! The dashboard at `/ui`: pages without scripts, for who has the management token.
 
 mod chart;
+mod figures;
 mod pages;
-mod words;
 
 use std::sync::Arc;
 
@@ -17,9 +17,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
 use crate::flow::Flow;
 use crate::ledger::Ledger;
 use crate::management::ManagementToken;
+use crate::meters::Meters;
+use crate::options::ProxyMode;
 
 /// What the pages may do: show the style that is served here, and nothing else.
-const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 const STYLE: &str = include_str!("style.css");
 
@@ -30,6 +32,8 @@ const AGAIN: &str = "15";
 pub(crate) struct Dashboard {
     token: ManagementToken,
     ledger: Arc<Ledger>,
+    mode: ProxyMode,
+    meters: Arc<Meters>,
 }
 
 impl Dashboard {
@@ -38,8 +42,21 @@ impl Dashboard {
         self.token.is_in(headers)
     }
 
-    pub(crate) fn new(token: ManagementToken, ledger: Arc<Ledger>) -> Self {
-        Dashboard { token, ledger }
+    pub(crate) fn new(
+        token: ManagementToken,
+        ledger: Arc<Ledger>,
+        mode: ProxyMode,
+        meters: Arc<Meters>,
+    ) -> Self {
+        Dashboard { token, ledger, mode, meters }
+    }
+
+    /// The answer to whoever doesn't have the token.
+    pub(crate) fn refused() -> Response<Flow> {
+        let mut refused = words(StatusCode::UNAUTHORIZED, "the management token is the password\n");
+        let scheme = HeaderValue::from_static("Basic realm=\"epitome\", charset=\"UTF-8\"");
+        refused.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+        refused
     }
 
     /// The page that a request is for, if it is for one.
@@ -49,7 +66,7 @@ impl Dashboard {
             return None;
         }
         if ![Method::GET, Method::HEAD].contains(&head.method) {
-            return Some(answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "only looked at\n"));
+            return Some(words(StatusCode::METHOD_NOT_ALLOWED, "only looked at\n"));
         }
         let path = rest.trim_matches('/');
         // It shows nothing of anybody.
@@ -57,21 +74,20 @@ impl Dashboard {
             return Some(answer(StatusCode::OK, "text/css; charset=utf-8", STYLE));
         }
         if !self.token.is_in(&head.headers) {
-            let mut refused =
-                answer(StatusCode::UNAUTHORIZED, TEXT, "the management token is the password\n");
-            let scheme = HeaderValue::from_static("Basic realm=\"epitome\", charset=\"UTF-8\"");
-            refused.headers_mut().insert(WWW_AUTHENTICATE, scheme);
-            return Some(refused);
+            return Some(Dashboard::refused());
         }
         let parts: Vec<&str> = path.split('/').collect();
         let (page, is_live) = match parts[..] {
-            [""] => (Some(pages::all(&self.ledger.all())), true),
-            [name] => (self.ledger.get(name).map(|it| pages::one(name, &it)), true),
+            [""] => {
+                let passed = self.meters.all_passed();
+                (Some(pages::all(&self.ledger.all(), self.mode, passed)), true)
+            }
+            [name] => (self.ledger.get(name).map(|it| pages::one(name, &it, self.mode)), true),
             [name, number] => (self.content(name, number), false),
             _ => (None, false),
         };
         let Some(page) = page else {
-            return Some(answer(StatusCode::NOT_FOUND, TEXT, "nothing is known of it any more\n"));
+            return Some(words(StatusCode::NOT_FOUND, "nothing is known of it any more\n"));
         };
         let page = page.replace(is_unseen, "\u{fffd}");
         let mut page = answer(StatusCode::OK, "text/html; charset=utf-8", page);
@@ -94,7 +110,10 @@ fn is_unseen(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t') || is_mark
 }
 
-const TEXT: &str = "text/plain; charset=utf-8";
+/// An answer in words.
+pub(crate) fn words(status: StatusCode, text: &'static str) -> Response<Flow> {
+    answer(status, "text/plain; charset=utf-8", text)
+}
 
 fn answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response<Flow> {
     let mut answer = Response::new(Flow::from(text.into()));
@@ -103,7 +122,8 @@ fn answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Res
         (CONTENT_TYPE, kind),
         (CONTENT_SECURITY_POLICY, POLICY),
         (CACHE_CONTROL, "no-store"),
-        (REFERRER_POLICY, "no-referrer"),
+        // With less, browsers don't say that a form is one of these pages.
+        (REFERRER_POLICY, "same-origin"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ] {

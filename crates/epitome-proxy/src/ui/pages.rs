@@ -3,8 +3,9 @@
 use maud::{DOCTYPE, Markup, html};
 
 use super::chart::chart;
-use super::words::{ago, counted, dollars, tokens};
-use crate::ledger::{Conversation, Done, Kind, Reckoning, Stretch};
+use super::figures::{ago, counted, dollars, tokens};
+use crate::ledger::{Agreement, Conversation, Done, Kind, Reckoning, Stretch};
+use crate::options::ProxyMode;
 
 fn page(title: &str, body: &Markup) -> String {
     let markup = html! {
@@ -56,8 +57,43 @@ fn name(model: &str) -> Markup {
     html! { @if model.is_empty() { span.faint { "unnamed" } } @else { bdi { (model) } } }
 }
 
+/// How far it is with the next compaction of a conversation, where that waits for agreement.
+fn agreement(id: &str, it: &Conversation) -> Markup {
+    let button = html! {
+        form method="post" action=(format!("/ui/{id}/compact")) { button { "Compact its next request" } }
+    };
+    html! {
+        div.card {
+            @match &it.agreement {
+                Agreement::NotNeeded => {
+                    p { "No compaction is due. One that is due waits until you agree." }
+                    (button)
+                }
+                Agreement::Awaited(why) => {
+                    p { b.bad { "A compaction waits for you: " } (why) ". Until you agree, requests pass as they come." }
+                    (button)
+                }
+                Agreement::Given => p { b { "You agreed." } " The next request of this conversation is compacted." },
+            }
+        }
+    }
+}
+
+/// What the proxy does with conversations.
+fn of_mode(mode: ProxyMode) -> &'static str {
+    match mode {
+        ProxyMode::Auto => "auto: what gets too large is compacted",
+        ProxyMode::Ask => "ask: what gets too large waits until you agree",
+        ProxyMode::Off => "off: all passes untouched, and nothing is looked at",
+    }
+}
+
 /// All conversations.
-pub(super) fn all(conversations: &[(String, Conversation)]) -> String {
+pub(super) fn all(
+    conversations: &[(String, Conversation)],
+    mode: ProxyMode,
+    passed: u64,
+) -> String {
     let mut money = Reckoning::default();
     let sum =
         |of: fn(&Conversation) -> u64| conversations.iter().map(|(_, it)| of(it)).sum::<u64>();
@@ -67,9 +103,15 @@ pub(super) fn all(conversations: &[(String, Conversation)]) -> String {
     let given_up = format!("{} were given up", sum(|it| it.given_up));
     let body = html! {
         h1 { "Conversations" }
+        p { "Mode " (of_mode(mode)) "." }
+        @for (id, it) in conversations.iter().filter(|(_, it)| matches!(it.agreement, Agreement::Awaited(_))) {
+            h2 { "Waiting: " a href=(format!("/ui/{id}")) { code { (id) } } " " (name(&it.model)) }
+            (agreement(id, it))
+        }
         p.faint { "Figures since the proxy began, of the " (counted(conversations.len() as u64, "conversation")) " asked last. Tokens are estimates unless they are said to be measured." }
         div.tiles {
             (tile("requests", &html! { (sum(|it| it.requests)) }, "that the engine looked at"))
+            (tile("passed", &html! { (passed) }, "calls of models untouched, without a look; /metrics says why"))
             (tile("compactions", &html! { (sum(|it| it.adopted)) }, &given_up))
             (tile("kept out", &html! { (tokens(sum(|it| it.kept_out))) }, "tokens, estimated, over all prompts"))
             (of_money(&money))
@@ -99,7 +141,7 @@ pub(super) fn all(conversations: &[(String, Conversation)]) -> String {
 }
 
 /// One of them.
-pub(super) fn one(id: &str, it: &Conversation) -> String {
+pub(super) fn one(id: &str, it: &Conversation, mode: ProxyMode) -> String {
     let last = it.points.last().map(|point| point.prompt).unwrap_or_default();
     let came = format!("tokens, estimated; it came with {}", tokens(last.before));
     let breaks = format!(
@@ -120,6 +162,7 @@ pub(super) fn one(id: &str, it: &Conversation) -> String {
             (tile("compactions", &html! { (it.adopted) }, &breaks))
             (of_money(&it.money))
         }
+        @if mode == ProxyMode::Ask { (agreement(id, it)) }
         h2 { "Context over time" }
         (chart(&it.points))
         @if !it.compactions.is_empty() {

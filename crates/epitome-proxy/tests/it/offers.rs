@@ -1,6 +1,6 @@
 //! Recall offered to the model itself: the proxy answers its calls, and the client sees one reply.
 
-use epitome_proxy::{ProxyOptions, RecallSource};
+use epitome_proxy::{ManagementToken, ProxyOptions, RecallSource};
 use serde_json::{Value, json};
 use testkit::server::script::Broken;
 use testkit::server::shell::Running;
@@ -171,4 +171,30 @@ async fn it_is_offered_to_requests_with_tools_of_other_names() {
     assert!(sent("/v1/responses", body.clone(), "Bearer one").await);
     body["store"] = json!(true);
     assert!(!sent("/v1/responses", body, "Bearer one").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rounds_that_recall_are_on_the_bill() {
+    for (api, is_streaming) in [
+        (Api::Anthropic, false),
+        (Api::Anthropic, true),
+        (Api::Responses, true),
+        (Api::Chat, false),
+    ] {
+        let running = provider(100_000).await;
+        let management = Some(ManagementToken::new("sesame"));
+        let options = ProxyOptions { management, ..before(&running.url, None) };
+        let stage = Stage::new(&ProxyOptions { recall: RecallSource::Offered, ..options }).await;
+        let mut agent = Agent::new(api, is_streaming);
+        play(&running, vec![search(), search()]);
+        let text = answer(&stage, &agent).await;
+        agent.take(&text, 2);
+        let page = http::Request::get(format!("{}/ui", stage.url))
+            .header("authorization", "Bearer sesame")
+            .body(bytes::Bytes::new());
+        let page = stage.call(page.expect("a request")).await;
+        let page = String::from_utf8_lossy(page.body()).into_owned();
+        assert_eq!(running.recorded().len(), 3);
+        assert!(page.contains("counts of 3 prompts"), "{api} {is_streaming}: {page}");
+    }
 }

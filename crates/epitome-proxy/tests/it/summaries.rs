@@ -1,11 +1,12 @@
 //! Summaries by a model, for which no request waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use epitome::summarize::{Brief, FailureKind, Summaries, SummarizeError, Summary, from_fn};
-use epitome_proxy::ProxyOptions;
+use epitome_proxy::{InternalErrors, ProxyLimits, ProxyOptions};
 use testkit::server::Api;
 use tokio::sync::Semaphore;
 
@@ -56,5 +57,87 @@ async fn a_summary_is_prepared_in_the_background_or_code_does_it() {
         }
         assert!(asked.load(Ordering::Relaxed) > 0);
         assert_eq!(summed > 0, is_summed_up, "{answers} {fails}: {summed}");
+    }
+}
+
+/// Bytes of its next request: at 500,000 it is far above the trigger.
+fn json_size(agent: &Agent) -> usize {
+    agent.request().to_string().len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compaction_that_fails_sends_what_came_or_is_the_answer() {
+    for (errors, api) in [
+        (InternalErrors::Forward, Api::Chat),
+        (InternalErrors::Refuse, Api::Chat),
+        (InternalErrors::Refuse, Api::Anthropic),
+        (InternalErrors::Refuse, Api::Gemini),
+    ] {
+        let running = provider(1_000_000).await;
+        let fails = Arc::new(AtomicBool::new(true));
+        let (may_fail, asked) = (Arc::clone(&fails), Arc::<AtomicUsize>::default());
+        let count = Arc::clone(&asked);
+        let model = from_fn("model", move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+            assert!(!may_fail.load(Ordering::Relaxed), "it panics");
+            std::future::ready(Ok(Summary::new(SUMMARY)))
+        });
+        let brief = Brief { sections: Some(Vec::new()), ..Brief::default() };
+        let summaries = Summaries { chain: vec![model], brief, ..Summaries::default() };
+        let trigger = "40k".parse().expect("a trigger");
+        let options = ProxyOptions {
+            summaries,
+            trigger,
+            internal_errors: errors,
+            ..before(&running.url, None)
+        };
+        let stage = Stage::new(&options).await;
+        let mut agent = Agent::new(api, false);
+        loop {
+            let request = request(&stage, &agent);
+            let (body, sent) = (request.body().clone(), running.recorded().len());
+            let reply = stage.call(request).await;
+            let text = String::from_utf8_lossy(reply.body()).into_owned();
+            if reply.status() != 200 {
+                assert_eq!((reply.status().as_u16(), errors), (500, InternalErrors::Refuse));
+                assert!(text.contains("(internal)") && text.contains("it panics"), "{text}");
+                assert_eq!(text.contains("api_error"), api == Api::Anthropic, "{text}");
+                assert_eq!(running.recorded().len(), sent, "nothing was sent");
+                break;
+            }
+            assert_eq!(running.recorded().pop().expect("sent").body, body, "{errors:?} {api}");
+            agent.take(&text, 15);
+            // What was begun in the background ends before the trigger itself fires.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            while asked.load(Ordering::Relaxed) > 0
+                && stage.meter("compactions", &["failed"]).await == 0
+            {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            if json_size(&agent) > 500_000 {
+                assert_eq!(errors, InternalErrors::Forward);
+                break;
+            }
+        }
+        assert!(asked.load(Ordering::Relaxed) > 0);
+        assert_eq!(
+            stage.meter("requests", &["denied"]).await,
+            u64::from(errors == InternalErrors::Refuse)
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_fails_closed_does_not_pass_what_there_is_no_room_for() {
+    for (internal_errors, status) in [(InternalErrors::Forward, 200), (InternalErrors::Refuse, 500)]
+    {
+        let running = provider(100_000).await;
+        let limits = ProxyLimits { held: 10, ..ProxyLimits::default() };
+        let options = ProxyOptions { internal_errors, limits, ..before(&running.url, None) };
+        let stage = Stage::new(&options).await;
+        let reply =
+            stage.call(request(&stage, &Agent::new(Api::Chat, false)).map(Bytes::from)).await;
+        assert_eq!(reply.status(), status);
+        assert_eq!(running.recorded().len(), usize::from(status == 200));
     }
 }

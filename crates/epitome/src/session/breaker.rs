@@ -91,6 +91,11 @@ impl Breaker {
         self.stuck.map(|(cause, _)| cause)
     }
 
+    /// Why the newest compaction failed, if it did.
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
     /// Whether a failure is too fresh to try again.
     pub(super) fn cools(&self, now: Duration) -> bool {
         self.until.is_some_and(|until| now < until)

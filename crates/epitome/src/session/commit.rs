@@ -94,6 +94,7 @@ impl Sessions {
                 return Committed::Failed;
             }
         };
+        line.breaker.succeeded();
         if line.epoch().number != flight.epoch {
             return Committed::Overtaken;
         }
@@ -127,7 +128,6 @@ impl Sessions {
         epoch.carry(line.epoch(), |text| counter.text(text).tokens);
         line.floor = matches!(receipt.reached, Reached::Unreachable { .. } | Reached::Short)
             .then_some(after);
-        line.breaker.succeeded();
         line.requests = 0;
         line.enter(epoch);
         Committed::Adopted { epoch: flight.epoch + 1 }

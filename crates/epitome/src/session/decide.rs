@@ -7,8 +7,8 @@ use super::breaker::Circumstances;
 use super::conversation::{Asks, Flight, Line, Manner, Urgency, Weight};
 use super::experience::PromptEstimate;
 use super::{
-    Arrived, AtLimit, Begun, Chain, Handling, Landing, Outgoing, Recipient, Sent, SessionId,
-    Sessions, StallReason, Ticket, intake,
+    Arrived, AtLimit, Begun, Chain, Handling, Initiative, Landing, Outgoing, Recipient, Sent,
+    SessionId, Sessions, StallReason, Ticket, intake,
 };
 use crate::budget::Target;
 use crate::context::JobContext;
@@ -62,6 +62,8 @@ struct Decision {
     wait: Option<Ticket>,
     begun: Option<Box<Begun>>,
     stuck: Option<StallReason>,
+    due: Option<Cause>,
+    failure: Option<String>,
 }
 
 /// A request as its conversation takes it.
@@ -141,7 +143,10 @@ impl Sessions {
             &base,
             &view,
         );
-        let mut decision = Decision { stats, wait: None, begun: None, stuck: None };
+        let failure = self.lines[&id].breaker.failure().filter(|_| look == Look::Show);
+        let failure = failure.map(str::to_owned);
+        let mut decision =
+            Decision { stats, wait: None, begun: None, stuck: None, due: None, failure };
         if look == Look::Decide {
             let line = self.lines.get_mut(&id).expect("it was found before");
             line.requests += 1;
@@ -163,7 +168,7 @@ impl Sessions {
             let subject = Subject { id, base, model, counted, frame, whole, prompt, about, now };
             self.begin_if_due(&subject, &gauge, &mut decision);
         }
-        let Decision { stats, wait, begun, stuck } = decision;
+        let Decision { stats, wait, begun, stuck, due, failure } = decision;
         let mut broke = None;
         let send = wait.map_or_else(
             || {
@@ -190,7 +195,7 @@ impl Sessions {
             },
             Outgoing::After,
         );
-        Handling { session: id, send, stats, taken_in, broke, begun, stuck }
+        Handling { session: id, send, stats, taken_in, broke, begun, stuck, due, failure }
     }
 
     /// Takes the links that are new, giant results among them cut as is asked for. How many that were.
@@ -240,7 +245,8 @@ impl Sessions {
         decision: &mut Decision,
     ) {
         let Subject { id, frame, now, .. } = *subject;
-        let soft = self.options.soft.as_ref();
+        let begins_itself = self.options.initiative == Initiative::Automatic;
+        let soft = self.options.soft.as_ref().filter(|_| begins_itself);
         // What doesn't fit is refused, whatever the trigger looks at.
         let over = gauge.window.filter(|window| gauge.tokens.tokens > *window);
         let over =
@@ -256,6 +262,13 @@ impl Sessions {
         let asked = asked.filter(|_| hard.is_some() || !is_heard(&prepared));
         let hard = asked.or(hard);
         let cause = hard.clone().or(prepared);
+        if !begins_itself && !is_heard(&hard) && self.lines[&id].flight.is_none() {
+            if hard.is_some() {
+                "nobody has asked for a compaction".clone_into(&mut decision.stats.reason);
+            }
+            decision.due = hard;
+            return;
+        }
         let most = gauge.window.map(|window| self.experience.get().counted(subject.model, window));
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let Some(cause) = cause else { return };
@@ -311,6 +324,9 @@ impl Sessions {
                     let why =
                         line.breaker.stuck().map_or("a compaction failed", StallReason::words);
                     why.clone_into(&mut decision.stats.reason);
+                    let failure = line.breaker.failure().filter(|_| line.breaker.cools(now));
+                    decision.failure = failure.map(str::to_owned).filter(|_| hard.is_some());
+                    decision.due = hard;
                     return;
                 }
             }

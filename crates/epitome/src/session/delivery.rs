@@ -9,7 +9,8 @@ use super::conversation::{Asks, Manner, Urgency};
 use super::decide::{Look, Subject};
 use super::experience::PromptEstimate;
 use super::{
-    AtLimit, Begun, CacheUse, Handling, Outgoing, PromptReport, Recipient, SessionId, Sessions,
+    AtLimit, Begun, CacheUse, Handling, Initiative, Outgoing, PromptReport, Recipient, SessionId,
+    Sessions,
 };
 use crate::model::overflow::PromptOverflow;
 use crate::request::Request;
@@ -88,8 +89,8 @@ impl Sessions {
     }
 
     /// The provider refused what was sent as too long: learns its model's window and begins a compaction to
-    /// something strictly smaller. Once for a request; `None` if that was tried, or nothing smaller
-    /// is known.
+    /// something strictly smaller. Once for a request; `None` if that was tried, nothing smaller
+    /// is known, or only demands begin compactions.
     pub fn overflowed(
         &mut self,
         tenant: &str,
@@ -103,7 +104,7 @@ impl Sessions {
         if let Some(used) = used {
             self.learn(&sent, used);
         }
-        if sent.is_retry {
+        if sent.is_retry || self.options.initiative == Initiative::OnDemand {
             return None;
         }
         // The conversation may have gone on without it: then it goes its own way from here.

@@ -65,7 +65,7 @@ pub use delivery::{RefusedPrompt, Retry, Sent};
 pub use epoch::Epoch;
 pub use experience::Experience;
 pub use identity::{Chain, ChainKey, PrefixId};
-pub use options::{AtLimit, Landing, SessionOptions, SessionOptionsError};
+pub use options::{AtLimit, Initiative, Landing, SessionOptions, SessionOptionsError};
 pub use page::{CurrentView, Page, page};
 pub use reader::{Arrived, Reader};
 pub use recipient::Recipient;
@@ -110,6 +110,10 @@ pub struct Handling {
     pub begun: Option<Box<Begun>>,
     /// Why nothing is compacted although a trigger fires; told once.
     pub stuck: Option<StallReason>,
+    /// Why a compaction is due that isn't begun: nobody asked for it, or it wouldn't help.
+    pub due: Option<Cause>,
+    /// Why a compaction failed that is due, or was waited for: what is sent does without it.
+    pub failure: Option<String>,
 }
 
 /// What goes to the provider. What it tells of the prompt's size is brought back with [`Sent`].

@@ -49,6 +49,18 @@ pub enum AtLimit {
     Extractive,
 }
 
+/// Who begins compactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Initiative {
+    /// Triggers, prompts over the window, refusals of prompts as too long, and demands.
+    #[default]
+    Automatic,
+    /// Demands alone ([`Sessions::demand`](super::Sessions::demand)). What else would have begun one is told
+    /// ([`Handling::due`](super::Handling::due)), and a prompt that is refused as too long stays refused.
+    OnDemand,
+}
+
 /// When sessions act, where they land, and what they put up with.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
@@ -56,6 +68,8 @@ pub struct SessionOptions {
     pub trigger: Arc<dyn Trigger>,
     /// When a compaction is prepared in the background, the request being sent as it is.
     pub soft: Option<Arc<dyn Trigger>>,
+    /// Who begins compactions.
+    pub initiative: Initiative,
     /// Whether a request that can't be sent before it is compacted waits for whoever is asked.
     pub at_limit: AtLimit,
     /// Where a compaction lands.
@@ -83,6 +97,7 @@ impl SessionOptions {
         SessionOptions {
             trigger,
             soft: None,
+            initiative: Initiative::Automatic,
             at_limit: AtLimit::Wait,
             landing: Landing::Window(0.3),
             least_gain: 0.1,

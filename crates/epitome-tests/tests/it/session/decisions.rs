@@ -1,7 +1,8 @@
 //! Which conversation a request goes on with, and what is shown of it.
 
 use super::*;
-use epitome::session::Awaited;
+use epitome::model::overflow::PromptOverflow;
+use epitome::session::{Awaited, Initiative};
 use epitome::trigger::{Asker, Cause, Demand, When};
 
 fn at_twenty() -> Sessions {
@@ -266,4 +267,39 @@ fn what_is_asked_for_below_the_landing_lands_at_the_same_share_of_what_is_there(
     let receipt = run(*begun).expect("a sound view").receipt;
     assert_eq!(receipt.target, tokens * 30 / 100);
     assert!(receipt.triggered && receipt.after.count.tokens <= receipt.target, "{receipt:?}");
+}
+
+/// Whoever is asked first decides by themselves, also where the prompt doesn't fit or was refused.
+#[test]
+fn where_only_demands_begin_compactions_what_is_due_is_told() {
+    let usual = options(When::Items(10), Target::Tokens(1_000));
+    let soft = Some(trigger(When::Items(4)));
+    let options = SessionOptions { initiative: Initiative::OnDemand, soft, ..usual };
+    let mut sessions = sessions(options);
+    let below = sessions.observe("", &after(3), Some(100_000), START);
+    assert!(below.begun.is_none() && below.due.is_none(), "{below:?}");
+    let due = sessions.observe("", &after(8), Some(100_000), START);
+    assert!(due.begun.is_none(), "{due:?}");
+    assert_eq!(due.due.as_ref().map(Cause::name), Some("items"));
+    // More than the window takes isn't compacted unasked either, nor what is refused.
+    let over = sessions.observe("", &after(8), Some(1_200), START);
+    assert!(over.begun.is_none() && over.due.is_some(), "{over:?}");
+    let Outgoing::AsItCame(sent) = over.send else { panic!("it goes out as it came") };
+    let told = PromptOverflow::of_window(1_200);
+    assert!(sessions.overflowed("", &after(8), sent, &told, START).is_none());
+    sessions.demand(due.session, Demand::new(Asker::Host, "agreed"));
+    let asked = sessions.observe("", &after(9), Some(100_000), START);
+    assert!(matches!(asked.send, Outgoing::After(_)) && asked.due.is_none(), "it waits for it");
+    let begun = *asked.begun.expect("it was asked for");
+    // Another request of the conversation waits for the same one.
+    let second = sessions.observe("", &after(9), Some(100_000), START);
+    assert!(matches!(second.send, Outgoing::After(ticket) if ticket == begun.ticket));
+    let (session, ticket) = (asked.session, begun.ticket);
+    let outcome = run(begun).expect("a sound view");
+    sessions.commit(session, ticket, Ok(&outcome), START);
+    // The view stays in force, and the next compaction is asked for again.
+    let shown = sessions.observe("", &after(10), Some(100_000), START);
+    assert!(matches!(shown.send, Outgoing::View(..)) && shown.begun.is_none(), "{shown:?}");
+    let again = sessions.observe("", &after(40), Some(100_000), START);
+    assert!(again.begun.is_none() && again.due.is_some(), "{again:?}");
 }

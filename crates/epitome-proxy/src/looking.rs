@@ -1,0 +1,114 @@
+//! A look at the body of a request: what can be read of it, within bounds.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use epitome_tower::Route;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+
+use crate::encoding::{Encoding, Undecoded};
+use crate::engine::Engine;
+use crate::exchange::{Load, Prompted};
+use crate::flow::{Collected, Flow};
+use crate::options::{InternalErrors, ProxyMode};
+use crate::proxy::Proxy;
+use crate::refusal::Refusal;
+use crate::room::Share;
+use crate::sending::{internal, unfinished};
+use crate::upstream::api;
+
+impl Proxy {
+    /// Reads a body that holds a prompt, within bounds; what can't be read is forwarded as it is.
+    pub(crate) async fn look(
+        &self,
+        head: &Parts,
+        flow: Flow,
+        (route, tenant): (Route, Arc<str>),
+    ) -> Result<(Load, Share, Option<&Engine>), Refusal> {
+        let api = api(route.format);
+        let mut share = self.room.share();
+        if self.mode == ProxyMode::Off {
+            self.meters.passed(api, "off");
+            return Ok((Load::Unseen(flow), share, None));
+        }
+        let is_signed = head.headers.get(AUTHORIZATION).is_some_and(|value| {
+            // Amazon's signatures are over the body, too.
+            value.as_bytes().starts_with(b"AWS4-")
+        });
+        if is_signed {
+            self.meters.passed(api, "signed");
+            return Ok((Load::Unseen(flow), share, None));
+        }
+        let (mut left, mut why) = (self.limits.body, "trailers");
+        let room = |bytes: usize| {
+            if bytes > left {
+                why = "large";
+                return false;
+            }
+            left -= bytes;
+            if !share.takes(bytes) {
+                why = "busy";
+                return false;
+            }
+            true
+        };
+        let bytes = match flow.collect(room).await {
+            Collected::Whole(bytes) => bytes,
+            Collected::Long(flow) => {
+                self.may_pass(why)?;
+                self.meters.passed(api, why);
+                return Ok((Load::Unseen(flow), share, None));
+            }
+            Collected::Broken(flow) => return Err(unfinished(flow.broken())),
+        };
+        let decoded = match self.unpacked(head, &bytes, &mut share).await {
+            Ok(decoded) => decoded,
+            Err(why) => {
+                self.may_pass(why)?;
+                self.meters.passed(api, why);
+                return Ok((Load::Unseen(Flow::from(bytes)), share, None));
+            }
+        };
+        let Route { format, model } = route;
+        let prompted = Prompted { bytes, decoded, format, model, tenant };
+        Ok((Load::Seen(prompted), share, self.engines.of(format)))
+    }
+
+    /// Refuses what would pass because of the proxy's own trouble, where that is asked for.
+    fn may_pass(&self, why: &str) -> Result<(), Refusal> {
+        let what = match why {
+            "busy" => "too much is being looked at already",
+            "internal" => "the request can't be unpacked",
+            _ => return Ok(()),
+        };
+        match self.internal_errors {
+            InternalErrors::Forward => Ok(()),
+            InternalErrors::Refuse => Err(internal(what)),
+        }
+    }
+
+    /// What is in a compressed body; `None` where it isn't compressed.
+    async fn unpacked(
+        &self,
+        head: &Parts,
+        bytes: &Bytes,
+        share: &mut Share,
+    ) -> Result<Option<Arc<String>>, &'static str> {
+        let encoding = Encoding::of(&head.headers).map_err(|_| "encoding")?;
+        if encoding == Encoding::Identity {
+            return Ok(None);
+        }
+        let _turn = self.unpacking.acquire().await.map_err(|_| "busy")?;
+        let (bytes, most) = (bytes.clone(), self.limits.body);
+        let decoding = tokio::task::spawn_blocking(move || {
+            let plain = encoding.decode(&bytes, most)?;
+            String::from_utf8(plain).map_err(|_| Undecoded::Broken)
+        });
+        let plain = decoding.await.map_err(|_| "internal")?.map_err(|why| match why {
+            Undecoded::Large => "large",
+            Undecoded::Unknown | Undecoded::Broken => "encoding",
+        })?;
+        if share.takes(plain.len()) { Ok(Some(Arc::new(plain))) } else { Err("busy") }
+    }
+}
