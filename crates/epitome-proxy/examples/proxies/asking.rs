@@ -51,18 +51,20 @@ impl Client {
     }
 }
 
-/// A chat of so many bytes and some steps more; each name has its own.
+/// A chat of so many bytes and some small steps more; each name has its own.
 pub(crate) fn conversation(name: &str, bytes: usize, steps: usize, stream: bool) -> Bytes {
     let line = "The build fails in src/store.rs, and the log says why. ".repeat(18);
-    let step = |nth: usize| {
+    let step = |nth: usize, line: &str| {
         format!(
             r#",{{"role":"user","content":"Look at {name} {nth}. {line}"}},{{"role":"assistant","content":"I did."}}"#
         )
     };
-    let steps: String = (0..bytes / 1_100 + steps).map(step).collect();
+    let many = bytes / 1_100;
+    let long: String = (0..many).map(|nth| step(nth, &line)).collect();
+    let more: String = (many..many + steps).map(|nth| step(nth, "")).collect();
     let first = r#"{"role":"system","content":"You fix builds."}"#;
     let last = r#",{"role":"user","content":"Go on."}"#;
-    format!(r#"{{"model":"m","stream":{stream},"messages":[{first}{steps}{last}]}}"#).into()
+    format!(r#"{{"model":"m","stream":{stream},"messages":[{first}{long}{more}{last}]}}"#).into()
 }
 
 /// One that is answered by so many events, one a second.

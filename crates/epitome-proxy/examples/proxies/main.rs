@@ -25,10 +25,9 @@ pub(crate) type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 /// Where the upstream is.
 const UPSTREAM: &str = "127.0.0.1:7499";
-/// Requests of a conversation.
-const REQUESTS: usize = 400;
-/// Those at the beginning that aren't counted: the first isn't known yet, and connections are new.
-const UNCOUNTED: usize = 10;
+/// Requests of each size, and of each conversation, of which the first isn't timed: it isn't known yet.
+const REQUESTS: usize = 600;
+const STEPS: usize = 20;
 /// Clients that ask at a time, the bytes of what each says, and how long each proxy is asked, how often.
 const CLIENTS: usize = 16;
 const SAID: usize = 20_000;
@@ -107,15 +106,13 @@ async fn latency(all: &[Standing], bytes: usize, reply: &str, stream: bool) -> R
         clients.push(Client::connected(&it.at).await?);
     }
     let mut times = vec![Vec::new(); all.len()];
-    let mut before = vec![Duration::ZERO; all.len()];
+    let before: Vec<Duration> = all.iter().map(Standing::cpu).collect();
     for nth in 0..REQUESTS {
-        if nth == UNCOUNTED {
-            before = all.iter().map(Standing::cpu).collect();
-        }
-        let body = asking::conversation(&format!("{bytes} {stream}"), bytes, nth, stream);
+        let name = format!("{bytes} {stream} {}", nth / STEPS);
+        let body = asking::conversation(&name, bytes, nth % STEPS, stream);
         for (client, times) in clients.iter_mut().zip(&mut times) {
             let took = client.asked(&body).await?;
-            if nth >= UNCOUNTED {
+            if nth % STEPS > 0 {
                 times.push(took);
             }
         }
@@ -129,7 +126,7 @@ async fn latency(all: &[Standing], bytes: usize, reply: &str, stream: bool) -> R
             0 => at(0, share),
             _ => at(nth, share).saturating_sub(at(0, share)),
         };
-        let cpu = it.cpu().saturating_sub(before[nth]) / (REQUESTS - UNCOUNTED) as u32;
+        let cpu = it.cpu().saturating_sub(before[nth]) / REQUESTS as u32;
         println!(
             "| {} kB | {reply} | {} | {} µs | {} µs | {} |",
             bytes / 1_000,
@@ -149,12 +146,14 @@ async fn rate(all: &[Standing]) -> Result<(), Failed> {
         for (done, it) in done.iter_mut().zip(all) {
             let until = Instant::now() + ROUND;
             let asking = (0..CLIENTS).map(|nth| {
-                let (at, name) = (it.at.clone(), format!("{} {round} {nth}", it.name));
+                let (at, own) = (it.at.clone(), format!("{} {round} {nth}", it.name));
                 tokio::spawn(async move {
                     let mut client = Client::connected(&at).await?;
                     let mut steps = 0;
                     while Instant::now() < until {
-                        client.asked(&asking::conversation(&name, SAID, steps, false)).await?;
+                        let name = format!("{own} {}", steps / STEPS);
+                        let body = asking::conversation(&name, SAID, steps % STEPS, false);
+                        client.asked(&body).await?;
                         steps += 1;
                     }
                     Ok::<usize, Failed>(steps)
