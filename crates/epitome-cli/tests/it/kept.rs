@@ -94,7 +94,7 @@ fn settings_of_models_are_read_or_refused() {
             "--trigger 40k --target 40k",
             "a compaction would land at 40000 tokens, and begin at 40000 tokens",
         ),
-        ("--mode ask", "--mode"),
+        ("--mode maybe", "--mode"),
         ("--native gemini", "anthropic or openai"),
         ("--summarizer cmd:cat --for cmd:cat", "--for"),
     ] {

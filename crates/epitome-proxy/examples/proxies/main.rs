@@ -7,7 +7,7 @@
 //! is given), and nginx if there is one. Other proxies that go to the upstream's address (127.0.0.1:7499) are named. For three
 //! sizes, whole and streamed, each request is sent directly and through each proxy in turn, so that all meet the same
 //! machine. Then sixteen clients at a time ask each in turn as often as they can, and in the end many clients read a stream of
-//! one event a second each. All sockets are of this machine. Tables have time until the reply begins less what it takes
+//! one event a second each through the proxy. All sockets are of this machine. Tables have time until the reply begins less what it takes
 //! without a proxy, and CPU a request.
 
 mod asking;
@@ -74,9 +74,10 @@ async fn main() -> Result<(), Failed> {
     let mut all = vec![Standing::none(UPSTREAM)];
     all.extend(Standing::nginx(UPSTREAM).await?);
     let begun = Instant::now();
+    let own = all.len();
     all.push(Standing::epitome(&wanted.program, UPSTREAM).await?);
     let took = begun.elapsed();
-    let idle = all.last().map_or(0, Standing::resident);
+    let idle = all[own].resident();
     all.extend(wanted.others.iter().map(|(name, at)| Standing::other(name, at)));
     println!("epitome serves after {} ms, with {} kB\n", took.as_millis(), idle / 1_000);
 
@@ -91,10 +92,8 @@ async fn main() -> Result<(), Failed> {
     println!("|---|--:|");
     rate(&all).await?;
     if wanted.streams > 0 {
-        for it in &all[1..] {
-            println!("\n{}: {} streams", it.name, wanted.streams);
-            streams::read(it, wanted.streams, wanted.length).await?;
-        }
+        println!("\n{} streams", wanted.streams);
+        streams::read(&all[own], wanted.streams, wanted.length).await?;
     }
     Ok(())
 }
