@@ -27,6 +27,7 @@ impl Proxy {
         let engine = self.engines.named(api)?;
         let demand = Demand::new(Asker::Host, "agreed to at /ui");
         if !engine.layer.demand(session, demand).await {
+            ledger.withdraw((api, session));
             return Some(unknown());
         }
         let mut answer = words(StatusCode::SEE_OTHER, "its next request is compacted\n");

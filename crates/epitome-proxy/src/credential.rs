@@ -41,9 +41,8 @@ pub(crate) fn credentials<'a>(
 
 #[cfg(test)]
 mod tests {
-    use http::{HeaderName, HeaderValue};
-
     use epitome::word_list::words;
+    use http::{HeaderName, HeaderValue};
 
     use super::*;
 

@@ -273,11 +273,6 @@ impl Inbound {
         Inbound { reply: read.reply.map(|flow| flow.accounted(account)), ..read }
     }
 
-    /// A reply of which nobody asks how it opens.
-    pub(crate) fn new(reply: Response<Flow>) -> Self {
-        Inbound::from(reply)
-    }
-
     /// The same, once its stream has said whether the prompt is too long.
     async fn opened(self) -> (Self, Read) {
         let headers = self.reply.headers();

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 
+use epitome::word_list::words;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, ORIGIN, TRANSFER_ENCODING, UPGRADE};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 
 use crate::refusal::Refusal;
-use epitome::word_list::words;
 
 /// Refuses what only a web page, or a client of something else, would ask.
 pub(crate) fn admit(

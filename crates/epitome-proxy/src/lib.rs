@@ -56,7 +56,7 @@ mod when;
 
 pub use epitome_tower::{Conversations, KeptConversation};
 pub use listening::{Listening, TlsIdentity};
-pub use log::{Answered, RequestObserver, WaitObserver, Waiting};
+pub use log::{ProxyEvent, ProxyObserver};
 pub use management::ManagementToken;
 pub use options::{
     InternalErrors, Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState,

@@ -11,7 +11,7 @@ use epitome::summarize::Summaries;
 use epitome::trigger::{TriggerError, When};
 use epitome_tower::{Conversations, random_key};
 
-use crate::log::{RequestObserver, WaitObserver};
+use crate::log::ProxyObserver;
 use crate::management::ManagementToken;
 use crate::upstream::Upstreams;
 
@@ -48,10 +48,8 @@ pub struct ProxyOptions {
     pub recall: RecallSource,
     /// How upstreams are reached.
     pub outward: Outward,
-    /// Who is told of each request.
-    pub observer: Option<RequestObserver>,
-    /// Who is told of each conversation that begins to wait for agreement.
-    pub wait_observer: Option<WaitObserver>,
+    /// Who is told what happens.
+    pub observer: Option<ProxyObserver>,
     /// What it puts up with.
     pub limits: ProxyLimits,
 }
@@ -144,7 +142,6 @@ impl Default for ProxyOptions {
             recall: RecallSource::None,
             outward: Outward::Direct,
             observer: None,
-            wait_observer: None,
             limits: ProxyLimits::default(),
         }
     }

@@ -21,7 +21,7 @@ use crate::exchange::{Inbound, Load, Outbound, Prompted};
 use crate::flow::Flow;
 use crate::guard::{admit, strip};
 use crate::ledger::Ledger;
-use crate::log::{Answered, RequestObserver};
+use crate::log::{ProxyEvent, ProxyObserver};
 use crate::meters::Meters;
 use crate::native::{Insert, Native, Purpose};
 use crate::offer::{Followed, Woven, offered, whole};
@@ -49,7 +49,7 @@ pub struct Proxy {
     recall: Option<Arc<Recall>>,
     /// Whether models are offered it.
     offers: bool,
-    observer: Option<RequestObserver>,
+    observer: Option<ProxyObserver>,
     pub(crate) room: Room,
     /// What is unpacked at the same time: how large it becomes isn't known before.
     pub(crate) unpacking: Semaphore,
@@ -73,7 +73,7 @@ impl Proxy {
         if options.mode == ProxyMode::Ask && options.management.is_none() {
             return Err(ProxyError::NobodyAgrees);
         }
-        let ledger = is_kept.then(|| Ledger::new(options.mode, options.wait_observer.clone()));
+        let ledger = is_kept.then(|| Ledger::new(options.mode, options.observer.clone()));
         let dashboard = options.management.clone().zip(ledger.clone());
         Ok(Proxy {
             engines: Engines::new(options, &meters, ledger.as_ref())?,
@@ -111,7 +111,7 @@ impl Proxy {
         let begun = Instant::now();
         let answer = self.answer(request, listening).await;
         let status = answer.status().as_u16();
-        observer.tell(&Answered { api, status, took: begun.elapsed() });
+        observer.tell(&ProxyEvent::Answered { api, status, took: begun.elapsed() });
         answer
     }
 
@@ -184,9 +184,7 @@ impl Proxy {
                 reply
             }
             Err(refusal) => {
-                let is_ours = refusal.status.is_server_error()
-                    && refusal.status != StatusCode::INTERNAL_SERVER_ERROR;
-                self.meters.ended(name, if is_ours { "unreachable" } else { "denied" });
+                self.meters.ended(name, refusal.outcome());
                 refusal.answer(who)
             }
         }

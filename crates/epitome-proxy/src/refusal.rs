@@ -24,6 +24,11 @@ impl Refusal {
         Refusal { status, cause, what: what.into(), headers: Vec::new() }
     }
 
+    /// What the request comes to, as the meters say it.
+    pub(crate) fn outcome(&self) -> &'static str {
+        if matches!(self.cause, "upstream" | "timeout") { "unreachable" } else { "denied" }
+    }
+
     fn json(&self, provider: Option<Provider>) -> Value {
         let message = format!("epitome: {} ({})", self.what, self.cause);
         let is_ours = self.status.is_server_error();

@@ -33,7 +33,7 @@ pub(crate) fn begun(flow: Flow) -> Inbound {
     let mut reply = Response::new(flow);
     let kind = HeaderValue::from_static("text/event-stream; charset=utf-8");
     reply.headers_mut().insert(CONTENT_TYPE, kind);
-    Inbound::new(reply)
+    Inbound::from(reply)
 }
 
 /// What the events go on with once the answer is there. Its status is lost: an error is an event.

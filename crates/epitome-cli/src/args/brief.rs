@@ -2,9 +2,9 @@
 
 use clap::builder::{Resettable, StyledStr};
 use clap::{Arg, Command, CommandFactory as _};
+use epitome::word_list::words;
 
 use super::Cli;
-use epitome::word_list::words;
 
 /// Options that `-h` shows; the others are used by few.
 const USUAL: [&str; 21] = words!(

@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, bail};
 use epitome::session::Landing;
 use epitome_proxy::{
-    Answered, InternalErrors, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyOptions,
-    RecallSource, RequestObserver, TlsIdentity, Upstreams, WaitObserver, Waiting,
+    InternalErrors, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyEvent,
+    ProxyObserver, ProxyOptions, RecallSource, TlsIdentity, Upstreams,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -46,17 +46,22 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
     let identity = identity(args)?;
     let token = token(args.token.as_deref())?;
     let management = Some(ManagementToken::new(token.word()));
-    let observer = args.log.map(|LogForm::Json| RequestObserver::new(log));
     let recall = match (args.recall, args.inject_recall) {
         (_, true) => RecallSource::Offered,
         (true, false) => RecallSource::Memory,
         (false, false) => RecallSource::None,
     };
-    let is_json = args.log == Some(LogForm::Json) || matches!(report, Report::Json);
-    let told = if is_json { log_waiting } else { tell_waiting };
-    let wait_observer = Some(WaitObserver::new(told));
-    let options =
-        ProxyOptions { management, observer, wait_observer, recall, ..options(&args.proxy)? };
+    let logs = args.log == Some(LogForm::Json);
+    let is_json = logs || matches!(report, Report::Json);
+    let observer = Some(ProxyObserver::new(move |event| match event {
+        ProxyEvent::Waiting { api, conversation, why } if !is_json => output::tell(&format!(
+            "conversation {conversation} ({api}) waits for you: {why}; agree at /ui/{conversation}"
+        )),
+        ProxyEvent::Waiting { .. } => log(event),
+        _ if logs => log(event),
+        _ => {}
+    }));
+    let options = ProxyOptions { management, observer, recall, ..options(&args.proxy)? };
     let (proxy, socket, at) = match &args.listen {
         ListenAt::Address(at) => {
             let (proxy, listener, at) = listening(&options, *at)?;
@@ -157,33 +162,20 @@ fn identity(args: &ServeArgs) -> Result<Option<TlsIdentity>> {
     })?))
 }
 
-/// Seconds since 1970.
-fn now() -> f64 {
+/// A line for an event.
+fn log(event: &ProxyEvent) {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-    (time * 1e3).round() / 1e3
-}
-
-/// A line for a conversation that begins to wait.
-fn log_waiting(waiting: &Waiting) {
-    let Waiting { api, conversation, why, .. } = waiting;
-    let told = json!({"time": now(), "api": api, "waiting": conversation, "why": why});
-    output::note(&told.to_string());
-}
-
-/// The same in words.
-fn tell_waiting(waiting: &Waiting) {
-    let Waiting { api, conversation, why, .. } = waiting;
-    output::tell(&format!(
-        "conversation {conversation} ({api}) waits for you: {why}; agree at /ui/{conversation}"
-    ));
-}
-
-/// A line for a request.
-fn log(answered: &Answered) {
-    let told = json!({
-        "time": now(), "api": answered.api, "status": answered.status,
-        "ms": (answered.took.as_secs_f64() * 1e6).round() / 1e3,
-    });
+    let mut told = match event {
+        ProxyEvent::Answered { api, status, took } => {
+            let ms = (took.as_secs_f64() * 1e6).round() / 1e3;
+            json!({"api": api, "status": status, "ms": ms})
+        }
+        ProxyEvent::Waiting { api, conversation, why } => {
+            json!({"api": api, "waiting": conversation, "why": why})
+        }
+        _ => return,
+    };
+    told["time"] = json!((time * 1e3).round() / 1e3);
     output::note(&told.to_string());
 }
 

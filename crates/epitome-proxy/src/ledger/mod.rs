@@ -14,7 +14,7 @@ use epitome::model::Billed;
 use epitome::session::SessionId;
 use epitome_tower::{Event, random_key};
 
-use crate::log::{WaitObserver, Waiting};
+use crate::log::{ProxyEvent, ProxyObserver};
 use crate::options::ProxyMode;
 
 pub(crate) use content::{Kind, Stretch};
@@ -39,7 +39,7 @@ pub(crate) struct Ledger {
     /// Of the names of conversations, so that they tell nothing of other runs.
     key: u64,
     mode: ProxyMode,
-    wait_observer: Option<WaitObserver>,
+    observer: Option<ProxyObserver>,
 }
 
 #[derive(Default)]
@@ -66,8 +66,8 @@ pub(crate) struct Entered {
 }
 
 impl Ledger {
-    pub(crate) fn new(mode: ProxyMode, wait_observer: Option<WaitObserver>) -> Arc<Self> {
-        Arc::new(Ledger { book: Mutex::default(), key: random_key().0[0], mode, wait_observer })
+    pub(crate) fn new(mode: ProxyMode, observer: Option<ProxyObserver>) -> Arc<Self> {
+        Arc::new(Ledger { book: Mutex::default(), key: random_key().0[0], mode, observer })
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -98,8 +98,8 @@ impl Ledger {
     fn due(&self, of: Key, why: Option<String>) {
         let waiting = why.clone();
         let begins = self.book().of(of).is_due(why);
-        if let (true, Some(why), Some(observer)) = (begins, waiting, &self.wait_observer) {
-            observer.tell(&Waiting { api: of.0, conversation: self.name(&of), why });
+        if let (true, Some(why), Some(observer)) = (begins, waiting, &self.observer) {
+            observer.tell(&ProxyEvent::Waiting { api: of.0, conversation: self.name(&of), why });
         }
     }
 
@@ -109,6 +109,11 @@ impl Ledger {
         let (key, it) = book.conversations.iter_mut().find(|(key, _)| self.name(key) == name)?;
         it.agreement = Agreement::Given;
         Some(*key)
+    }
+
+    /// What was agreed to can't be done: nothing of the conversation is known.
+    pub(crate) fn withdraw(&self, of: Key) {
+        self.book().of(of).agreement = Agreement::NotNeeded;
     }
 
     /// Conversations of each API that wait until somebody agrees.

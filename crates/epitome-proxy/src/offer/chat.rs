@@ -17,7 +17,7 @@ pub(super) struct Chat {
     calls: Vec<(u64, Value)>,
     /// Chunks with calls.
     held: Vec<Value>,
-    /// What the client was told, of whole replies.
+    /// What the client was told.
     told: String,
     usage: Value,
     before: Value,
@@ -54,6 +54,12 @@ fn recall_call(call: &Value) -> Option<RecallCall> {
     let function = &call["function"];
     let arguments = function["arguments"].as_str().unwrap_or_default().to_owned();
     RecallCall::of(&call["id"], &function["name"], arguments)
+}
+
+/// What stands between the words of two rounds, which are one text to the client.
+fn parting(before: &str, words: &str) -> &'static str {
+    let is_apart = before.ends_with(char::is_whitespace) || words.starts_with(char::is_whitespace);
+    if before.is_empty() || words.is_empty() || is_apart { "" } else { "\n\n" }
 }
 
 impl Chat {
@@ -131,15 +137,23 @@ impl Voice for Chat {
         if data(one).is_some_and(|data| data.trim() == "[DONE]") {
             return if self.recalls() { String::new() } else { format!("{}{one}", self.flush()) };
         }
-        let Some(chunk) = said(one) else { return one.to_owned() };
+        let Some(mut chunk) = said(one) else { return one.to_owned() };
         if self.nth == 0 && self.id.is_null() {
             self.id = chunk["id"].clone();
         }
         if chunk["usage"].is_object() {
             self.usage = chunk["usage"].clone();
         }
+        // `told` is what was said before this round.
+        let content = chunk.pointer_mut("/choices/0/delta/content");
+        if let Some(Value::String(words)) = content {
+            let is_first = self.words.is_empty();
+            self.words.push_str(words);
+            if is_first {
+                words.insert_str(0, parting(&self.told, &self.words));
+            }
+        }
         let delta = &chunk["choices"][0]["delta"];
-        self.words.push_str(delta["content"].as_str().unwrap_or_default());
         self.thought(delta);
         let pieces = delta["tool_calls"].as_array().cloned().unwrap_or_default();
         for piece in &pieces {
@@ -173,7 +187,6 @@ impl Voice for Chat {
         let message = &reply["choices"][0]["message"];
         let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
         self.calls = (0..).zip(calls).collect();
-        self.told.push_str(&self.words);
         if self.recalls() {
             return None;
         }
@@ -182,7 +195,8 @@ impl Voice for Chat {
             reply["usage"] = summed(&self.before, &self.usage);
             let message = reply.pointer_mut("/choices/0/message").and_then(Value::as_object_mut);
             if let Some(message) = message.filter(|_| !self.told.is_empty()) {
-                message.insert("content".to_owned(), json!(self.told));
+                let told = [&self.told, parting(&self.told, &self.words), &self.words].concat();
+                message.insert("content".to_owned(), json!(told));
             }
         }
         Some(reply)
@@ -204,6 +218,8 @@ impl Voice for Chat {
             .filter(|call| recall_call(call).is_some())
             .collect();
         let words = std::mem::take(&mut self.words);
+        self.told.push_str(parting(&self.told, &words));
+        self.told.push_str(&words);
         let mut said = json!({"role": "assistant", "content": null, "tool_calls": own});
         if !words.is_empty() {
             said["content"] = json!(words);

@@ -22,7 +22,7 @@ use crate::recall::Recall;
 use voice::{RecallCall, Voice};
 pub(crate) use woven::{Followed, Woven, whole};
 
-/// How often a model may recall until it says anything else.
+/// How often a model is asked again in one turn; the last time it may only speak.
 const MOST_ROUNDS: usize = 8;
 
 /// Bytes that are answered in one round: what is recalled has to fit beside what was sent.

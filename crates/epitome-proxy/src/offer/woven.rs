@@ -50,8 +50,8 @@ impl Followed {
         self.prompted.format
     }
 
-    /// Answers what was recalled, and asks again.
-    async fn ask(&mut self, voice: &mut dyn Voice) -> Option<Result<Inbound, Refusal>> {
+    /// Answers what was recalled, and asks again: for words alone where it is the last round.
+    async fn ask(&mut self, voice: &mut dyn Voice, nth: usize) -> Option<Result<Inbound, Refusal>> {
         let round = voice.round()?;
         let (recall, owner) = (Arc::clone(&self.recall), Arc::clone(&self.owner));
         let calls = round.calls.clone();
@@ -60,7 +60,7 @@ impl Followed {
         let answers = answers
             .unwrap_or_else(|_| round.calls.into_iter().map(|call| (call, failed())).collect());
         let more = round.said.into_iter().chain(voice.answers(&answers));
-        let Some(body) = self.with(more, round.container) else {
+        let Some(body) = self.with(more, round.container, nth) else {
             let what = "what was sent can't be read again";
             return Some(Err(Refusal::new(StatusCode::BAD_GATEWAY, "recall", what)));
         };
@@ -74,7 +74,12 @@ impl Followed {
     }
 
     /// What was sent, and more behind it.
-    fn with(&self, more: impl Iterator<Item = Value>, container: Option<String>) -> Option<String> {
+    fn with(
+        &self,
+        more: impl Iterator<Item = Value>,
+        container: Option<String>,
+        nth: usize,
+    ) -> Option<String> {
         let mut members = Members::read(self.prompted.text()?)?;
         let name = list_name(self.format());
         let mut all: Raws = match members.get(name) {
@@ -87,6 +92,14 @@ impl Followed {
         };
         all.extend(more.map(|entry| raw(entry.to_string())));
         members.set(name, list_of(&all));
+        if nth == MOST_ROUNDS {
+            // The tools stay: signed thinking and the provider's cache hold for these.
+            let none = match self.format() {
+                Format::Anthropic => r#"{"type":"none"}"#,
+                _ => r#""none""#,
+            };
+            members.set("tool_choice", none.to_owned());
+        }
         if let Some(id) = container {
             // One with skills is an object.
             let asked = members.get::<Value>("container").filter(Value::is_object);
@@ -101,7 +114,7 @@ impl Followed {
     }
 }
 
-/// A model that asks for nothing else.
+/// A model that recalls even where it may only speak.
 fn circling() -> Refusal {
     let what = format!("the model recalled {MOST_ROUNDS} times, and said nothing else");
     Refusal::new(StatusCode::BAD_GATEWAY, "recall", what)
@@ -151,7 +164,7 @@ impl Weave for Woven {
             return Onward::Over(self.voice.rest().into());
         }
         Onward::Next(Box::pin(async move {
-            match self.followed.ask(&mut *self.voice).await {
+            match self.followed.ask(&mut *self.voice, self.rounds).await {
                 Some(answer) => events(format, answer).await.woven(self),
                 None => Flow::from(Bytes::from(self.voice.rest())),
             }
@@ -164,7 +177,7 @@ pub(crate) async fn whole(mut reply: Inbound, mut followed: Followed) -> Result<
     let mut voice = voice(followed.format());
     for nth in 0..=MOST_ROUNDS {
         let (mut head, flow) = reply.reply.into_parts();
-        let inbound = |head, flow| Inbound::new(http::Response::from_parts(head, flow));
+        let inbound = |head, flow| Inbound::from(http::Response::from_parts(head, flow));
         if !head.status.is_success() || head.headers.contains_key(CONTENT_ENCODING) {
             return Ok(inbound(head, flow));
         }
@@ -190,7 +203,7 @@ pub(crate) async fn whole(mut reply: Inbound, mut followed: Followed) -> Result<
                 return Ok(inbound(head, Flow::from(bytes)));
             }
             None if nth == MOST_ROUNDS => break,
-            None => match followed.ask(&mut *voice).await {
+            None => match followed.ask(&mut *voice, nth + 1).await {
                 Some(answer) => reply = answer?,
                 None => return Ok(inbound(head, Flow::from(bytes))),
             },

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use epitome_proxy::{
-    ManagementToken, Proxy, ProxyError, ProxyMode, ProxyOptions, WaitObserver, Waiting,
+    ManagementToken, Proxy, ProxyError, ProxyEvent, ProxyMode, ProxyObserver, ProxyOptions,
 };
 use http::{Request, StatusCode};
 use testkit::server::script::Broken;
@@ -14,25 +14,28 @@ use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{APIS, provider, request};
 
-type Told = Arc<Mutex<Vec<Waiting>>>;
+/// Conversations that begin to wait.
+type Told = Arc<Mutex<Vec<String>>>;
 
 async fn asking(url: &str, window: Option<u64>) -> (Stage, Told) {
     let told = Told::default();
     let book = Arc::clone(&told);
-    let observer = WaitObserver::new(move |waiting| {
-        book.lock().expect("nobody panicked").push(waiting.clone());
+    let observer = ProxyObserver::new(move |event| {
+        if let ProxyEvent::Waiting { conversation, .. } = event {
+            book.lock().expect("nobody panicked").push(conversation.clone());
+        }
     });
     let options = ProxyOptions {
         mode: ProxyMode::Ask,
         management: Some(ManagementToken::new("sesame")),
-        wait_observer: Some(observer),
+        observer: Some(observer),
         ..before(url, window)
     };
     (Stage::new(&options).await, told)
 }
 
 fn names(told: &Told) -> Vec<String> {
-    told.lock().expect("nobody panicked").iter().map(|one| one.conversation.clone()).collect()
+    told.lock().expect("nobody panicked").clone()
 }
 
 /// What a management request is answered.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use epitome_proxy::{Listening, Proxy, ProxyOptions, RequestObserver, TlsIdentity};
+use epitome_proxy::{Listening, Proxy, ProxyEvent, ProxyObserver, ProxyOptions, TlsIdentity};
 use http::Response;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
@@ -81,7 +81,7 @@ async fn each_request_is_told_of_once_and_without_its_words() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let book = Arc::clone(&told);
     let observer =
-        RequestObserver::new(move |one| book.lock().expect("nobody panicked").push(*one));
+        ProxyObserver::new(move |one| book.lock().expect("nobody panicked").push(one.clone()));
     let stage = Stage::new(&ProxyOptions { observer: Some(observer), ..before(&url, None) }).await;
     stage
         .call(stage.post("/v1/messages").body(Bytes::from_static(b"{}")).expect("a request"))
@@ -89,7 +89,11 @@ async fn each_request_is_told_of_once_and_without_its_words() {
     stage.get("/v1/messages").await;
     let refused = stage.post("/v1/responses").header("upgrade", "websocket").body(Bytes::new());
     stage.call(refused.expect("a request")).await;
-    let told: Vec<_> =
-        told.lock().expect("nobody panicked").iter().map(|one| (one.api, one.status)).collect();
+    let told = told.lock().expect("nobody panicked");
+    let answered = told.iter().filter_map(|one| match one {
+        ProxyEvent::Answered { api, status, .. } => Some((*api, *status)),
+        _ => None,
+    });
+    let told: Vec<_> = answered.collect();
     assert_eq!(told, [("messages", 200), ("other", 200), ("responses", 426)]);
 }

@@ -112,7 +112,15 @@ async fn a_model_that_only_recalls_is_ended_and_a_broken_stream_stays_broken() {
             let text = String::from_utf8_lossy(reply.body()).into_owned();
             assert_eq!(reply.status(), if is_streaming { 200 } else { 502 }, "{text}");
             assert!(text.contains("the model recalled 8 times"), "{api}: {text}");
-            assert_eq!(running.recorded().len(), 9);
+            let sent = running.recorded();
+            assert_eq!(sent.len(), 9);
+            // In the end it may only speak, with the tools that it had.
+            for (nth, one) in sent.iter().enumerate() {
+                let body: Value = serde_json::from_slice(&one.body).expect("JSON");
+                let choice = &body["tool_choice"];
+                assert_eq!(choice == "none" || choice["type"] == "none", nth == 8, "{api} {nth}");
+                assert!(body["tools"].to_string().contains("recall_get"), "{api} {nth}");
+            }
         }
         // Another proxy needn't know of what was recalled.
         let running = provider(100_000).await;
@@ -136,6 +144,27 @@ async fn a_model_that_only_recalls_is_ended_and_a_broken_stream_stays_broken() {
                 assert!(body.is_err() || status == 502, "{api} {after}");
             }
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_of_two_rounds_stand_apart() {
+    for is_streaming in [false, true] {
+        let running = provider(100_000).await;
+        let stage = offering(&running, 100_000).await;
+        let first = Reply::text("Let me look.").and_call("recall_search", json!({"query": "x"}));
+        play(&running, vec![first, Reply::text("It was 7.")]);
+        let text = answer(&stage, &Agent::new(Api::Chat, is_streaming)).await;
+        let chunks = text.lines().filter_map(|line| {
+            let line = line.strip_prefix("data: ").unwrap_or(line);
+            let chunk: Value = serde_json::from_str(line).ok()?;
+            let choice = &chunk["choices"][0];
+            let words =
+                choice["delta"]["content"].as_str().or(choice["message"]["content"].as_str());
+            Some(words?.to_owned())
+        });
+        let said: String = chunks.collect();
+        assert_eq!(said, "Let me look.\n\nIt was 7.", "{text}");
     }
 }
 
