@@ -1,6 +1,6 @@
 //! OpenAI Responses: calls and outputs wherever they stand, items' own ids, thoughts, payloads.
 
-use epitome::wire::Format;
+use epitome::wire::{self, Format};
 use expect_test::expect;
 
 use super::check;
@@ -97,6 +97,42 @@ fn a_call_is_over_when_somebody_spoke_since() {
               responses/orphan in 2: no call with call_id `` DropPart(Slot(3))
         "#]],
     );
+}
+
+#[test]
+fn an_output_of_another_kind_keeps_what_it_says() {
+    let custom = |id: &str| {
+        format!(r#"{{"type":"custom_tool_call","call_id":"{id}","name":"f","input":"x"}}"#)
+    };
+    let of_custom =
+        |id: &str| format!(r#"{{"type":"custom_tool_call_output","call_id":"{id}","output":"x"}}"#);
+    let cases = [
+        ("a function's for a custom call", items(&[ASK, &custom("a"), &output(r#""a""#), ASK])),
+        ("a custom one for a function", items(&[ASK, &call(r#""a""#), &of_custom("a"), ASK])),
+        ("before its call", items(&[ASK, &output(r#""a""#), &custom("a")])),
+    ];
+    check(
+        Format::OpenaiResponses,
+        &cases,
+        &expect![[r#"
+        a function's for a custom call
+          responses/orphan in 2: `a` is answered by a custom_tool_call_output Overwrite { value: Span { start: 115, end: 137 }, json: "\"custom_tool_call_output\"" }
+        a custom one for a function
+          responses/orphan in 2: `a` is answered by a function_call_output Overwrite { value: Span { start: 117, end: 142 }, json: "\"function_call_output\"" }
+        before its call
+          responses/orphan in 1: no call with call_id `a` DropPart(Slot(1))
+    "#]],
+    );
+    for (what, body) in &cases[..2] {
+        let request = wire::parse(Format::OpenaiResponses, body.clone()).expect("a request");
+        let repaired = wire::repair(&request).request;
+        let text = repaired.source().to_string();
+        assert!(
+            text.contains(r#""output":"x""#) && !text.contains("interrupted"),
+            "{what}: {text}"
+        );
+        assert!(wire::check(&repaired).is_empty(), "{what}: {text}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque, hash_map};
 
 use super::head::{Group, Head};
+use crate::json;
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
 use crate::wire::clean::Past;
@@ -167,6 +168,9 @@ impl<'a> Pairs<'a> {
     pub(super) fn end(mut self, request: &Request) -> Vec<Finding> {
         let mut elsewhere: HashSet<Cow<'a, str>> = HashSet::new();
         for Stray { key, at, slot } in std::mem::take(&mut self.strays) {
+            if self.is_mistyped(request, &key, at, slot) {
+                continue;
+            }
             let may_be_referred_to = self.references.is_some_and(|(first, _)| first < at);
             if !(key.1.is_empty() || self.waiting.contains_key(&key))
                 && (request.keeper().is_some() || may_be_referred_to)
@@ -220,6 +224,28 @@ impl<'a> Pairs<'a> {
             }
         }
         self.findings
+    }
+
+    /// Whether an output has the type of another kind's, and its call waits: what it says is the answer.
+    fn is_mistyped(&mut self, request: &Request, key: &Key<'a>, at: usize, slot: Slot) -> bool {
+        let (group, to) = match key.0 {
+            Group::Function => (Group::Custom, "custom_tool_call_output"),
+            Group::Custom => (Group::Function, "function_call_output"),
+            _ => return false,
+        };
+        let other = (group, key.1.clone());
+        let first = self.waiting.get(&other).and_then(|waiting| waiting.front());
+        if first.is_none_or(|first| self.calls[first].at > at) {
+            return false;
+        }
+        let span = request.transcript.entry(at).span();
+        let Some(value) = json::member(request.source(), span, "type") else { return false };
+        let number = self.waits(&other).expect("it was looked at");
+        self.calls.get_mut(&number).expect("it waits").answer = Some(slot);
+        let detail = format!("`{}` is answered by a {to}", key.1);
+        let mend = Mend::Overwrite { value, json: json::quote(to) };
+        self.find(rules::RESPONSES_ORPHAN, at, slot, detail, mend);
+        true
     }
 
     /// Whether the call at `at` should have its output by now: somebody spoke since, or an output came. Who
