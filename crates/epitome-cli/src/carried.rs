@@ -67,16 +67,17 @@ impl Bound<'_> {
         let goal = Goal { format, model: model.as_deref(), max_output: self.max_output };
         let Converted { text, lost, mended, mending_took, left, wanting, .. } =
             epitome::convert::convert(&request, goal);
-        if request.format == format && lost.is_empty() {
-            let own = request.model();
-            let Some(model) = model.as_ref().filter(|model| own.as_ref() != Some(*model)) else {
-                return Ok((request, None));
-            };
+        let stays = request.format == format && lost.is_empty();
+        let own = request.model();
+        if stays && let Some(model) = model.as_ref().filter(|model| own.as_ref() != Some(*model)) {
             let what = format!(
                 "the input is of the format {format} already, so it isn't converted and keeps its model"
             );
             let hint = format!("leave :{} out", line(model, 60));
             bail!(Failure::usage(what).hint(hint));
+        }
+        if stays && mended.is_empty() {
+            return Ok((request, None));
         }
         let (from, to) = (request.format.name(), format.name());
         let (after, target) = (None, None);

@@ -58,8 +58,8 @@ pub struct Converted {
     pub wanting: Vec<Cow<'static, str>>,
 }
 
-/// Writes `request` as a body of another format. One of its own format comes out as it is, but for what its model refuses to be
-/// told again.
+/// Writes `request` as a body of another format. One of its own format comes out as it is, but for what breaks its rules, and
+/// what its model refuses to be told again.
 ///
 /// ```
 /// use epitome::convert::{Loss, convert};
@@ -81,10 +81,18 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     let to = format.dialect();
     if request.format == format {
         let (text, lost) = to.again(request, model);
-        let said = parse(format, text.clone()).unwrap_or_else(|_| request.clone());
-        let left = left(&to_model(said, model));
-        let (mended, wanting) = (Vec::new(), Vec::new());
-        return Converted { format, text, lost, mended, mending_took: 0, left, wanting };
+        let said = parse(format, text).unwrap_or_else(|_| request.clone());
+        let said = to_model(said, model);
+        let obeys = repair(&said);
+        return Converted {
+            format,
+            text: obeys.request.source().to_string(),
+            lost,
+            mending_took: took(&said, &obeys.request),
+            mended: obeys.mended,
+            left: left(&obeys.request),
+            wanting: Vec::new(),
+        };
     }
     // Pairs that are whole can be carried as such.
     let sound = repair_except(request, OWN);
@@ -108,9 +116,6 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     let written = parse(format, text).expect("what is written is JSON of the format");
     let written = to_model(written, model);
     let obeys = repair(&written);
-    let took = |before: &Request, after: &Request| {
-        before.source().len().saturating_sub(after.source().len())
-    };
     let mending_took = took(request, &sound.request) + took(&written, &obeys.request);
     let mut mended = sound.mended;
     mended.extend(obeys.mended.into_iter().map(|mended| Mended { entry: None, ..mended }));
@@ -123,6 +128,11 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
         left: left(&obeys.request),
         wanting,
     }
+}
+
+/// Bytes that left.
+fn took(before: &Request, after: &Request) -> usize {
+    before.source().len().saturating_sub(after.source().len())
 }
 
 fn to_model(request: Request, model: Option<&str>) -> Request {
