@@ -251,3 +251,70 @@ fn a_bare_answer_keeps_what_it_answers() {
     assert!(!answered.contains("It is mended"), "{answered}");
     assert_eq!(broken_in_any(&drawn), [""; 0]);
 }
+
+/// A cancelled booking was one of "8 more calls" beside a quoted question whether it could be cancelled.
+#[test]
+fn what_was_done_is_named_before_failures_and_words() {
+    let mut drawn = "user Book the cheapest flight.\n".to_owned();
+    for step in 0..12 {
+        let (tool, went) = match step {
+            2 => ("cancel_reservation", "res "),
+            5 => ("send_certificate", "res "),
+            _ => ("book_reservation", "res!"),
+        };
+        let _ = writeln!(
+            drawn,
+            "asst call c{step} {tool} {{\"reservation_id\":\"K{step}NW8N\",\"note\":\"{{lorem 30}}\"}}\n\
+             {went} c{step} = {{lorem 40}}\n\n\
+             asst It went like that.\nuser Could we cancel K{step}NW8N, and never pay more than {step}00?"
+        );
+    }
+    let request = testkit::parse(Format::Anthropic, &drawn);
+    for target in [1, 100, 300, 600, 1_000] {
+        let outcome = compactor(Target::Tokens(target)).compact(&request).expect("it compacts");
+        let text = checkpoint(&outcome);
+        let done = Log::of(text).lane(Lane::Done).unwrap_or_default().to_owned();
+        for tool in ["cancel_reservation", "send_certificate"] {
+            assert!(done.contains(tool), "{target}: {text}");
+        }
+        assert!(!text.contains("not named"), "{target}: {text}");
+    }
+}
+
+/// "Now let's commit" stood under "Where it stands" after the commit.
+#[test]
+fn words_that_calls_followed_are_told_as_that() {
+    let mut drawn = "user Release it.\n".to_owned();
+    for step in 0..6 {
+        let _ = writeln!(
+            drawn,
+            "asst Now let's commit step {step}. | call c{step} Bash {{\"command\":\"git commit -m {step}\"}}\n\
+             res  c{step} = {{lorem 300}}\n"
+        );
+    }
+    drawn.push_str("asst call s Read {\"file_path\":\"a.rs\"}\nres  s = {lorem 300}\n");
+    let request = testkit::parse(Format::Anthropic, &drawn);
+    let outcome = compactor(Target::Tokens(500)).compact(&request).expect("it compacts");
+    let text = checkpoint(&outcome);
+    let stands = Log::of(text).lane(Lane::Stands).unwrap_or_default();
+    assert!(stands.starts_with("[11, before its calls] Now let's commit step 5."), "{text}");
+    assert_eq!(broken_in_any(&drawn), [""; 0]);
+}
+
+/// A view of 12,893 tokens came down to 12,029 for 5,700, where its floor was 5,775: its checkpoint stayed as it was.
+#[test]
+fn a_checkpoint_alone_shrinks_where_nothing_else_may_leave() {
+    let request = testkit::parse(Format::Anthropic, &ruled());
+    let view = compactor(Target::Percent(30)).compact(&request).expect("it compacts").request;
+    let floor = compactor(Target::Tokens(1)).compact(&view).expect("it compacts").receipt.floor;
+    for below in 1..floor {
+        let compactor = compactor(Target::Tokens(floor - below));
+        let receipt = compactor.compact(&view).expect("it compacts").receipt;
+        let most = floor + (floor - below) / 4;
+        assert!(
+            receipt.after.count.tokens <= most,
+            "{below} below {floor}: {}",
+            receipt.after.count.tokens
+        );
+    }
+}

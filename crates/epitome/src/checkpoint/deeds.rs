@@ -293,9 +293,19 @@ impl Deed {
         self.last
     }
 
+    /// The tool that was called.
+    pub(super) fn tool(&self) -> &str {
+        merge::tool(&self.what)
+    }
+
     /// How many calls it is.
     pub(super) fn times(&self) -> u32 {
         self.times
+    }
+
+    /// Whether none of these calls went well, as far as their outputs tell.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed == self.times
     }
 
     /// Whether it says which files it changed.

@@ -324,6 +324,9 @@ impl Gathered {
         if self.todo.take(part.slot.0, &tool, &Arguments::read(&arguments)) {
             self.shows_todo = false;
         }
+        for word in [&mut self.last_words, &mut self.asked].into_iter().flatten() {
+            word.acted = true;
+        }
         let reads = self.read_only.iter().any(|name| **name == *tool);
         self.deeds.call(number, part.slot.0, &tool, &arguments, reads);
     }

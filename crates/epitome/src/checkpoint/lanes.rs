@@ -93,14 +93,16 @@ impl Lanes<'_> {
         let Shares { room, words, summary, .. } = self.shares;
         let mut out = head.to_owned();
         let mut left = room;
-        // Commands and prohibitions have what the deeds don't need, half at the least; other words nothing that these need.
+        // Commands and prohibitions have what the deeds don't need, half at the least, but for what names each; other words nothing
+        // that these need.
         let needed =
             |of: &dyn Fn(&Deed) -> bool| self.total(&self.gathered.deeds.lines(of, Merging::TOOL));
         let new = needed(&|deed| self.is_new(deed));
         let old = needed(&|deed| !self.is_new(deed));
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
-        let commands = room_of((new + old.min(room / 4)).min(room / 2));
-        let all = words.min(room_of(new + old.min(room / 4)));
+        let least = self.least_of(&|_| true);
+        let commands = room_of((new + old.min(room / 4)).min(room / 2).max(least));
+        let all = words.min(room_of((new + old.min(room / 4)).max(least)));
         let words = quotes::lane(&self.gathered.words, Room { commands, all }, self.counter);
         let unquoted = self.unquoted(&words.quoted);
         let words = words.naming(&unquoted, self.gathered.more_unquoted);
@@ -189,23 +191,36 @@ impl Lanes<'_> {
         // one tool.
         let steps = [(Merging::Same, 70), (Merging::Short, 85), (Merging::TOOL, 100)].into_iter();
         let mut fitting = steps.map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
-        let fitting = fitting.find(|(lines, percent)| total(lines) <= left * percent / 100);
+        // Of what was done before, each tool is named first.
+        let for_new = left.saturating_sub(self.least_of(&|deed| !is_new(deed)));
+        let fitting = fitting.find(|(lines, percent)| total(lines) <= for_new * percent / 100);
         let is_complete = fitting.is_some();
         let (new, unnamed) =
-            fitting.map_or_else(|| self.by_tool(&is_new, left), |(lines, _)| (lines, 0));
-        let unnamed = deeds.unnamed + unnamed;
+            fitting.map_or_else(|| self.by_tool(&is_new, for_new), |(lines, _)| (lines, 0));
         let left = left.saturating_sub(total(&new));
-        let (old, is_complete, more) = if is_complete {
-            self.older(self.shares.older.min(left), left)
-        } else {
-            (Vec::new(), false, count(&deeds.merged(|deed| !is_new(deed), Merging::Same)))
-        };
+        let (old, are_complete, more) = self.older(self.shares.older.min(left), left);
+        let is_complete = is_complete && are_complete;
         let left = left.saturating_sub(total(&old));
         let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
-        let unnamed = Some(unnamed + more).filter(|count| *count > 0).map(Deeds::unnamed_line);
-        let unnamed = unnamed.filter(|line| self.tokens(line) < left);
+        let unnamed = Some(deeds.unnamed + unnamed + more).filter(|count| *count > 0);
+        let unnamed = unnamed.map(Deeds::unnamed_line).filter(|line| self.tokens(line) < left);
         let lines = [unnamed.into_iter().collect(), old, new, looks].concat();
         (unlines(&lines), is_complete)
+    }
+
+    /// Tokens of the lines that name, by tool, each of these calls that may have changed something, and count the others.
+    fn least_of(&self, is_of: &dyn Fn(&Deed) -> bool) -> u64 {
+        let (failed, made): (Vec<Deed>, Vec<Deed>) = self
+            .gathered
+            .deeds
+            .merged(is_of, Merging::Brief)
+            .into_iter()
+            .partition(Deed::has_failed);
+        let mut lines: Vec<String> = made.iter().map(Deed::line).collect();
+        if !failed.is_empty() {
+            lines.push(Deeds::unnamed_line(count(&failed)));
+        }
+        self.total(&lines)
     }
 
     /// Calls before the newest human message, whether all of them are named, and how many aren't: in at most `most` tokens as they
@@ -225,13 +240,15 @@ impl Lanes<'_> {
     }
 
     /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, of those that
-    /// name changed files and the newest first of all; and how many calls have no line.
+    /// name changed files and the newest first of all, those that failed last; and how many calls have no line.
     fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> (Vec<String>, u32) {
         let deeds = &self.gathered.deeds;
-        let names_files = |deed: &Deed| is_of(deed) && deed.names_files();
-        let others = |deed: &Deed| is_of(deed) && !deed.names_files();
-        let of =
-            |merging| [deeds.merged(others, merging), deeds.merged(names_files, merging)].concat();
+        let rank = |deed: &Deed| (!deed.has_failed(), deed.names_files());
+        let of = |merging| {
+            let mut merged = deeds.merged(is_of, merging);
+            merged.sort_by_key(rank);
+            merged
+        };
         let mut chosen = of(Merging::Brief);
         let tokens = |deed: &Deed| self.tokens(&deed.line()) + 1;
         let mut needed: u64 = chosen.iter().map(tokens).sum();

@@ -9,6 +9,7 @@ mod deeds;
 mod extract;
 mod fence;
 mod lanes;
+mod least;
 mod notes;
 mod numbers;
 mod phrases;
@@ -34,6 +35,7 @@ pub use extract::Gathered;
 use fence::fenced;
 pub use fence::{disown, look_alikes, looks_like_one};
 use lanes::{Lanes, Shares, Written};
+pub use least::least_tokens;
 pub use numbers::numbering;
 pub use quotes::{GAP, Quote, QuotedMessage};
 pub use ranges::Ranges;
@@ -171,13 +173,4 @@ fn push_lane(out: &mut String, title: &str, lines: &str) {
     if !lines.ends_with('\n') {
         out.push('\n');
     }
-}
-
-/// Tokens of the least checkpoint, by `counter`.
-pub fn least_tokens(counter: &dyn TokenCounter) -> u64 {
-    // As many tokens as a nonce and two runs of numbers may have.
-    let line = format!(
-        "{STANDS_FOR}10001–10002, 10004–20005 and 20007–99999, for reference; not a new request.\n"
-    );
-    message_tokens(&fenced(&line), counter) + 8
 }

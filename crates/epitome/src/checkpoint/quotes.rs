@@ -22,6 +22,8 @@ pub struct QuotedMessage {
     pub text: String,
     /// How much of the message `text` is.
     pub quote: Quote,
+    /// Whether the speaker made calls after these words, which were answered.
+    pub acted: bool,
 }
 
 /// How much of a message a quote is.
@@ -35,6 +37,11 @@ pub enum Quote {
 
 /// What stands for the words between two that are quoted.
 pub const GAP: &str = "[…]";
+
+/// What a label says of a quote that is a part.
+const PART: &str = ", part";
+/// What it says of words whose speaker went on to act.
+const ACTED: &str = ", before its calls";
 
 /// What stands before the numbers of messages that aren't quoted.
 const UNQUOTED: &str = "[…] not quoted: ";
@@ -82,17 +89,18 @@ pub(super) fn read_unquoted(lane: &str) -> Option<(Ranges, usize, &str)> {
 impl QuotedMessage {
     /// A message in full.
     pub fn new(at: usize, text: String) -> Self {
-        QuotedMessage { at, text, quote: Quote::Whole }
+        QuotedMessage { at, text, quote: Quote::Whole, acted: false }
     }
 
     /// Its label, and the words.
     pub(super) fn lines(&self) -> String {
-        let part = if self.quote == Quote::Part { ", part" } else { "" };
+        let part = if self.quote == Quote::Part { PART } else { "" };
+        let acted = if self.acted { ACTED } else { "" };
         let lines = match self.text.matches('\n').count() {
             0 => String::new(),
             more => format!(", {} lines", more + 1),
         };
-        let mut out = format!("[{}{part}{lines}] ", self.at);
+        let mut out = format!("[{}{part}{acted}{lines}] ", self.at);
         for (at, line) in self.text.split('\n').enumerate() {
             out.push_str(if at > 0 && passes_for_more(line) { INDENT } else { "" });
             out.push_str(line);
@@ -104,16 +112,17 @@ impl QuotedMessage {
     /// Reads one back, and what is behind it.
     fn read(rest: &str) -> Option<(Self, &str)> {
         let (label, tail) = rest.strip_prefix('[')?.split_once("] ")?;
-        let mut members = label.split(", ");
-        let at = members.next()?.parse::<u32>().ok()? as usize;
-        let (mut quote, mut lines) = (Quote::Whole, 1);
-        for member in members {
-            match member.strip_suffix(" lines") {
-                Some(count) => lines = count.parse::<usize>().ok()?,
-                None if member == "part" => quote = Quote::Part,
-                None => return None,
-            }
-        }
+        let number = label.find(|c: char| !c.is_ascii_digit()).unwrap_or(label.len());
+        let at = label[..number].parse::<u32>().ok()? as usize;
+        let label = &label[number..];
+        let whole = label.strip_prefix(PART);
+        let quote = if whole.is_some() { Quote::Part } else { Quote::Whole };
+        let label = whole.unwrap_or(label);
+        let before = label.strip_prefix(ACTED);
+        let lines = match before.unwrap_or(label) {
+            "" => 1,
+            lines => lines.strip_prefix(", ")?.strip_suffix(" lines")?.parse::<usize>().ok()?,
+        };
         let mut ends = tail.match_indices('\n').map(|(at, _)| at);
         let end = ends.nth(lines.checked_sub(1)?)?;
         let own = |line| match line {
@@ -121,7 +130,7 @@ impl QuotedMessage {
             line => line,
         };
         let text = tail[..end].split('\n').map(own).collect::<Vec<_>>().join("\n");
-        let word = QuotedMessage { at, text, quote };
+        let word = QuotedMessage { at, text, quote, acted: before.is_some() };
         Some((word, &tail[end + 1..]))
     }
 }
@@ -386,6 +395,18 @@ mod tests {
         // Nothing in it stands where a title, a find or a fence would.
         let begins = |mark: &str| lane.text.lines().any(|line| line.starts_with(mark));
         assert!(!begins("Notes") && !begins("[recalled") && !begins("</checkpoint"));
+    }
+
+    #[test]
+    fn what_is_said_of_a_quote_is_read_back() {
+        for (quote, acted, text) in [
+            (Quote::Part, true, "[…] Let's commit:\nnow"),
+            (Quote::Whole, true, "Let's commit:"),
+            (Quote::Part, false, "[…] Let's commit:"),
+        ] {
+            let word = QuotedMessage { at: 7, text: text.to_owned(), quote, acted };
+            assert_eq!(read(&word.lines()), (vec![word], ""));
+        }
     }
 
     #[test]

@@ -25,8 +25,12 @@ const MOST_ERROR: usize = 140;
 const MOST_RESULT: usize = 60;
 /// Bytes of each end of an output in which a line that tells of a failure is looked for.
 const MOST_SEEN: usize = 16 * 1024;
+/// How a call went whose output is too long to be said.
+pub(super) const ANSWERED: &str = "answered";
 /// What stands before such a line where nothing else tells of a failure.
 const SAYS: &str = "says: ";
+/// What stands for it in few words.
+const WARNED: &str = "warned";
 
 /// A call by its tool and key arguments: `Edit(src/a.rs)`, `Bash(cargo test)`, `book(id=JG7FMM)`. `arguments` are masked.
 pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
@@ -195,10 +199,14 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
     if bare.starts_with(['{', '[']) {
         let first = bare.lines().next().filter(|line| tell(line) >= Tell::Mention);
         let says = first.map(|line| format!("{SAYS}{}", quote(line, MOST_ERROR)));
-        return says.unwrap_or_else(|| "answered".to_owned());
+        return says.unwrap_or_else(|| ANSWERED.to_owned());
     }
-    let says =
-        |line: &&str| !line.is_empty() && (line.len() > MOST_RESULT || exit_code(line).is_none());
+    // A shell that waits for the next command says nothing of this one.
+    let is_prompt = |line: &str| line.ends_with(['$', '#']) && !line.contains(' ');
+    let says = |line: &&str| {
+        let is_code = line.len() <= MOST_RESULT && exit_code(line).is_some();
+        !line.is_empty() && !is_code && !is_prompt(line)
+    };
     let mut said = bare.lines().map(str::trim).filter(says);
     // Of a command's many lines none is the outcome, wherever it stands.
     let first = if act == Act::Run { None } else { said.next() };
@@ -242,12 +250,21 @@ fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Whether what [`outcome`] said is no success.
 pub(super) fn is_bad(went: &str) -> bool {
-    went.starts_with(SAYS) || went == "no result" || has_failed(went)
+    went.starts_with(SAYS) || matches!(went, WARNED | "no result") || has_failed(went)
 }
 
 /// Whether what [`outcome`] said is a failure.
 pub(super) fn has_failed(went: &str) -> bool {
     ["failed", "exit "].iter().any(|start| went.starts_with(start))
+}
+
+/// The same in at most `most` bytes, where words have no room.
+pub(super) fn brief(went: &str, most: usize) -> &str {
+    match went.split_once(": ").map_or(went, |(kind, _)| kind) {
+        _ if went.starts_with(SAYS) => WARNED,
+        kind if kind.len() <= most => kind,
+        _ => ANSWERED,
+    }
 }
 
 /// The beginning of a text on one line, in at most `most` bytes; it ends where a word does, and says so. It holds no mark that

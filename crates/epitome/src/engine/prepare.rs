@@ -67,6 +67,8 @@ pub(super) struct Prepared {
     pub(super) guard: Guard,
     binding: Binding,
     found: HistoryFacts,
+    /// Tokens of the least checkpoint.
+    least: u64,
     /// A summary that a hook gave.
     pub(super) given: Option<HookSummary>,
 }
@@ -160,7 +162,10 @@ impl Prepared {
         let guard = guard(compactor, &base, (&units, &tally), (target, binding));
         let found = HistoryFacts::of(&base.request.transcript);
         run.log.considered(tokens, target, &run.compactor);
-        Box::new(Prepared { base, tally, target, units, guard, binding, found, given: None })
+        let leaving =
+            base.request.transcript.entries().filter(|entry| guard.may_leave(entry.index));
+        let least = least_tokens(leaving, &compactor.options().read_only, compactor.counter());
+        Box::new(Prepared { base, tally, target, units, guard, binding, found, least, given: None })
     }
 
     /// Hooks come first, then compactors, then a plan of one's own.
@@ -194,7 +199,7 @@ impl Prepared {
             tally: &self.tally,
             guard: &self.guard,
             budget: Budget::new(self.target),
-            least: least_tokens(compactor.counter()),
+            least: self.least,
             stop: options.stop,
             means: Means::from(&options.strategies),
             cause: compactor.cause(),

@@ -51,8 +51,10 @@ impl Strategy for Fold {
         }
         let leaving: Vec<&Unit> =
             scene.units.all().iter().filter(|unit| may_leave(scene, unit)).collect();
-        // A checkpoint alone isn't folded into the next one: that would say the same.
-        if leaving.iter().all(|unit| is_checkpoint(scene, unit)) {
+        // A checkpoint alone isn't folded into one that has room for about the same.
+        let alone = leaving.iter().all(|unit| is_checkpoint(scene, unit));
+        let room = scene.budget.share().max(2 * scene.least);
+        if alone && leaving.iter().map(|unit| size(scene, unit)).sum::<u64>() <= room {
             return Vec::new();
         }
         let said = |unit: &Unit| -> u64 {

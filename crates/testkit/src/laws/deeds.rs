@@ -1,6 +1,10 @@
 //! Law 16: what was done since the newest human message is shown or named.
 
-use epitome::transcript::{Entry, PartKind, Role};
+use std::collections::HashMap;
+
+use epitome::checkpoint::only_reads;
+use epitome::transcript::unit::Units;
+use epitome::transcript::{Entry, Marks, Part, PartKind, Role};
 use epitome::view::{Fate, Put};
 use epitome::{Compactor, Outcome};
 
@@ -9,16 +13,20 @@ use super::log::{Lane, Log};
 use super::room::has_room;
 
 /// Every hidden call since the newest human message that may have changed something is named among what was done: its tool,
-/// and what it was done to.
+/// and what it was done to. Of older ones, unless they failed, the tool is.
 ///
-/// Exempt is a view that has no room for one more line, in a checkpoint without notes and names (see [`has_room`]).
+/// What it was done to may be missing in a view that has no room for one more line, in a checkpoint without notes and names (see
+/// [`has_room`]).
 pub(super) fn check(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
     let transcript = &outcome.base.transcript;
     let newest = transcript.entries().rev().find(Entry::is_human).map_or(0, |entry| entry.index);
     let log = outcome.view.checkpoint().map(|placed| Log::of(&placed.text)).unwrap_or_default();
     let done = log.lane(Lane::Done).unwrap_or_default();
-    let since = transcript.entries().zip(outcome.view.fates()).skip(newest + 1);
-    for (entry, fate) in since.filter(|(entry, _)| entry.role() != Role::Other) {
+    let units = Units::of(transcript, outcome.base.format.instructions());
+    let pairs = units.pairs().iter();
+    let results: HashMap<_, _> = pairs.filter_map(|pair| Some((pair.call, pair.result?))).collect();
+    let entries = transcript.entries().zip(outcome.view.fates());
+    for (entry, fate) in entries.filter(|(entry, _)| entry.role() != Role::Other) {
         for call in entry.parts().filter(|part| part.kind() == PartKind::Call) {
             let is_hidden = match fate {
                 Fate::Keep => false,
@@ -28,7 +36,16 @@ pub(super) fn check(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
                 Fate::Fold(_) | Fate::Drop(_) => true,
             };
             let deed = Deed::of(&call);
-            if !is_hidden || deed.only_reads() || done.lines().any(|line| deed.is_named_in(line)) {
+            if !is_hidden || deed.only_reads() {
+                continue;
+            }
+            let result = results.get(&call.slot).map(|slot| transcript.part(*slot));
+            let is_made = result.is_some_and(|result| !may_have_failed(&result));
+            if is_made && matches!(fate, Fate::Fold(_)) && !only_reads(&call.name()) {
+                let named = done.contains(&*call.name());
+                holds!(named, "nothing names the tool of {deed}");
+            }
+            if entry.index <= newest || done.lines().any(|line| deed.is_named_in(line)) {
                 continue;
             }
             let line = format!("[{}] {deed} → ok", entry.index);
@@ -36,6 +53,13 @@ pub(super) fn check(outcome: &Outcome, compactor: &Compactor) -> Result<(), Stri
         }
     }
     Ok(())
+}
+
+/// Whether a result is an error, or its words are of one.
+fn may_have_failed(result: &Part<'_>) -> bool {
+    let text = result.text().to_lowercase();
+    result.is(Marks::ERROR)
+        || ["error", "fail", "exit", "not "].iter().any(|word| text.contains(word))
 }
 
 #[cfg(test)]

@@ -40,7 +40,6 @@ fn naive(case: &Case) -> (Outcome, Compactor) {
 
 fn checkpoint(outcome: &Outcome, folded: &[usize]) -> String {
     let transcript = &outcome.base.transcript;
-    let newest = transcript.entries().rev().find(Entry::is_human).map_or(0, |entry| entry.index);
     let (mut words, mut done) = (String::new(), String::new());
     for entry in folded.iter().map(|at| transcript.entry(*at)) {
         let said = entry.human_text();
@@ -52,7 +51,7 @@ fn checkpoint(outcome: &Outcome, folded: &[usize]) -> String {
             let _ = writeln!(words, "[{}{lines}] {said}", entry.index);
         }
         let calls = entry.parts().filter(|part| part.kind() == PartKind::Call);
-        for call in calls.filter(|_| entry.index > newest) {
+        for call in calls {
             let mut arguments = Vec::new();
             let json = serde_json::from_str(&call.text()).unwrap_or(Value::Null);
             strings(&json, &mut arguments);

@@ -140,8 +140,10 @@ pub(super) fn fit(outcome: &Outcome, compactor: &Compactor) -> Result<(), String
         tokens - over
     };
     let whole: u64 = (0..outcome.view.len()).filter(held).map(least).sum();
-    // Beside the line that says what is hidden (law 17).
-    let line = outcome.view.checkpoint().map_or(0, |_| least_tokens(compactor.counter()));
+    // Beside the lines that say what is hidden and what was done (laws 16 and 17).
+    let leaving = base.transcript.entries().filter(|entry| guard.may_leave(entry.index));
+    let least = || least_tokens(leaving, &compactor.options().read_only, compactor.counter());
+    let line = outcome.view.checkpoint().map_or(0, |_| least());
     let whole = whole + tally.frame.total().tokens + line;
     holds!(whole > receipt.target, "excerpts, though {whole} fit: {:?}", receipt.excerpted);
     Ok(())

@@ -106,13 +106,16 @@ impl Case {
             open_loop: OpenLoop::Stays,
         };
         let guard = Guard::new(&self.request, &units, &tally, wishes);
+        let leaving =
+            self.request.transcript.entries().filter(|entry| guard.may_leave(entry.index));
+        let least = least_tokens(leaving, &[], &counter);
         what(&PlanInput {
             request: &self.request,
             units: &units,
             tally: &tally,
             guard: &guard,
             budget: Budget::new(target),
-            least: least_tokens(&counter),
+            least,
             stop: self.stop,
             means: self.means,
             cause: None,

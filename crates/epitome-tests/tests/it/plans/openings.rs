@@ -19,43 +19,50 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
             Format::Anthropic,
             expect![[r#"
                 643 tokens
-                1-145: above, 1 squeeze, 3 head, checkpoint before 5; 95 shown, 51 left for it, floor 146
-                146-216: lands, 1 squeeze, 3 head, checkpoint before 5; 95-133 shown, 51-83 left for it, floor 146-161
-                217-221: lands, 1 squeeze, 2 head, checkpoint before 3; 166 shown, 51-55 left for it, floor 161-162
-                222-230: lands, 1 squeeze, 3 head, checkpoint before 5; 144-147 shown, 78-83 left for it, floor 162-164
-                231-465: lands, 1 squeeze, 2 head, checkpoint before 3; 177-291 shown, 51-184 left for it, floor 164-317
-                466-642: lands, 2 head, checkpoint before 3; 299 shown, 167-343 left for it, floor 317
-                643-644: nothing; 643 shown, 0 left for it, floor 317
+                1-173: above, 1 squeeze, 3 head, checkpoint before 5; 95-99 shown, 75 left for it, floor 170-174
+                174-193: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 95-102 shown, 79-92 left for it, floor 170-177
+                194-243: lands, 1 squeeze, 3 head, checkpoint before 5; 103-154 shown, 88-99 left for it, floor 178-191
+                244: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 147 shown, 97 left for it, floor 189
+                245-271: lands, 1 squeeze, 3 head, checkpoint before 5; 147-164 shown, 91-107 left for it, floor 189-196
+                272-277: lands, 1 squeeze, 2 head, checkpoint before 3; 197 shown, 75-80 left for it, floor 196
+                278-279: lands, 1 squeeze, 3 head, checkpoint before 5; 172 shown, 106-107 left for it, floor 196
+                280-465: lands, 1 squeeze, 2 head, checkpoint before 3; 205-291 shown, 75-184 left for it, floor 196-341
+                466-642: lands, 2 head, checkpoint before 3; 299 shown, 167-343 left for it, floor 341
+                643-644: nothing; 643 shown, 0 left for it, floor 341
             "#]],
         ),
         (
             Format::Gemini,
             expect![[r#"
                 650 tokens
-                1-152: above, 1 squeeze, 3 head, checkpoint before 5; 102 shown, 51 left for it, floor 153
-                153-163: lands, 1 squeeze, 3 head, checkpoint before 5; 102 shown, 51-61 left for it, floor 153
-                164-172: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 102-105 shown, 62-68 left for it, floor 153-156
-                173-223: lands, 1 squeeze, 3 head, checkpoint before 5; 106-140 shown, 64-83 left for it, floor 157-169
-                224-228: lands, 1 squeeze, 2 head, checkpoint before 3; 173 shown, 51-55 left for it, floor 169-171
-                229-237: lands, 1 squeeze, 3 head, checkpoint before 5; 151-154 shown, 78-83 left for it, floor 171-172
-                238-472: lands, 1 squeeze, 2 head, checkpoint before 3; 184-298 shown, 51-184 left for it, floor 172-324
-                473-649: lands, 2 head, checkpoint before 3; 306 shown, 167-343 left for it, floor 324
-                650-651: nothing; 650 shown, 0 left for it, floor 324
+                1-181: above, 1 squeeze, 3 head, checkpoint before 5; 102-107 shown, 75 left for it, floor 177-182
+                182-202: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 102-110 shown, 80-92 left for it, floor 177-185
+                203: lands, 1 squeeze, 3 head, checkpoint before 5; 112 shown, 91 left for it, floor 187
+                204: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 112 shown, 92 left for it, floor 187
+                205-250: lands, 1 squeeze, 3 head, checkpoint before 5; 114-161 shown, 88-99 left for it, floor 189-203
+                251: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 154 shown, 97 left for it, floor 203
+                252-278: lands, 1 squeeze, 3 head, checkpoint before 5; 154-171 shown, 91-107 left for it, floor 203
+                279-284: lands, 1 squeeze, 2 head, checkpoint before 3; 204 shown, 75-80 left for it, floor 203
+                285-286: lands, 1 squeeze, 3 head, checkpoint before 5; 179 shown, 106-107 left for it, floor 203
+                287-472: lands, 1 squeeze, 2 head, checkpoint before 3; 212-298 shown, 75-184 left for it, floor 203-348
+                473-649: lands, 2 head, checkpoint before 3; 306 shown, 167-343 left for it, floor 348
+                650-651: nothing; 650 shown, 0 left for it, floor 348
             "#]],
         ),
         (
             Format::OpenaiChat,
             expect![[r#"
                 646 tokens
-                1-148: above, 1 squeeze, 3 head, checkpoint before 6; 98 shown, 51 left for it, floor 149
-                149-163: lands, 1 squeeze, 3 head, checkpoint before 6; 98 shown, 51-65 left for it, floor 149
-                164-166: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 6; 98 shown, 66-68 left for it, floor 149
-                167-219: lands, 1 squeeze, 3 head, checkpoint before 6; 100-136 shown, 64-83 left for it, floor 151-164
-                220-224: lands, 1 squeeze, 2 head, checkpoint before 4; 169 shown, 51-55 left for it, floor 165
-                225-233: lands, 1 squeeze, 3 head, checkpoint before 6; 147-150 shown, 78-83 left for it, floor 165-168
-                234-468: lands, 1 squeeze, 2 head, checkpoint before 4; 180-294 shown, 51-184 left for it, floor 168-320
-                469-645: lands, 2 head, checkpoint before 4; 302 shown, 167-343 left for it, floor 320
-                646-647: nothing; 646 shown, 0 left for it, floor 320
+                1-177: above, 1 squeeze, 3 head, checkpoint before 6; 98-103 shown, 75 left for it, floor 173-178
+                178-198: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 6; 98-106 shown, 80-92 left for it, floor 173-181
+                199-246: lands, 1 squeeze, 3 head, checkpoint before 6; 108-157 shown, 88-99 left for it, floor 183-194
+                247: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 6; 150 shown, 97 left for it, floor 192
+                248-274: lands, 1 squeeze, 3 head, checkpoint before 6; 150-167 shown, 91-107 left for it, floor 199
+                275-280: lands, 1 squeeze, 2 head, checkpoint before 4; 200 shown, 75-80 left for it, floor 199
+                281-282: lands, 1 squeeze, 3 head, checkpoint before 6; 175 shown, 106-107 left for it, floor 199
+                283-468: lands, 1 squeeze, 2 head, checkpoint before 4; 208-294 shown, 75-184 left for it, floor 199-344
+                469-645: lands, 2 head, checkpoint before 4; 302 shown, 167-343 left for it, floor 344
+                646-647: nothing; 646 shown, 0 left for it, floor 344
             "#]],
         ),
     ] {
@@ -160,13 +167,13 @@ fn a_person_who_is_first_now_stays() {
         &case,
         &expect![[r#"
             661 tokens
-            1-89: above, 6 head, checkpoint before 9; 39 shown, 51 left for it, floor 90
-            90-95: lands, 6 head, checkpoint before 9; 39 shown, 51-56 left for it, floor 90
-            96-323: lands, 5 head, checkpoint before 8; 45 shown, 51-278 left for it, floor 90
-            324-334: lands, 4 head, checkpoint before 6; 273 shown, 51-61 left for it, floor 90
-            335-367: lands, 3 head, checkpoint before 5; 284 shown, 51-83 left for it, floor 90
-            368-660: lands, 2 head, checkpoint before 3; 317 shown, 51-343 left for it, floor 90
-            661-662: nothing; 661 shown, 0 left for it, floor 90
+            1-113: above, 6 head, checkpoint before 9; 39 shown, 75 left for it, floor 114
+            114-119: lands, 6 head, checkpoint before 9; 39 shown, 75-80 left for it, floor 114
+            120-347: lands, 5 head, checkpoint before 8; 45 shown, 75-302 left for it, floor 114
+            348-358: lands, 4 head, checkpoint before 6; 273 shown, 75-85 left for it, floor 114
+            359-391: lands, 3 head, checkpoint before 5; 284 shown, 75-107 left for it, floor 114
+            392-660: lands, 2 head, checkpoint before 3; 317 shown, 75-343 left for it, floor 114
+            661-662: nothing; 661 shown, 0 left for it, floor 114
         "#]],
     );
 }

@@ -152,7 +152,8 @@ fn it_lands_where_it_must_and_leaves_room_for_a_checkpoint() {
             (subject.tally.entry(1), subject.proposed("somebody", &fates).is_ok())
         });
         if before != Some(taken) {
-            let line = least_tokens(&BytesPer::new(NonZeroU32::new(4).expect("it isn't")));
+            let counter = BytesPer::new(NonZeroU32::new(4).expect("it isn't"));
+            let line = least_tokens(std::iter::empty(), &[], &counter);
             let _ = writeln!(drawn, "from {saved} tokens on, where a line is {line}: {taken}");
         }
         before = Some(taken);

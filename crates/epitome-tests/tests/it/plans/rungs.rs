@@ -24,21 +24,25 @@ fn the_ladder() {
         &Case::drawn(Format::OpenaiChat, SESSION),
         &expect![[r#"
             646 tokens
-            1-166: above, 1 squeeze, 2 fold, checkpoint before 6; 114-116 shown, 51 left for it, floor 165-167
-            167-187: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 53-68 left for it, floor 165-170
-            188: lands, 1 squeeze, 2 fold, 1 excerpts, 1 squeeze, checkpoint before 6; 121 shown, 67 left for it, floor 172
-            189-190: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 67-68 left for it, floor 172
-            191-215: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-140 shown, 64-75 left for it, floor 172-178
-            216-224: lands, 1 squeeze, 2 fold, checkpoint before 6; 152 shown, 64-72 left for it, floor 180-181
-            225-226: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152 shown, 73-74 left for it, floor 181
-            227-231: lands, 1 squeeze, 2 fold, checkpoint before 6; 163-166 shown, 64-67 left for it, floor 181-183
-            232: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 163 shown, 69 left for it, floor 184
-            233-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 163-230 shown, 67-141 left for it, floor 184-281
-            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 314
-            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 293
-            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 326-336
-            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 336
-            646-647: nothing; 646 shown, 0 left for it, floor 336
+            1-198: above, 1 squeeze, 2 fold, checkpoint before 6; 114-124 shown, 75 left for it, floor 189-199
+            199-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 85-92 left for it, floor 189-194
+            212: lands, 1 squeeze, 2 fold, 1 excerpts, 1 squeeze, checkpoint before 6; 121 shown, 91 left for it, floor 196
+            213-214: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 91-92 left for it, floor 197
+            215-223: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-132 shown, 91-92 left for it, floor 199-205
+            224-226: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 102-104 left for it, floor 197
+            227-234: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 133-140 shown, 88-94 left for it, floor 205-208
+            235-239: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 113-117 left for it, floor 197
+            240-244: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152 shown, 88-92 left for it, floor 208-210
+            245-247: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 123-125 left for it, floor 197
+            248-263: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152-173 shown, 88-98 left for it, floor 215
+            264: lands, 1 squeeze, 2 fold, checkpoint before 6; 176 shown, 88 left for it, floor 215
+            265-270: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 176 shown, 89-94 left for it, floor 215
+            271-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 183-230 shown, 88-141 left for it, floor 215-305
+            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 338
+            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 317
+            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 350-360
+            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 360
+            646-647: nothing; 646 shown, 0 left for it, floor 360
         "#]],
     );
 }
@@ -52,18 +56,18 @@ fn a_fold_alone() {
         &case,
         &expect![[r#"
             646 tokens
-            1-166: above, 1 squeeze, 2 fold, checkpoint before 6; 114-116 shown, 51 left for it, floor 165-167
-            167-215: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-140 shown, 53-75 left for it, floor 165-178
-            216-224: lands, 1 squeeze, 2 fold, checkpoint before 6; 152 shown, 64-72 left for it, floor 180-181
-            225-226: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152 shown, 73-74 left for it, floor 181
-            227-231: lands, 1 squeeze, 2 fold, checkpoint before 6; 163-166 shown, 64-67 left for it, floor 181-183
-            232: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 163 shown, 69 left for it, floor 184
-            233-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 163-230 shown, 67-141 left for it, floor 184-281
-            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 314
-            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 293
-            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 326-336
-            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 336
-            646-647: nothing; 646 shown, 0 left for it, floor 336
+            1-198: above, 1 squeeze, 2 fold, checkpoint before 6; 114-124 shown, 75 left for it, floor 189-199
+            199-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 85-92 left for it, floor 189-194
+            212-214: lands, 1 squeeze, 2 fold, 1 squeeze, 1 squeeze, checkpoint before 6; 121-122 shown, 91-92 left for it, floor 196-197
+            215-263: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-173 shown, 88-114 left for it, floor 199-215
+            264: lands, 1 squeeze, 2 fold, checkpoint before 6; 176 shown, 88 left for it, floor 215
+            265-270: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 176 shown, 89-94 left for it, floor 215
+            271-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 183-230 shown, 88-141 left for it, floor 215-305
+            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 338
+            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 317
+            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 350-360
+            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 360
+            646-647: nothing; 646 shown, 0 left for it, floor 360
         "#]],
     );
 }
@@ -140,34 +144,20 @@ fn nothing_folds_and_little_is_left_out() {
         &listed,
         &expect![[r#"
             646 tokens
-            1-166: above, 1 squeeze, 1 outputs; 180-182 shown, 0 left for it, floor 165-167
-            167-168: short, 1 squeeze, 1 outputs; 182-183 shown, 0 left for it, floor 167-168
-            169-186: short, 1 squeeze, 1 outputs, 1 squeeze; 183-187 shown, 0 left for it, floor 168-172
-            187-217: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-195 shown, 0 left for it, floor 172-180
-            218-224: lands, 1 squeeze, 1 outputs; 218 shown, 0 left for it, floor 180-181
-            225-228: lands, 1 squeeze, 1 outputs, 1 squeeze; 196-198 shown, 0 left for it, floor 181-183
-            229-230: lands, 1 squeeze, 1 outputs; 229 shown, 0 left for it, floor 183
-            231: lands, 1 squeeze, 1 outputs, 1 squeeze; 198 shown, 0 left for it, floor 183
-            232-468: lands, 1 squeeze, 1 outputs; 229-343 shown, 0 left for it, floor 184-336
-            469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 336
-            646-647: nothing; 646 shown, 0 left for it, floor 336
+            1-186: above, 1 squeeze, 1 outputs; 180-187 shown, 0 left for it, floor 180-187
+            187-468: lands, 1 squeeze, 1 outputs; 187-343 shown, 0 left for it, floor 187-343
+            469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 351
+            646-647: nothing; 646 shown, 0 left for it, floor 360
         "#]],
     );
     check(
         &Case { means: Means::All, ..listed },
         &expect![[r#"
             646 tokens
-            1-166: above, 1 squeeze, 1 outputs; 180-182 shown, 0 left for it, floor 165-167
-            167-168: short, 1 squeeze, 1 outputs; 182-183 shown, 0 left for it, floor 167-168
-            169-186: short, 1 squeeze, 1 outputs, 1 squeeze; 183-187 shown, 0 left for it, floor 168-172
-            187-217: lands, 1 squeeze, 1 outputs, 1 squeeze; 187-195 shown, 0 left for it, floor 172-180
-            218-224: lands, 1 squeeze, 1 outputs; 218 shown, 0 left for it, floor 180-181
-            225-228: lands, 1 squeeze, 1 outputs, 1 squeeze; 196-198 shown, 0 left for it, floor 181-183
-            229-230: lands, 1 squeeze, 1 outputs; 229 shown, 0 left for it, floor 183
-            231: lands, 1 squeeze, 1 outputs, 1 squeeze; 198 shown, 0 left for it, floor 183
-            232-468: lands, 1 squeeze, 1 outputs; 229-343 shown, 0 left for it, floor 184-336
-            469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 336
-            646-647: nothing; 646 shown, 0 left for it, floor 336
+            1-186: above, 1 squeeze, 1 outputs; 180-187 shown, 0 left for it, floor 180-187
+            187-468: lands, 1 squeeze, 1 outputs; 187-343 shown, 0 left for it, floor 187-343
+            469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 351
+            646-647: nothing; 646 shown, 0 left for it, floor 360
         "#]],
     );
 }
@@ -181,20 +171,18 @@ fn the_oldest_leave() {
         &case,
         &expect![[r#"
             646 tokens
-            1-166: above, 1 squeeze, 2 head, checkpoint before 6; 114-116 shown, 51 left for it, floor 165-167
-            167-215: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 114-140 shown, 53-75 left for it, floor 165-178
-            216-224: lands, 1 squeeze, 2 head, checkpoint before 6; 152 shown, 64-72 left for it, floor 180-181
-            225-226: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 152 shown, 73-74 left for it, floor 181
-            227-231: lands, 1 squeeze, 2 head, checkpoint before 6; 163-166 shown, 64-67 left for it, floor 181-183
-            232: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 163 shown, 69 left for it, floor 184
-            233-249: lands, 1 squeeze, 2 head, checkpoint before 6; 163-173 shown, 67-83 left for it, floor 184-191
-            250: lands, 1 squeeze, 1 head, checkpoint before 4; 199 shown, 51 left for it, floor 191
-            251-259: lands, 1 squeeze, 2 head, checkpoint before 6; 176 shown, 75-83 left for it, floor 191
-            260-264: lands, 1 squeeze, 1 head, checkpoint before 4; 209 shown, 51-55 left for it, floor 191
-            265-266: lands, 1 squeeze, 2 head, checkpoint before 6; 183 shown, 82-83 left for it, floor 191
-            267-468: lands, 1 squeeze, 1 head, checkpoint before 4; 216-310 shown, 51-168 left for it, floor 191-336
-            469-645: lands, 1 head, checkpoint before 4; 318 shown, 151-327 left for it, floor 336
-            646-647: nothing; 646 shown, 0 left for it, floor 336
+            1-198: above, 1 squeeze, 2 head, checkpoint before 6; 114-124 shown, 75 left for it, floor 189-199
+            199-211: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 114-119 shown, 85-92 left for it, floor 189-194
+            212-214: lands, 1 squeeze, 2 head, 1 squeeze, 1 squeeze, checkpoint before 6; 121-122 shown, 91-92 left for it, floor 196-197
+            215-263: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 124-173 shown, 88-114 left for it, floor 199-215
+            264: lands, 1 squeeze, 2 head, checkpoint before 6; 176 shown, 88 left for it, floor 215
+            265-270: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 176 shown, 89-94 left for it, floor 215
+            271-306: lands, 1 squeeze, 2 head, checkpoint before 6; 183-199 shown, 88-107 left for it, floor 215-227
+            307-312: lands, 1 squeeze, 1 head, checkpoint before 4; 231-232 shown, 75-80 left for it, floor 227
+            313-314: lands, 1 squeeze, 2 head, checkpoint before 6; 207 shown, 106-107 left for it, floor 227
+            315-468: lands, 1 squeeze, 1 head, checkpoint before 4; 240-310 shown, 75-168 left for it, floor 227-360
+            469-645: lands, 1 head, checkpoint before 4; 318 shown, 151-327 left for it, floor 360
+            646-647: nothing; 646 shown, 0 left for it, floor 360
         "#]],
     );
 }
@@ -209,10 +197,10 @@ fn to_its_end_whatever_the_target() {
         &case,
         &expect![[r#"
             646 tokens
-            1-166: above, 2 recent, 1 squeeze, checkpoint before 6; 114-116 shown, 51 left for it, floor 165-167
-            167-187: lands, 2 recent, 1 squeeze, 1 squeeze, checkpoint before 6; 114-119 shown, 53-68 left for it, floor 165-170
-            188-348: lands, 2 recent, 1 squeeze, checkpoint before 6; 121-277 shown, 64-120 left for it, floor 172-328
-            349-647: lands, 2 recent, checkpoint before 6; 285 shown, 64-120 left for it, floor 336
+            1-198: above, 2 recent, 1 squeeze, checkpoint before 6; 114-124 shown, 75 left for it, floor 189-199
+            199-220: lands, 2 recent, 1 squeeze, 1 squeeze, checkpoint before 6; 114-129 shown, 85-92 left for it, floor 189-204
+            221-372: lands, 2 recent, 1 squeeze, checkpoint before 6; 130-277 shown, 88-120 left for it, floor 205-352
+            373-647: lands, 2 recent, checkpoint before 6; 285 shown, 88-120 left for it, floor 360
         "#]],
     );
 }
@@ -240,21 +228,25 @@ fn a_checkpoint_stands_behind_the_task_whatever_came_before_it() {
         &Case::drawn(Format::OpenaiChat, &greeted),
         &expect![[r#"
             664 tokens
-            1-166: above, 1 squeeze, 3 fold, checkpoint before 7; 114-116 shown, 51 left for it, floor 165-167
-            167-187: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 114-119 shown, 53-68 left for it, floor 165-170
-            188: lands, 1 squeeze, 3 fold, 1 excerpts, 1 squeeze, checkpoint before 7; 121 shown, 67 left for it, floor 172
-            189-190: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 67-68 left for it, floor 172
-            191-215: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 124-140 shown, 64-75 left for it, floor 172-178
-            216-224: lands, 1 squeeze, 3 fold, checkpoint before 7; 152 shown, 64-72 left for it, floor 180-181
-            225-226: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 152 shown, 73-74 left for it, floor 181
-            227-231: lands, 1 squeeze, 3 fold, checkpoint before 7; 163-166 shown, 64-67 left for it, floor 181-183
-            232: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 163 shown, 69 left for it, floor 184
-            233-377: lands, 1 squeeze, 3 fold, checkpoint before 7; 163-230 shown, 67-147 left for it, floor 184-281
-            378-382: lands, 1 squeeze, 2 fold, checkpoint before 5; 263 shown, 115-119 left for it, floor 314
-            383-389: lands, 1 squeeze, 3 fold, checkpoint before 7; 242 shown, 141-147 left for it, floor 293
-            390-468: lands, 1 squeeze, 2 fold, checkpoint before 5; 275-310 shown, 115-168 left for it, floor 326-336
-            469-663: lands, 2 fold, checkpoint before 5; 318 shown, 151-345 left for it, floor 336
-            664-665: nothing; 664 shown, 0 left for it, floor 336
+            1-198: above, 1 squeeze, 3 fold, checkpoint before 7; 114-124 shown, 75 left for it, floor 189-199
+            199-211: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 114-119 shown, 85-92 left for it, floor 189-194
+            212: lands, 1 squeeze, 3 fold, 1 excerpts, 1 squeeze, checkpoint before 7; 121 shown, 91 left for it, floor 196
+            213-214: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 91-92 left for it, floor 197
+            215-223: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 124-132 shown, 91-92 left for it, floor 199-205
+            224-226: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 102-104 left for it, floor 197
+            227-234: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 133-140 shown, 88-94 left for it, floor 205-208
+            235-239: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 113-117 left for it, floor 197
+            240-244: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 152 shown, 88-92 left for it, floor 208-210
+            245-247: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 123-125 left for it, floor 197
+            248-263: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 152-173 shown, 88-98 left for it, floor 215
+            264: lands, 1 squeeze, 3 fold, checkpoint before 7; 176 shown, 88 left for it, floor 215
+            265-270: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 176 shown, 89-94 left for it, floor 215
+            271-377: lands, 1 squeeze, 3 fold, checkpoint before 7; 183-230 shown, 88-147 left for it, floor 215-305
+            378-382: lands, 1 squeeze, 2 fold, checkpoint before 5; 263 shown, 115-119 left for it, floor 338
+            383-389: lands, 1 squeeze, 3 fold, checkpoint before 7; 242 shown, 141-147 left for it, floor 317
+            390-468: lands, 1 squeeze, 2 fold, checkpoint before 5; 275-310 shown, 115-168 left for it, floor 350-360
+            469-663: lands, 2 fold, checkpoint before 5; 318 shown, 151-345 left for it, floor 360
+            664-665: nothing; 664 shown, 0 left for it, floor 360
         "#]],
     );
 }
@@ -271,14 +263,14 @@ fn what_will_be_folded_is_not_edited_before() {
         &Case::drawn(Format::Anthropic, &notation),
         &expect![[r#"
             810 tokens
-            1-93: above, 3 fold, checkpoint before 7; 43 shown, 51 left for it, floor 94
-            94-247: lands, 3 fold, checkpoint before 7; 43 shown, 51-204 left for it, floor 94
-            248-252: lands, 1 repeats, 3 fold, checkpoint before 7; 43 shown, 205-209 left for it, floor 94
-            253-497: lands, 1 repeats, 1 reasoning, 3 fold, checkpoint before 7; 43 shown, 210-454 left for it, floor 94
-            498-524: lands, 1 repeats, 1 reasoning, 2 fold, checkpoint before 5; 343 shown, 155-181 left for it, floor 94
-            525-618: lands, 1 repeats, 1 reasoning; 525 shown, 0 left for it, floor 94
-            619-809: lands, 1 repeats; 619 shown, 0 left for it, floor 94
-            810-811: nothing; 810 shown, 0 left for it, floor 94
+            1-117: above, 3 fold, checkpoint before 7; 43 shown, 75 left for it, floor 118
+            118-247: lands, 3 fold, checkpoint before 7; 43 shown, 75-204 left for it, floor 118
+            248-252: lands, 1 repeats, 3 fold, checkpoint before 7; 43 shown, 205-209 left for it, floor 118
+            253-497: lands, 1 repeats, 1 reasoning, 3 fold, checkpoint before 7; 43 shown, 210-454 left for it, floor 118
+            498-524: lands, 1 repeats, 1 reasoning, 2 fold, checkpoint before 5; 343 shown, 155-181 left for it, floor 118
+            525-618: lands, 1 repeats, 1 reasoning; 525 shown, 0 left for it, floor 118
+            619-809: lands, 1 repeats; 619 shown, 0 left for it, floor 118
+            810-811: nothing; 810 shown, 0 left for it, floor 118
         "#]],
     );
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{BETWEEN, CUT, Deed, MOST_BRIEF, MOST_TARGET};
 use crate::checkpoint::activation::Key;
-use crate::checkpoint::target::{is_bad, is_target, whole_words};
+use crate::checkpoint::target::{self, is_bad, is_target};
 use crate::specifics;
 use crate::tool::{Command, FileDeed, runs_lines};
 
@@ -127,7 +127,7 @@ impl<'a> Group<'a> {
     pub(super) fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
         if merging == Merging::Brief {
-            deed.went = whole_words(&deed.went, MOST_BRIEF).into();
+            deed.went = target::brief(&deed.went, MOST_BRIEF).into();
         }
         if let Merging::Targets(most) = merging
             && most > 0
@@ -256,24 +256,26 @@ fn commanded(line: &str) -> Vec<Cow<'_, str>> {
     [vec![program], changed].concat()
 }
 
-/// The program that a command line runs in the folder that it goes to, and its first word where that is no flag.
+/// The program that a command line runs in the folder that it goes to, and its first word where that is no flag; behind `run` what
+/// it runs.
 fn program(line: &str) -> &str {
     let goes = |command: &&str| !command.starts_with("cd ");
     let command = line.split("&&").map(str::trim).find(goes).unwrap_or(line);
-    let ends = command.match_indices(' ').map(|(at, _)| at).chain([command.len()]);
-    let mut ends = ends.take(2);
-    let program = ends.next().unwrap_or(command.len());
-    let word = ends.next().map(|end| &command[program..end]);
-    match word.map(str::trim) {
-        Some(word) if word.starts_with(char::is_alphanumeric) => {
-            &command[..program + 1 + word.len()]
+    let mut end = 0;
+    for (at, word) in command.split(' ').enumerate().take(3) {
+        let is_said = at == 0
+            || word.starts_with(char::is_alphanumeric)
+                && (at == 1 || command[..end].ends_with(" run"));
+        if !is_said {
+            break;
         }
-        _ => &command[..program],
+        end += word.len() + usize::from(at > 0);
     }
+    &command[..end]
 }
 
 /// What stands before them.
-fn tool(what: &str) -> &str {
+pub(super) fn tool(what: &str) -> &str {
     what.split_once('(').map_or(what, |(tool, _)| tool)
 }
 

@@ -87,9 +87,9 @@ fn block(kind: &str) -> Option<&'static Object> {
 }
 
 const OPEN: Object = Object::open("");
-// `parsed` and `parsed_arguments` are what an SDK of the provider's adds to what came back, and sends again;
-// `internal_chat_message_metadata_passthrough` is what Codex sends with each item; `agent` says who said or asked it, where
-// several agents do (`responses_multi_agent=v1`).
+// An SDK of the provider's adds `parsed` and `parsed_arguments` to what came back, and sends them again. Codex sends
+// `internal_chat_message_metadata_passthrough` with each item. `agent` says who said or asked it, where several agents do
+// (`responses_multi_agent=v1`).
 const TEXT: Object = Object::of("type text prompt_cache_breakpoint").needing("text");
 const SAID: Object =
     Object::of("type text annotations logprobs prompt_cache_breakpoint parsed").needing("text");
