@@ -15,6 +15,7 @@ mod noting;
 mod offers;
 mod passes;
 mod recalls;
+mod refused;
 mod restarts;
 mod settings;
 mod stage;
