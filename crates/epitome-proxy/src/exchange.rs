@@ -340,6 +340,11 @@ impl NoReply {
         found(self)
     }
 
+    /// Whether the upstream closed the connection before it answered.
+    pub(crate) fn hung_up(&self) -> bool {
+        is_cut(self) || found::<Gone>(self).is_some()
+    }
+
     /// What went wrong, with its causes.
     pub(crate) fn words(&self) -> String {
         let mut words = self.to_string();
@@ -374,12 +379,14 @@ const ATTEMPTS: usize = 4;
 
 /// Whether a request that failed so may be sent again (RFC 9110, 9.2.2): nobody can have read it, or it changes nothing.
 fn may_be_asked_again(method: &Method, error: &legacy::Error) -> bool {
-    let is_broken = || {
-        let cut = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
-        found::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message)
-            || found::<io::Error>(error).is_some_and(|error| cut.contains(&error.kind()))
-    };
-    !error.is_connect() && (found::<Gone>(error).is_some() || method.is_safe() && is_broken())
+    !error.is_connect() && (found::<Gone>(error).is_some() || method.is_safe() && is_cut(error))
+}
+
+/// Whether the other side closed the connection.
+fn is_cut(error: &(dyn Error + 'static)) -> bool {
+    let cut = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
+    found::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message)
+        || found::<io::Error>(error).is_some_and(|error| cut.contains(&error.kind()))
 }
 
 impl Asking {
