@@ -19,7 +19,7 @@ pub(crate) type Windows = Box<dyn Fn(&str) -> Option<u64> + Send + Sync>;
 type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
 /// Bytes of a request that is looked at where it comes: to hand it to a thread would cost more.
-const SMALL: usize = 1 << 14;
+const SMALL: usize = 1 << 16;
 
 /// Parts of the machine, each with conversations of its own, so that these can be asked about at the same time. Two
 /// conversations share one by chance, and those that begin alike.
