@@ -56,7 +56,10 @@ impl Native {
         }
         let (native, prompted) = (Arc::clone(self), prompted.clone());
         let betas = betas(&outbound.head.headers);
-        let look = move || native.instead(format, prompted.text()?, purpose, has_native, &betas);
+        let look = move || {
+            let has = |model: &str| has_native || prompted.sayings.compacts(&prompted, model);
+            native.instead(format, prompted.text()?, purpose, &has, &betas)
+        };
         let instead = aside(self.internal_errors, look).await?;
         let (body, insert, what) = match instead {
             None => return as_it_came(outbound),

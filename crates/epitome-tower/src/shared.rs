@@ -189,6 +189,7 @@ impl Shared {
         model: Option<String>,
         about: JobContext,
         request: &Request,
+        window: impl FnOnce(&str) -> Option<u64>,
     ) -> Recipient {
         let to = if let Some(to) = &self.to {
             // What is learnt of a model is learnt under its name.
@@ -196,9 +197,12 @@ impl Shared {
         } else {
             let name = model.or_else(|| request.model());
             let known = name.as_ref().and_then(|name| Registry::built_in().get(name));
-            let said = self.windows.as_ref().map(|said| said(name.as_deref().unwrap_or_default()));
-            let to = Recipient { model: name, ..known.map(Recipient::from).unwrap_or_default() };
-            Recipient { window: said.flatten().or(to.window), ..to }
+            let called = name.as_deref().unwrap_or_default();
+            let said = self.windows.as_ref().and_then(|said| said(called));
+            let said = said.or_else(|| window(called));
+            let to =
+                Recipient { model: name.clone(), ..known.map(Recipient::from).unwrap_or_default() };
+            Recipient { window: said.or(to.window), ..to }
         };
         if about.is_empty() { to } else { Recipient { about, ..to } }
     }

@@ -125,10 +125,12 @@ impl Native {
         format: Format,
         text: &str,
         purpose: Purpose,
-        has_native: bool,
+        has_native: &dyn Fn(&str) -> bool,
         betas: &[String],
     ) -> Option<Instead> {
         let mut members = Members::read(text)?;
+        let model = members.get::<String>("model").unwrap_or_default();
+        let has_native = has_native(&model);
         let (name, at) = if format == Format::Anthropic { ("messages", 0) } else { ("input", 1) };
         // The rest of it is at the provider.
         if ["previous_response_id", "conversation"].iter().any(|name| members.raw(name).is_some()) {
@@ -192,7 +194,6 @@ impl Native {
         {
             return Some(Instead::Refuse(incomplete(format, all.len(), &id)));
         }
-        let model = members.get::<String>("model").unwrap_or_default();
         let compacted = self.compacted(&self.compactors[at], format, &members, ask, &model);
         let (list, words) = match compacted {
             Some(compacted) => compacted,

@@ -65,7 +65,7 @@ impl Followed {
             return Some(Err(Refusal::new(StatusCode::BAD_GATEWAY, "recall", what)));
         };
         self.head.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-        self.prompted.bytes = Bytes::from(body);
+        self.prompted = self.prompted.clone().retold(body.into());
         let load = Load::Seen(self.prompted.clone());
         let reply = send(&mut self.client, self.head.clone(), load).await;
         let Some(entered) = self.entered.clone() else { return Some(reply) };

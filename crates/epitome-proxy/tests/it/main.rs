@@ -10,6 +10,7 @@ mod cuts;
 mod dashboard;
 mod guards;
 mod listens;
+mod models;
 mod native;
 mod noting;
 mod offers;

@@ -206,7 +206,7 @@ async fn an_upstream_that_compacts_is_asked_to() {
     let (url, book) = upstream(|_| std::future::ready(http::Response::new(whole("{}")))).await;
     let upstreams = Upstreams::of([&url]).expect("an address");
     let upstreams = upstreams.compacting(vec![Provider::Anthropic, Provider::OpenAi]);
-    let stage = Stage::new(&ProxyOptions { upstreams, ..ProxyOptions::default() }).await;
+    let stage = Stage::new(&ProxyOptions { upstreams, ..before(&url, Some(WINDOW)) }).await;
     let edits = json!({"edits": [{"type": "compact_20260112"}]});
     let said = json!([{"role": "user", "content": "Go."}]);
     for (path, body) in [
@@ -228,7 +228,7 @@ async fn an_upstream_that_compacts_is_asked_to() {
         assert!(head.headers["anthropic-beta"].as_bytes().starts_with(b"compact-2026-01-12,"));
     }
     // Elsewhere a summary that another provider wrote is read as one, and the rest goes on behind it.
-    let stage = Stage::new(&before(&url, None)).await;
+    let stage = Stage::new(&before(&url, Some(WINDOW))).await;
     let blocks =
         json!([{"type": "compaction", "content": "so far"}, {"type": "text", "text": "Well."}]);
     let body = json!({"model": "m", "messages": [

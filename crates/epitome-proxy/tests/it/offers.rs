@@ -212,7 +212,7 @@ async fn rounds_that_recall_are_on_the_bill() {
     ] {
         let running = provider(100_000).await;
         let management = Some(ManagementToken::new("sesame"));
-        let options = ProxyOptions { management, ..before(&running.url, None) };
+        let options = ProxyOptions { management, ..before(&running.url, Some(100_000)) };
         let stage = Stage::new(&ProxyOptions { recall: RecallSource::Offered, ..options }).await;
         let mut agent = Agent::new(api, is_streaming);
         play(&running, vec![search(), search()]);

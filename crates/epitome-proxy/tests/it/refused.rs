@@ -117,7 +117,7 @@ async fn an_item_that_a_client_altered_is_refused_wherever_it_goes() {
 #[tokio::test]
 async fn what_needs_a_beta_is_refused_without_it() {
     let (url, book) = upstream(|_| std::future::ready(Response::new(whole("{}")))).await;
-    let stage = Stage::new(&before(&url, None)).await;
+    let stage = Stage::new(&before(&url, Some(WINDOW))).await;
     let edits = |kind: &str| json!({"edits": [{"type": kind}]});
     let (compact, clear) = ("compact_20260112", "clear_tool_uses_20250919");
     let (threshold, on_demand, editing) =
