@@ -9,7 +9,7 @@ use http::{HeaderValue, Response, StatusCode};
 
 use crate::exchange::{Inbound, Load, Outbound};
 use crate::flow::Flow;
-use crate::native::{Insert, Instead, Native, Purpose, betas, without_betas};
+use crate::native::{Insert, Instead, Invalid, Native, Purpose, betas, without_betas};
 use crate::refusal::Refusal;
 use crate::room::Share;
 use crate::sending::aside;
@@ -63,7 +63,9 @@ impl Native {
         let instead = aside(self.internal_errors, look).await?;
         let (body, insert, what) = match instead {
             None => return as_it_came(outbound),
-            Some(Instead::Refuse(refusal)) => return Err(refusal),
+            Some(Instead::Refuse(Invalid { cause, what })) => {
+                return Err(Refusal::new(StatusCode::BAD_REQUEST, cause, what));
+            }
             Some(Instead::Answer(kind, body)) => {
                 let mut reply = Response::new(Flow::from(Bytes::from(body)));
                 reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));

@@ -4,8 +4,7 @@ use epitome::transcript::ContentId;
 use serde_json::{Value, json};
 
 use super::members::{Members, Raws, list_of, raw};
-use super::{Ask, IN_PART, Packed, WHOLE, clearing, invalid, item};
-use crate::refusal::Refusal;
+use super::{Ask, IN_PART, Invalid, Packed, WHOLE, clearing, invalid, item};
 
 /// Tokens at which a threshold lies that isn't told.
 const USUAL_THRESHOLD: u64 = 150_000;
@@ -20,7 +19,7 @@ pub(crate) const BETAS: [&str; 2] = [THRESHOLD, ON_DEMAND];
 const EDIT: &str = "compact_20260112";
 
 /// Why a request that names no beta for what it asks for is refused, as its provider does it (PROVIDERS.md B.1.5).
-pub(super) fn unnamed(members: &Members, betas: &[String]) -> Option<Refusal> {
+pub(super) fn unnamed(members: &Members, betas: &[String]) -> Option<Invalid> {
     let in_body = ["anthropic_beta", "betas"].map(|name| members.get::<Vec<String>>(name));
     let in_body: Vec<String> = in_body.into_iter().flatten().flatten().collect();
     let has = |beta: &str| betas.iter().chain(&in_body).any(|named| named == beta);
@@ -68,7 +67,7 @@ pub(super) fn expanded(
     messages: &Raws,
     has_native: bool,
     most: usize,
-) -> Result<Option<Raws>, Refusal> {
+) -> Result<Option<Raws>, Invalid> {
     let blocks = |at: usize| {
         let message = messages[at].get();
         let has = memchr::memmem::find(message.as_bytes(), b"\"compaction\"").is_some();
@@ -228,7 +227,7 @@ mod tests {
             ("", WHOLE),
         ] {
             let why = block(sealed, words).expect_err("nobody knows what it stands for");
-            assert_eq!(why.status, http::StatusCode::BAD_REQUEST, "{sealed}");
+            assert_eq!(why.cause, "compaction_signature_invalid", "{sealed}");
         }
     }
 }

@@ -13,14 +13,13 @@ use epitome::model::Registry;
 use epitome::session::Landing;
 use epitome::transcript::unit::Units;
 use epitome::{Compactor, Format, Options, Target, wire};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
 pub(crate) use insert::Insert;
 use members::{Members, Raws, list_of};
 
 use crate::options::{InternalErrors, ProxyOptions};
-use crate::refusal::Refusal;
 use crate::when::set_for;
 
 /// What a request asks for.
@@ -59,12 +58,19 @@ pub(crate) enum Instead {
     /// It is answered here: in a body of that type.
     Answer(&'static str, String),
     /// It is answered with an error, as its provider would.
-    Refuse(Refusal),
+    Refuse(Invalid),
 }
 
-/// What a provider refuses.
-fn invalid(cause: &'static str, what: String) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, cause, what)
+/// Why a provider refuses a request, with status 400.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Invalid {
+    /// In one word, for programs.
+    pub(crate) cause: &'static str,
+    pub(crate) what: String,
+}
+
+fn invalid(cause: &'static str, what: String) -> Invalid {
+    Invalid { cause, what }
 }
 
 /// Does what providers would.
@@ -286,7 +292,7 @@ fn open_call(format: Format, members: &Members) -> Option<String> {
 }
 
 /// Why nothing is compacted while a call is open (PROVIDERS.md B.1.5, B.2.2): whoever went on from it had a result without a call.
-fn incomplete(format: Format, messages: usize, id: &str) -> Refusal {
+fn incomplete(format: Format, messages: usize, id: &str) -> Invalid {
     let what = match format {
         Format::Anthropic => format!(
             "messages.{}: the last assistant turn has tool calls without results ({id}): send their results first",

@@ -6,8 +6,7 @@ use epitome::transcript::ContentId;
 use serde_json::{Value, json};
 
 use super::members::{Members, Raws, raw};
-use super::{Ask, Packed, invalid, item};
-use crate::refusal::Refusal;
+use super::{Ask, Invalid, Packed, invalid, item};
 
 /// The input as a list.
 pub(super) fn input(members: &Members) -> Option<Raws> {
@@ -40,7 +39,7 @@ fn is_trigger(item: &str) -> bool {
 
 /// The items with what the last one of ours stands for in the place of all before it; `None` where there is none. One that isn't
 /// as it was given is refused.
-pub(super) fn expanded(items: &Raws, most: usize) -> Result<Option<Raws>, Refusal> {
+pub(super) fn expanded(items: &Raws, most: usize) -> Result<Option<Raws>, Invalid> {
     let sealed = |item: &str| {
         memchr::memmem::find(item.as_bytes(), item::OURS.as_bytes())?;
         let item: Value = serde_json::from_str(item).ok()?;

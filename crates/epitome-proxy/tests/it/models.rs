@@ -42,7 +42,7 @@ fn asked(book: &Book) -> Vec<String> {
 /// A conversation of so many messages.
 fn said(path: &str, model: &str, many: usize) -> Value {
     let text = "The build fails in src/store.rs, and the log says why it does. ".repeat(20);
-    let role = |nth: usize, own: &'static str| if nth % 2 == 0 { "user" } else { own };
+    let role = |nth: usize, own: &'static str| if nth.is_multiple_of(2) { "user" } else { own };
     if path.contains("/models/") {
         let said = (0..many).map(
             |nth| json!({"role": role(nth, "model"), "parts": [{"text": format!("{nth} {text}")}]}),
