@@ -7,7 +7,7 @@ use http::header::COOKIE;
 use percent_encoding::percent_decode_str;
 
 /// Whether a header or a parameter of this name may hold a credential. What a client draws for each request doesn't.
-fn may_authorize(name: &str) -> bool {
+pub(crate) fn may_authorize(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["auth", "key", "token", "secret"].iter().any(|part| name.contains(part))
         && !name.contains("idempotency")

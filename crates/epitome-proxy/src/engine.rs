@@ -17,10 +17,11 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::call::hear;
 use crate::credential::credentials;
-use crate::exchange::Asking;
+use crate::exchange::{Asking, ModelSayings};
 use crate::kept::Connector;
 use crate::ledger::Ledger;
 use crate::meters::Meters;
+use crate::models::ModelsApi;
 use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions, draw_secret};
 use crate::upstream::{Upstream, api};
 use crate::when::{ByModel, Early, check, set_for};
@@ -48,6 +49,8 @@ pub(crate) struct Engine {
 pub(crate) struct Engines {
     each: Vec<Engine>,
     pub(crate) bare: Asking,
+    /// What upstreams say of their models.
+    pub(crate) sayings: Arc<dyn ModelSayings>,
     /// The key of the tenants' names; nobody who doesn't know the secret can make one up.
     key: [u8; 32],
 }
@@ -111,7 +114,10 @@ impl Engines {
             let client = bare.clone().with_compaction(layer.clone());
             each.push(Engine { format, layer, client });
         }
-        Ok(Engines { each, bare, key })
+        let (windows, usual) = (options.windows.clone(), options.window);
+        let is_said = move |model: &str| usual.is_some() || set_for(&windows, model).is_some();
+        let sayings = Arc::new(ModelsApi::new(bare.clone(), is_said));
+        Ok(Engines { each, bare, sayings, key })
     }
 
     /// The short names of their APIs.

@@ -61,17 +61,27 @@ impl Load {
     }
 }
 
+/// Who knows what upstreams say of their models.
+pub(crate) trait ModelSayings: Send + Sync {
+    /// The most tokens of a prompt for a model, where nobody else says it and that is known; from now on its upstream is asked.
+    fn window(&self, head: &Parts, prompted: &Prompted, model: &str) -> Option<u64>;
+
+    /// Whether the upstream says that it compacts by itself.
+    fn compacts(&self, prompted: &Prompted, model: &str) -> bool;
+}
+
 /// A body with a prompt.
 #[derive(Clone)]
 pub(crate) struct Prompted {
     /// As it came.
     pub(crate) bytes: Bytes,
-    /// What is in it, where it came compressed.
-    pub(crate) decoded: Option<Arc<String>>,
+    /// What is in it; nothing, where that is no text.
+    pub(crate) text: Option<Arc<String>>,
     pub(crate) format: Format,
     pub(crate) model: Option<String>,
     /// Whose it is.
     pub(crate) tenant: Arc<str>,
+    pub(crate) sayings: Arc<dyn ModelSayings>,
 }
 
 impl Prompted {
@@ -86,10 +96,33 @@ impl Prompted {
     }
 
     pub(crate) fn text(&self) -> Option<&str> {
-        match &self.decoded {
-            Some(text) => Some(text),
-            None => std::str::from_utf8(&self.bytes).ok(),
+        self.text.as_deref().map(String::as_str)
+    }
+
+    /// The same with another body.
+    pub(crate) fn retold(self, bytes: Bytes) -> Self {
+        let (bytes, text) = read(bytes);
+        Prompted { bytes, text, ..self }
+    }
+}
+
+/// A text whose bytes somebody else has, too.
+struct Shared(Arc<String>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+/// Bytes, and the text that they are, of which there is one copy.
+pub(crate) fn read(bytes: Bytes) -> (Bytes, Option<Arc<String>>) {
+    match String::from_utf8(bytes.into()) {
+        Ok(text) => {
+            let text = Arc::new(text);
+            (Bytes::from_owner(Shared(Arc::clone(&text))), Some(text))
         }
+        Err(error) => (error.into_bytes().into(), None),
     }
 }
 
@@ -111,9 +144,13 @@ impl Carrier for Outbound {
         self.prompted()?.text()
     }
 
+    fn source(&self) -> Option<Arc<String>> {
+        self.prompted()?.text.clone()
+    }
+
     fn size(&self) -> Option<usize> {
         let prompted = self.prompted()?;
-        Some(prompted.decoded.as_ref().map_or(prompted.bytes.len(), |text| text.len()))
+        Some(prompted.text.as_ref().map_or(prompted.bytes.len(), |text| text.len()))
     }
 
     fn with_body(mut self, body: String) -> Self {
@@ -122,16 +159,15 @@ impl Carrier for Outbound {
             headers.remove(name);
         }
         headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-        if let Load::Seen(prompted) = &mut self.load {
-            prompted.bytes = Bytes::from(body);
-            prompted.decoded = None;
+        if let Load::Seen(prompted) = self.load {
+            self.load = Load::Seen(prompted.retold(body.into()));
         }
         self
     }
 
     fn again(&self) -> Option<Self> {
         // The retry brings its own body.
-        let prompted = Prompted { bytes: Bytes::new(), decoded: None, ..self.prompted()?.clone() };
+        let prompted = Prompted { bytes: Bytes::new(), text: None, ..self.prompted()?.clone() };
         Some(Outbound { head: self.head.clone(), load: Load::Seen(prompted) })
     }
 
@@ -141,6 +177,11 @@ impl Carrier for Outbound {
 
     fn model(&self) -> Option<String> {
         self.prompted()?.model.clone()
+    }
+
+    fn window(&self, model: &str) -> Option<u64> {
+        let prompted = self.prompted()?;
+        prompted.sayings.window(&self.head, prompted, model)
     }
 
     fn tenant(&self) -> String {
@@ -340,6 +381,11 @@ impl NoReply {
         found(self)
     }
 
+    /// Whether the upstream closed the connection before it answered.
+    pub(crate) fn hung_up(&self) -> bool {
+        is_cut(self) || found::<Gone>(self).is_some()
+    }
+
     /// What went wrong, with its causes.
     pub(crate) fn words(&self) -> String {
         let mut words = self.to_string();
@@ -374,12 +420,14 @@ const ATTEMPTS: usize = 4;
 
 /// Whether a request that failed so may be sent again (RFC 9110, 9.2.2): nobody can have read it, or it changes nothing.
 fn may_be_asked_again(method: &Method, error: &legacy::Error) -> bool {
-    let is_broken = || {
-        let cut = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
-        found::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message)
-            || found::<io::Error>(error).is_some_and(|error| cut.contains(&error.kind()))
-    };
-    !error.is_connect() && (found::<Gone>(error).is_some() || method.is_safe() && is_broken())
+    !error.is_connect() && (found::<Gone>(error).is_some() || method.is_safe() && is_cut(error))
+}
+
+/// Whether the other side closed the connection.
+fn is_cut(error: &(dyn Error + 'static)) -> bool {
+    let cut = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
+    found::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message)
+        || found::<io::Error>(error).is_some_and(|error| cut.contains(&error.kind()))
 }
 
 impl Asking {

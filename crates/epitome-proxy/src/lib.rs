@@ -35,6 +35,7 @@ mod log;
 mod looking;
 mod management;
 mod meters;
+mod models;
 mod native;
 mod notice;
 mod offer;

@@ -9,7 +9,7 @@ use http::request::Parts;
 
 use crate::encoding::{Encoding, Undecoded};
 use crate::engine::Engine;
-use crate::exchange::{Load, Prompted};
+use crate::exchange::{Load, Prompted, read};
 use crate::flow::{Collected, Flow};
 use crate::options::{InternalErrors, ProxyMode};
 use crate::proxy::Proxy;
@@ -62,8 +62,9 @@ impl Proxy {
             }
             Collected::Broken(flow) => return Err(unfinished(flow.broken())),
         };
-        let decoded = match self.unpacked(head, &bytes, &mut share).await {
-            Ok(decoded) => decoded,
+        let (bytes, text) = match self.unpacked(head, &bytes, &mut share).await {
+            Ok(None) => read(bytes),
+            Ok(unpacked) => (bytes, unpacked),
             Err(why) => {
                 self.may_pass(why)?;
                 self.meters.passed(api, why);
@@ -71,7 +72,8 @@ impl Proxy {
             }
         };
         let Route { format, model } = route;
-        let prompted = Prompted { bytes, decoded, format, model, tenant };
+        let prompted =
+            Prompted { bytes, text, format, model, tenant, sayings: self.engines.sayings.clone() };
         Ok((Load::Seen(prompted), share, self.engines.of(format)))
     }
 

@@ -223,6 +223,24 @@ pub enum ProxyError {
         /// For which model, if for one.
         of: String,
     },
+    /// A window in which nothing has room.
+    #[error("a window of {window} tokens{of} holds no conversation: name at least 1k, as in 32k")]
+    Window {
+        /// Its tokens.
+        window: u64,
+        /// Of which model, if of one.
+        of: String,
+    },
+    /// The soft trigger would never be the one that begins a compaction.
+    #[error(
+        "--soft-trigger would begin a compaction at {soft}, and --trigger begins it at {hard} anyway: name less"
+    )]
+    SoftTrigger {
+        /// Where the soft one begins.
+        soft: String,
+        /// Where the other one does.
+        hard: String,
+    },
     /// Compactions wait for agreement, and there is no dashboard where anybody could agree.
     #[error(
         "--mode ask: nobody can agree to a compaction where there is no dashboard; `epitome serve` has one"

@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use crate::call::Call;
 use crate::credential::credentials;
 use crate::engine::Engines;
-use crate::exchange::{Inbound, Load, Outbound, Prompted};
+use crate::exchange::{Inbound, Load, Outbound};
 use crate::flow::Flow;
 use crate::guard::{admit, strip};
 use crate::ledger::Ledger;
@@ -261,7 +261,7 @@ impl Proxy {
                     if let Some(looking) = looking {
                         let _ = looking.await;
                     }
-                    let prompted = Prompted { bytes, decoded: None, ..asked };
+                    let prompted = asked.retold(bytes);
                     let followed =
                         Followed { client: bare, head, prompted, recall, owner, entered };
                     recalling(reply, followed).await

@@ -24,8 +24,13 @@ where
         }
         NoReply::Internal(what) => internal(what),
         NoReply::Broken(_) if error.of_request().is_some() => unfinished(error.of_request()),
-        NoReply::Broken(_) => {
-            let what = format!("{host} doesn't answer: {}", error.words());
+        NoReply::Broken(broken) => {
+            let what = match () {
+                () if broken.is_connect() => "can't be reached",
+                () if error.hung_up() => "closed the connection before it answered",
+                () => "doesn't answer",
+            };
+            let what = format!("{host} {what}: {}", error.words());
             Refusal::new(StatusCode::BAD_GATEWAY, "upstream", what)
         }
     })

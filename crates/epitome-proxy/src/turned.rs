@@ -9,7 +9,7 @@ use http::{HeaderValue, Response, StatusCode};
 
 use crate::exchange::{Inbound, Load, Outbound};
 use crate::flow::Flow;
-use crate::native::{Insert, Instead, Native, Purpose, without_betas};
+use crate::native::{Insert, Instead, Invalid, Native, Purpose, betas, without_betas};
 use crate::refusal::Refusal;
 use crate::room::Share;
 use crate::sending::aside;
@@ -55,10 +55,17 @@ impl Native {
             return as_it_came(outbound);
         }
         let (native, prompted) = (Arc::clone(self), prompted.clone());
-        let look = move || native.instead(format, prompted.text()?, purpose, has_native);
+        let betas = betas(&outbound.head.headers);
+        let look = move || {
+            let has = |model: &str| has_native || prompted.sayings.compacts(&prompted, model);
+            native.instead(format, prompted.text()?, purpose, &has, &betas)
+        };
         let instead = aside(self.internal_errors, look).await?;
         let (body, insert, what) = match instead {
             None => return as_it_came(outbound),
+            Some(Instead::Refuse(Invalid { cause, what })) => {
+                return Err(Refusal::new(StatusCode::BAD_REQUEST, cause, what));
+            }
             Some(Instead::Answer(kind, body)) => {
                 let mut reply = Response::new(Flow::from(Bytes::from(body)));
                 reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));

@@ -33,6 +33,19 @@ impl Provider {
         }
     }
 
+    /// Whether an address is its public one.
+    pub(crate) fn is_public(self, address: &Uri) -> bool {
+        let parts = address.scheme().zip(address.authority());
+        parts.is_some_and(|(scheme, authority)| self.has_public(scheme, authority))
+    }
+
+    fn has_public(self, scheme: &Scheme, authority: &Authority) -> bool {
+        [self.public(), PUBLIC_CODEX].iter().any(|public| {
+            let public: Upstream = public.parse().expect("a well-formed address");
+            (scheme, authority) == (&public.scheme, &public.authority)
+        })
+    }
+
     /// Its public address.
     fn public(self) -> &'static str {
         match self {
@@ -219,11 +232,7 @@ impl Upstreams {
         let (Some(provider), Some(one)) = (provider, self.get(provider, path)) else {
             return false;
         };
-        let is_public = [provider.public(), PUBLIC_CODEX].iter().any(|public| {
-            let public: Upstream = public.parse().expect("a well-formed address");
-            one.scheme == public.scheme && one.authority == public.authority
-        });
-        is_public || self.compacting.contains(&provider)
+        provider.has_public(&one.scheme, &one.authority) || self.compacting.contains(&provider)
     }
 
     /// Each of them once.

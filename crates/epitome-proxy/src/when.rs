@@ -64,6 +64,9 @@ impl Trigger for Early {
     }
 }
 
+/// No model's window is smaller: that of a prompt with instructions and tools alone is larger.
+const LEAST_WINDOW: u64 = 1_000;
+
 /// No view of a conversation has fewer tokens: the shortest checkpoint, the task and the newest message take about that.
 const LEAST: f64 = 50.0;
 
@@ -79,6 +82,13 @@ pub(crate) fn check(options: &ProxyOptions) -> Result<(), ProxyError> {
             return Err(ProxyError::ModelName(name.clone()));
         }
     }
+    let named = options.windows.iter().map(|(name, window)| (name.as_str(), *window));
+    for (name, window) in named.chain(options.window.map(|window| ("", window))) {
+        if window < LEAST_WINDOW {
+            return Err(ProxyError::Window { window, of: of(name) });
+        }
+    }
+    soft_is_below(options)?;
     let whens = std::iter::once(("", &options.trigger))
         .chain(options.soft.iter().map(|when| ("", when)))
         .chain(options.triggers.iter().map(|(name, when)| (name.as_str(), when)))
@@ -90,7 +100,7 @@ pub(crate) fn check(options: &ProxyOptions) -> Result<(), ProxyError> {
         let registered = || Registry::built_in().get(name).and_then(Model::most_input);
         let window = set_for(&options.windows, name).copied().or(options.window);
         let window = window.or_else(registered);
-        let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
+        let of = of(name);
         let share = |share: f64| match window {
             // None of any window is nothing.
             None => (share == 0.0).then_some(0.0),
@@ -109,6 +119,30 @@ pub(crate) fn check(options: &ProxyOptions) -> Result<(), ProxyError> {
         }
     }
     Ok(())
+}
+
+/// For which model, if for one.
+fn of(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" of {name}") }
+}
+
+/// Refuses a soft trigger that lies at or above the usual one, as far as that can be told.
+fn soft_is_below(options: &ProxyOptions) -> Result<(), ProxyError> {
+    let Some(soft) = &options.soft else { return Ok(()) };
+    let window = options.window.map(|window| window as f64);
+    let in_tokens = |when| least(when, &|share| Some(share * window?), &Some);
+    let in_shares = |when| least(when, &Some, &|tokens| Some(tokens / window?));
+    let refused = |at: (f64, f64), shown: &dyn Fn(f64) -> String| {
+        let places = || ProxyError::SoftTrigger { soft: shown(at.0), hard: shown(at.1) };
+        if at.0 < at.1 { Ok(()) } else { Err(places()) }
+    };
+    if let Some(at) = in_tokens(soft).zip(in_tokens(&options.trigger)) {
+        return refused(at, &|tokens| format!("{tokens:.0} tokens"));
+    }
+    match in_shares(soft).zip(in_shares(&options.trigger)) {
+        Some(at) => refused(at, &|share| format!("{:.0} % of the window", share * 100.0)),
+        None => Ok(()),
+    }
 }
 
 fn shown(place: f64, landing: Landing) -> String {
@@ -197,6 +231,39 @@ mod tests {
         };
         let why = check(&named).expect_err("it would land above").to_string();
         assert!(why.contains("40000 tokens") && why.contains("25600 tokens of small"), "{why}");
+    }
+
+    #[test]
+    fn a_soft_trigger_lies_below_and_a_window_holds_something() {
+        for (soft, hard, window, is_fine) in [
+            ("50%", "80%", None, true),
+            ("80%", "80%", None, false),
+            ("90%", "80%", None, false),
+            ("90%", "80%", Some(10_000), false),
+            ("5k", "80%", None, true),
+            ("5k", "80%", Some(10_000), true),
+            ("9k", "80%", Some(10_000), false),
+            ("9k", "8k", None, false),
+            ("50%", "4k", Some(10_000), false),
+        ] {
+            let soft_one = Some(parsed(soft));
+            let options = ProxyOptions {
+                soft: soft_one,
+                trigger: parsed(hard),
+                window,
+                ..ProxyOptions::default()
+            };
+            assert_eq!(check(&options).is_ok(), is_fine, "{soft} {hard} {window:?}");
+        }
+        for (window, is_fine) in [(100, false), (999, false), (1_000, true)] {
+            let usual = ProxyOptions { window: Some(window), ..ProxyOptions::default() };
+            assert_eq!(check(&usual).is_ok(), is_fine, "{window}");
+            let windows = vec![("qwen*".to_owned(), window)];
+            let named = ProxyOptions { windows, ..ProxyOptions::default() };
+            assert_eq!(check(&named).is_ok(), is_fine, "{window}");
+            let why = check(&named).err().map(|why| why.to_string()).unwrap_or_default();
+            assert!(is_fine || why.contains("of qwen*"), "{why}");
+        }
     }
 
     #[test]

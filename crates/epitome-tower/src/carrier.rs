@@ -1,5 +1,7 @@
 //! Requests that carry a conversation.
 
+use std::sync::Arc;
+
 use epitome::Format;
 use epitome::engine::delegate::JobContext;
 
@@ -10,6 +12,11 @@ pub trait Carrier: Sized {
     /// The JSON body, if this is a call of a model and all of its body is at hand. `None` lets the
     /// request pass. Of a long request it is asked on another thread; all else is where the caller's task is.
     fn body(&self) -> Option<&str>;
+
+    /// The same, to be kept: a copy, where the carrier doesn't share it.
+    fn source(&self) -> Option<Arc<String>> {
+        self.body().map(|body| Arc::new(body.to_owned()))
+    }
 
     /// How many bytes the body has, told without a look at all of them. `None` lets the request pass.
     fn size(&self) -> Option<usize> {
@@ -31,6 +38,13 @@ pub trait Carrier: Sized {
 
     /// The model, where it stands elsewhere than in the body.
     fn model(&self) -> Option<String> {
+        None
+    }
+
+    /// The most tokens of a prompt for a model, as the request or where it goes to tells it. What the layer was told of windows
+    /// goes before it, and it before the registry.
+    fn window(&self, model: &str) -> Option<u64> {
+        let _ = model;
         None
     }
 

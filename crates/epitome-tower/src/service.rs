@@ -117,7 +117,7 @@ impl Call {
                 return (carrier, None);
             }
         };
-        // Its body is copied where it is looked at; it comes back also from there where that panics.
+        // Its body is read where it is looked at; it comes back also from there where that panics.
         let lent = Arc::new(Mutex::new(Some(carrier)));
         let seen = Call::seen(Arc::clone(&lent), told, bytes, shared).await;
         let carrier = lent.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -136,9 +136,8 @@ impl Call {
         ended.as_mut().enable();
         let owned = Arc::clone(&shared);
         let read = move || {
-            let carrier = lent.lock().unwrap_or_else(PoisonError::into_inner);
-            let body = carrier.as_ref().and_then(|carrier| Some(carrier.body()?.to_owned()))?;
-            drop(carrier);
+            let borrowed = || lent.lock().unwrap_or_else(PoisonError::into_inner);
+            let body = borrowed().as_ref().and_then(Carrier::source)?;
             let Told { format, model, tenant, about } = told;
             let read = owned.reader.read(&tenant, format, body);
             let passes = match &read {
@@ -152,7 +151,8 @@ impl Call {
                 return None;
             }
             let request = read.ok()?;
-            let to = owned.recipient(model, about, &request);
+            let to =
+                owned.recipient(model, about, &request, |model| borrowed().as_ref()?.window(model));
             let arrived = owned.reader.arrive(&tenant, &request);
             let part = Shared::part(&arrived);
             Some((Call { shared: owned, request, tenant, to, part }, arrived))

@@ -19,7 +19,7 @@ pub(crate) type Windows = Box<dyn Fn(&str) -> Option<u64> + Send + Sync>;
 type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
 /// Bytes of a request that is looked at where it comes: to hand it to a thread would cost more.
-const SMALL: usize = 1 << 14;
+const SMALL: usize = 1 << 16;
 
 /// Parts of the machine, each with conversations of its own, so that these can be asked about at the same time. Two
 /// conversations share one by chance, and those that begin alike.
@@ -189,6 +189,7 @@ impl Shared {
         model: Option<String>,
         about: JobContext,
         request: &Request,
+        window: impl FnOnce(&str) -> Option<u64>,
     ) -> Recipient {
         let to = if let Some(to) = &self.to {
             // What is learnt of a model is learnt under its name.
@@ -196,9 +197,12 @@ impl Shared {
         } else {
             let name = model.or_else(|| request.model());
             let known = name.as_ref().and_then(|name| Registry::built_in().get(name));
-            let said = self.windows.as_ref().map(|said| said(name.as_deref().unwrap_or_default()));
-            let to = Recipient { model: name, ..known.map(Recipient::from).unwrap_or_default() };
-            Recipient { window: said.flatten().or(to.window), ..to }
+            let called = name.as_deref().unwrap_or_default();
+            let said = self.windows.as_ref().and_then(|said| said(called));
+            let said = said.or_else(|| window(called));
+            let to =
+                Recipient { model: name.clone(), ..known.map(Recipient::from).unwrap_or_default() };
+            Recipient { window: said.or(to.window), ..to }
         };
         if about.is_empty() { to } else { Recipient { about, ..to } }
     }

@@ -212,6 +212,8 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("--trigger 0%", "at least"),
         ("--trigger gpt-6=10", "of gpt-6"),
         ("--soft-trigger 20", "at least"),
+        ("--soft-trigger 90%", "--trigger begins it at 80 %"),
+        ("--window 100", "a window of 100 tokens"),
         ("--tls-cert a.pem", "--tls-key"),
         ("--tls-cert a.pem --tls-key b.pem", "a.pem"),
     ] {

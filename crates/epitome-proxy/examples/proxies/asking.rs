@@ -54,16 +54,18 @@ impl Client {
 /// A chat of so many bytes and some small steps more; each name has its own.
 pub(crate) fn conversation(name: &str, bytes: usize, steps: usize, stream: bool) -> Bytes {
     let line = "The build fails in src/store.rs, and the log says why. ".repeat(18);
+    let asks = |nth: usize, line: &str| {
+        format!(r#",{{"role":"user","content":"Look at {name} {nth}. {line}"}}"#)
+    };
     let step = |nth: usize, line: &str| {
-        format!(
-            r#",{{"role":"user","content":"Look at {name} {nth}. {line}"}},{{"role":"assistant","content":"I did."}}"#
-        )
+        format!(r#"{},{{"role":"assistant","content":"I did."}}"#, asks(nth, line))
     };
     let many = bytes / 1_100;
     let long: String = (0..many).map(|nth| step(nth, &line)).collect();
     let more: String = (many..many + steps).map(|nth| step(nth, "")).collect();
     let first = r#"{"role":"system","content":"You fix builds."}"#;
-    let last = r#",{"role":"user","content":"Go on."}"#;
+    // The next request goes on from it.
+    let last = asks(many + steps, "");
     format!(r#"{{"model":"m","stream":{stream},"messages":[{first}{long}{more}{last}]}}"#).into()
 }
 

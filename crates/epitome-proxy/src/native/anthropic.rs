@@ -4,13 +4,42 @@ use epitome::transcript::ContentId;
 use serde_json::{Value, json};
 
 use super::members::{Members, Raws, list_of, raw};
-use super::{Ask, IN_PART, Packed, WHOLE, item};
+use super::{Ask, IN_PART, Invalid, Packed, WHOLE, clearing, invalid, item};
 
 /// Tokens at which a threshold lies that isn't told.
 const USUAL_THRESHOLD: u64 = 150_000;
 
+const THRESHOLD: &str = "compact-2026-01-12";
+const ON_DEMAND: &str = "compact-2026-09-04";
+
 /// The betas that name what is done here.
-pub(crate) const BETAS: [&str; 2] = ["compact-2026-01-12", "compact-2026-09-04"];
+pub(crate) const BETAS: [&str; 2] = [THRESHOLD, ON_DEMAND];
+
+/// The name of the edit that compacts at a threshold.
+const EDIT: &str = "compact_20260112";
+
+/// Why a request that names no beta for what it asks for is refused, as its provider does it (PROVIDERS.md B.1.5).
+pub(super) fn unnamed(members: &Members, betas: &[String]) -> Option<Invalid> {
+    let in_body = ["anthropic_beta", "betas"].map(|name| members.get::<Vec<String>>(name));
+    let in_body: Vec<String> = in_body.into_iter().flatten().flatten().collect();
+    let has = |beta: &str| betas.iter().chain(&in_body).any(|named| named == beta);
+    let extra = |name: &str| invalid("beta", format!("{name}: Extra inputs are not permitted"));
+    if members.raw("compaction").is_some() && !has(ON_DEMAND) {
+        return Some(extra("compaction"));
+    }
+    let management: Value = members.get("context_management")?;
+    if !has(clearing::BETA) && !has(THRESHOLD) {
+        return Some(extra("context_management"));
+    }
+    let at = management["edits"].as_array()?.iter().position(|edit| edit["type"] == EDIT)?;
+    (!has(THRESHOLD)).then(|| {
+        let what = format!(
+            "context_management.edits.{at}: Input tag '{EDIT}' found using 'type' does not match any of the expected tags: \
+             'clear_thinking_20251015', 'clear_tool_uses_20250919'"
+        );
+        invalid("beta", what)
+    })
+}
 
 /// Takes what a request asks for out of it.
 pub(super) fn ask(members: &mut Members) -> Option<Ask> {
@@ -21,8 +50,7 @@ pub(super) fn ask(members: &mut Members) -> Option<Ask> {
     }
     let mut management: Value = members.get("context_management")?;
     let edits = management["edits"].as_array_mut()?;
-    let taken: Vec<Value> =
-        edits.extract_if(.., |edit| edit["type"] == "compact_20260112").collect();
+    let taken: Vec<Value> = edits.extract_if(.., |edit| edit["type"] == EDIT).collect();
     let edit = taken.last()?;
     if edits.is_empty() {
         members.remove("context_management");
@@ -34,8 +62,12 @@ pub(super) fn ask(members: &mut Members) -> Option<Ask> {
 }
 
 /// The messages with what the last block stands for in the place of all before it; `None` where nothing changes. Blocks of
-/// others are only read where their provider doesn't do it.
-pub(super) fn expanded(messages: &Raws, has_native: bool, most: usize) -> Option<Raws> {
+/// others are only read where their provider doesn't do it. One of ours that isn't as it was given is refused.
+pub(super) fn expanded(
+    messages: &Raws,
+    has_native: bool,
+    most: usize,
+) -> Result<Option<Raws>, Invalid> {
     let blocks = |at: usize| {
         let message = messages[at].get();
         let has = memchr::memmem::find(message.as_bytes(), b"\"compaction\"").is_some();
@@ -51,24 +83,30 @@ pub(super) fn expanded(messages: &Raws, has_native: bool, most: usize) -> Option
             .rev()
             .find_map(|(nth, block)| Some((nth, stands_for(block.get(), has_native, most)?)));
         let Some((nth, all)) = found else { continue };
-        let Standing::For(mut all) = all else { return None };
+        let Standing::For(mut all) = all else {
+            let what = format!(
+                "messages.{at}.content.{nth}: Invalid `signature` in `compaction` block: it isn't as it was given. Send it \
+                 byte for byte, or the messages that it stands for"
+            );
+            return Err(invalid("compaction_signature_invalid", what));
+        };
         let rest: Raws = blocks[nth + 1..].to_vec();
         if !rest.is_empty() {
             message.set("content", list_of(&rest));
             all.push(raw(message.to_string()));
         }
         all.extend(messages[at + 1..].iter().cloned());
-        return Some(all);
+        return Ok(Some(all));
     }
-    None
+    Ok(None)
 }
 
 /// What a block stands for.
 enum Standing {
     /// These messages.
     For(Raws),
-    /// What can't be read: all is forwarded as it came.
-    Sealed,
+    /// What nobody knows: it was altered.
+    Broken,
 }
 
 /// The messages that a block stands for.
@@ -78,14 +116,17 @@ fn stands_for(block: &str, has_native: bool, most: usize) -> Option<Standing> {
         return None;
     }
     let sealed = ["encrypted_content", "signature"].map(|name| block[name].as_str());
+    let words = block["content"].as_str().unwrap_or_default();
     // One of ours that can't be opened stands for what nobody knows: its words are no summary.
     if let Some(own) = sealed.into_iter().flatten().find(|sealed| sealed.starts_with(item::OURS)) {
-        return Some(item::opened(own, most).map_or(Standing::Sealed, Standing::For));
+        return Some(item::opened(own, words, most).map_or(Standing::Broken, Standing::For));
     }
-    let words = block["content"].as_str().filter(|words| !words.is_empty() && !has_native)?;
     // Words of ours, of which somebody took away what they came with.
     if [WHOLE, IN_PART].contains(&words) {
-        return Some(Standing::Sealed);
+        return Some(Standing::Broken);
+    }
+    if words.is_empty() || has_native {
+        return None;
     }
     let text = format!("Summary of the conversation so far:\n\n{words}");
     Some(Standing::For(vec![raw(json!({"role": "user", "content": text}).to_string())]))
@@ -161,8 +202,8 @@ mod tests {
 
     /// Whoever takes a broken block for a summary loses all that was said before it.
     #[test]
-    fn a_block_of_ours_that_is_broken_stands_for_nothing() {
-        let item = item::sealed(r#"[{"role":"user","content":"All of it."}]"#);
+    fn a_block_of_ours_that_was_altered_is_refused() {
+        let item = item::sealed(r#"[{"role":"user","content":"All of it."}]"#, WHOLE);
         let shown = |block: Value| {
             let messages = json!([
                 {"role": "user", "content": "First."},
@@ -170,17 +211,23 @@ mod tests {
                 {"role": "user", "content": "Second."},
             ]);
             let messages: Raws = serde_json::from_value(messages).expect("a list");
-            expanded(&messages, false, 1_000).map(|all| list_of(&all))
+            expanded(&messages, false, 1_000).map(|all| all.as_ref().map(list_of))
         };
         let block = |sealed: &str, words: &str| {
             shown(json!({"type": "compaction", "content": words, "signature": sealed}))
         };
-        let whole = block(&item, WHOLE).expect("it is whole");
+        let whole = block(&item, WHOLE).expect("it is whole").expect("it is one");
         assert!(whole.contains("All of it.") && !whole.contains("First."), "{whole}");
-        let theirs = block("AAAA", "The port is 8042.").expect("a summary of theirs");
+        let theirs = block("AAAA", "The port is 8042.").expect("it is fine").expect("a summary");
         assert!(theirs.contains("8042") && !theirs.contains("First."), "{theirs}");
-        for sealed in [&item[..item.len() - 6], "epitome.v2.AAAA", ""] {
-            assert_eq!(block(sealed, WHOLE), None, "{sealed}");
+        for (sealed, words) in [
+            (&item[..item.len() - 6], WHOLE),
+            (&item, "Nothing happened."),
+            ("epitome.v3.AAAA", WHOLE),
+            ("", WHOLE),
+        ] {
+            let why = block(sealed, words).expect_err("nobody knows what it stands for");
+            assert_eq!(why.cause, "compaction_signature_invalid", "{sealed}");
         }
     }
 }

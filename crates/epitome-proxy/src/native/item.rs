@@ -7,7 +7,7 @@ use super::members::Raws;
 use crate::encoding::Encoding;
 
 /// How every item begins; a number tells how it is packed.
-pub(crate) const MARK: &str = "epitome.v1.";
+pub(crate) const MARK: &str = "epitome.v2.";
 
 /// How every item of ours begins, also one that is packed in a way that isn't known here.
 pub(crate) const OURS: &str = "epitome.v";
@@ -15,16 +15,28 @@ pub(crate) const OURS: &str = "epitome.v";
 /// How thoroughly it is packed.
 const LEVEL: i32 = 3;
 
-/// Packs a list of messages or items, as JSON.
-pub(crate) fn sealed(list: &str) -> String {
-    let packed = zstd::bulk::compress(list.as_bytes(), LEVEL).expect("memory takes all");
-    format!("{MARK}{}", URL_SAFE_NO_PAD.encode(packed))
+/// What stands before what is packed: that, and the words beside it, are as they were given.
+fn digest(packed: &[u8], words: &str) -> [u8; 32] {
+    let mut digest = blake3::Hasher::new();
+    digest.update(&(words.len() as u64).to_le_bytes()).update(words.as_bytes()).update(packed);
+    *digest.finalize().as_bytes()
 }
 
-/// The list again, if it is one of ours and has at most `most` bytes.
-pub(crate) fn opened(sealed: &str, most: usize) -> Option<Raws> {
-    let packed = URL_SAFE_NO_PAD.decode(sealed.strip_prefix(MARK)?).ok()?;
-    let list = Encoding::Zstd.decode(&packed, most).ok()?;
+/// Packs a list of messages or items, as JSON, with a digest of it and of the words that are shown beside it.
+pub(crate) fn sealed(list: &str, words: &str) -> String {
+    let packed = zstd::bulk::compress(list.as_bytes(), LEVEL).expect("memory takes all");
+    let whole = [&digest(&packed, words)[..], &packed].concat();
+    format!("{MARK}{}", URL_SAFE_NO_PAD.encode(whole))
+}
+
+/// The list again, if it is one of ours, nobody altered it or the words, and it has at most `most` bytes.
+pub(crate) fn opened(sealed: &str, words: &str, most: usize) -> Option<Raws> {
+    let whole = URL_SAFE_NO_PAD.decode(sealed.strip_prefix(MARK)?).ok()?;
+    let (told, packed) = whole.split_first_chunk()?;
+    if digest(packed, words) != *told {
+        return None;
+    }
+    let list = Encoding::Zstd.decode(packed, most).ok()?;
     serde_json::from_slice(&list).ok()
 }
 
@@ -36,12 +48,26 @@ mod tests {
     #[test]
     fn it_comes_back_within_bounds_and_strangers_do_not() {
         let list = r#"[{"role":"user", "content":"a\n1.0"},{"b":1.0}]"#;
-        let item = sealed(list);
-        let back = opened(&item, 1_000).expect("one of ours");
+        let item = sealed(list, "so far");
+        let back = opened(&item, "so far", 1_000).expect("one of ours");
         assert_eq!(list_of(&back), list);
-        assert!(opened(&item, list.len() - 1).is_none(), "it is larger than that");
-        for other in ["", "gAAAA", MARK, "epitome.v1.!", &sealed("{}"), &item[..item.len() - 4]] {
-            assert!(opened(other, 1_000).is_none(), "{other}");
+        assert!(opened(&item, "so far", list.len() - 1).is_none(), "it is larger than that");
+        assert!(opened(&item, "so fa", 1_000).is_none(), "other words");
+        for other in
+            ["", "gAAAA", MARK, "epitome.v2.!", &sealed("{}", "so far"), &item[..item.len() - 4]]
+        {
+            assert!(opened(other, "so far", 1_000).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn no_byte_of_it_changes_unnoticed() {
+        let item = sealed(r#"[{"role":"user","content":"Port 8042, then 8043."}]"#, "");
+        for at in MARK.len()..item.len() {
+            let mut other = item.clone().into_bytes();
+            other[at] = if other[at] == b'A' { b'B' } else { b'A' };
+            let other = String::from_utf8(other).expect("ASCII");
+            assert!(opened(&other, "", 1_000).is_none(), "{at}");
         }
     }
 }

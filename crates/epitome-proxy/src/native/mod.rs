@@ -11,9 +11,9 @@ mod responses;
 use epitome::count::{Tally, counter};
 use epitome::model::Registry;
 use epitome::session::Landing;
+use epitome::transcript::unit::Units;
 use epitome::{Compactor, Format, Options, Target, wire};
-use http::HeaderMap;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
 pub(crate) use insert::Insert;
@@ -57,6 +57,20 @@ pub(crate) enum Instead {
     SendThenInsert(String, Insert),
     /// It is answered here: in a body of that type.
     Answer(&'static str, String),
+    /// It is answered with an error, as its provider would.
+    Refuse(Invalid),
+}
+
+/// Why a provider refuses a request, with status 400.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Invalid {
+    /// In one word, for programs.
+    pub(crate) cause: &'static str,
+    pub(crate) what: String,
+}
+
+fn invalid(cause: &'static str, what: String) -> Invalid {
+    Invalid { cause, what }
 }
 
 /// Does what providers would.
@@ -117,9 +131,12 @@ impl Native {
         format: Format,
         text: &str,
         purpose: Purpose,
-        has_native: bool,
+        has_native: &dyn Fn(&str) -> bool,
+        betas: &[String],
     ) -> Option<Instead> {
         let mut members = Members::read(text)?;
+        let model = members.get::<String>("model").unwrap_or_default();
+        let has_native = has_native(&model);
         let (name, at) = if format == Format::Anthropic { ("messages", 0) } else { ("input", 1) };
         // The rest of it is at the provider.
         if ["previous_response_id", "conversation"].iter().any(|name| members.raw(name).is_some()) {
@@ -129,6 +146,10 @@ impl Native {
             Format::Anthropic => members.get(name)?,
             _ => responses::input(&members)?,
         };
+        let unnamed = match format {
+            Format::Anthropic if !has_native => anthropic::unnamed(&members, betas),
+            _ => None,
+        };
         let asked = match format {
             _ if has_native => None,
             Format::Anthropic => anthropic::ask(&mut members),
@@ -137,10 +158,17 @@ impl Native {
         let clearing = (format == Format::Anthropic && !has_native)
             .then(|| clearing::ask(&mut members))
             .flatten();
+        if let Some(refusal) = unnamed.filter(|_| asked.is_some() || clearing.is_some()) {
+            return Some(Instead::Refuse(refusal));
+        }
         let came = all;
         let expanded = match format {
             Format::Anthropic => anthropic::expanded(&came, has_native, self.most),
             _ => responses::expanded(&came, self.most),
+        };
+        let expanded = match expanded {
+            Ok(expanded) => expanded,
+            Err(refusal) => return Some(Instead::Refuse(refusal)),
         };
         let is_compact = purpose == Purpose::Compact && !has_native;
         if expanded.is_none() && asked.is_none() && clearing.is_none() && !is_compact {
@@ -167,7 +195,11 @@ impl Native {
             Purpose::Answer => asked,
         };
         let Some(ask) = asked else { return Some(send(&members, None)) };
-        let model = members.get::<String>("model").unwrap_or_default();
+        if ask.is_alone
+            && let Some(id) = open_call(format, &members)
+        {
+            return Some(Instead::Refuse(incomplete(format, all.len(), &id)));
+        }
         let compacted = self.compacted(&self.compactors[at], format, &members, ask, &model);
         let (list, words) = match compacted {
             Some(compacted) => compacted,
@@ -177,7 +209,8 @@ impl Native {
         };
         let kept =
             if format == Format::Anthropic { anthropic::unmarked(&list) } else { list.clone() };
-        let packed = Packed { sealed: item::sealed(&list_of(&kept)), words };
+        let beside = if format == Format::Anthropic { words.as_str() } else { "" };
+        let packed = Packed { sealed: item::sealed(&list_of(&kept), beside), words };
         let first = match format {
             Format::Anthropic => anthropic::block(&packed, ask.is_alone, ask.over.is_some()),
             _ => responses::item(&packed),
@@ -250,10 +283,38 @@ fn event(data: &Value) -> String {
     format!("event: {name}\ndata: {data}\n\n")
 }
 
+/// The id of a call that waits for its result.
+fn open_call(format: Format, members: &Members) -> Option<String> {
+    let request = wire::parse(format, members.to_string()).ok()?;
+    let units = Units::of(&request.transcript, format.instructions());
+    let mut open = units.pairs().iter().filter(|pair| pair.result.is_none());
+    open.next().map(|pair| request.transcript.part(pair.call).id().into_owned())
+}
+
+/// Why nothing is compacted while a call is open (PROVIDERS.md B.1.5, B.2.2): whoever went on from it had a result without a call.
+fn incomplete(format: Format, messages: usize, id: &str) -> Invalid {
+    let what = match format {
+        Format::Anthropic => format!(
+            "messages.{}: the last assistant turn has tool calls without results ({id}): send their results first",
+            messages.saturating_sub(1)
+        ),
+        _ => format!("No tool output found for function call {id}."),
+    };
+    invalid("compaction_incomplete_turn", what)
+}
+
+const BETA: &str = "anthropic-beta";
+
+/// The betas that a request names in its headers.
+pub(crate) fn betas(headers: &HeaderMap) -> Vec<String> {
+    let values = headers.get_all(BETA).iter().filter_map(|value| value.to_str().ok());
+    let named = values.flat_map(|value| value.split(',')).map(|beta| beta.trim().to_owned());
+    named.filter(|beta| !beta.is_empty()).collect()
+}
+
 /// Takes the betas from a request that name what is done here, and that nothing in its body needs any more.
 pub(crate) fn without_betas(headers: &mut HeaderMap, body: &str) {
-    const NAME: &str = "anthropic-beta";
-    if !headers.contains_key(NAME) {
+    if !headers.contains_key(BETA) {
         return;
     }
     let is_left = Native::concerns(Format::Anthropic, body, Purpose::Answer);
@@ -262,23 +323,16 @@ pub(crate) fn without_betas(headers: &mut HeaderMap, body: &str) {
     let is_done = |beta: &str| {
         anthropic::BETAS.contains(&beta) && !compacts || beta == clearing::BETA && !edits
     };
-    let named: Vec<String> = headers
-        .get_all(NAME)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(|beta| beta.trim().to_owned())
-        .filter(|beta| !beta.is_empty())
-        .collect();
+    let named = betas(headers);
     let left: Vec<&String> = named.iter().filter(|beta| !is_done(beta)).collect();
     if left.len() == named.len() {
         return;
     }
-    headers.remove(NAME);
+    headers.remove(BETA);
     let left = left.into_iter().map(String::as_str).collect::<Vec<_>>().join(",");
     if let Ok(value) = HeaderValue::from_str(&left)
         && !left.is_empty()
     {
-        headers.insert(NAME, value);
+        headers.insert(BETA, value);
     }
 }

@@ -6,7 +6,7 @@ use epitome::transcript::ContentId;
 use serde_json::{Value, json};
 
 use super::members::{Members, Raws, raw};
-use super::{Ask, Packed, item};
+use super::{Ask, Invalid, Packed, invalid, item};
 
 /// The input as a list.
 pub(super) fn input(members: &Members) -> Option<Raws> {
@@ -37,22 +37,29 @@ fn is_trigger(item: &str) -> bool {
             .is_ok_and(|item| item["type"] == "compaction_trigger")
 }
 
-/// The items with what the last one of ours stands for in the place of all before it; `None` where there is none.
-pub(super) fn expanded(items: &Raws, most: usize) -> Option<Raws> {
+/// The items with what the last one of ours stands for in the place of all before it; `None` where there is none. One that isn't
+/// as it was given is refused.
+pub(super) fn expanded(items: &Raws, most: usize) -> Result<Option<Raws>, Invalid> {
     let sealed = |item: &str| {
-        memchr::memmem::find(item.as_bytes(), item::MARK.as_bytes())?;
+        memchr::memmem::find(item.as_bytes(), item::OURS.as_bytes())?;
         let item: Value = serde_json::from_str(item).ok()?;
         let sealed = item["encrypted_content"].as_str().filter(|_| item["type"] == "compaction")?;
         sealed.starts_with(item::OURS).then(|| sealed.to_owned())
     };
     let found = items.iter().enumerate().rev();
-    let (at, sealed) = found
-        .map(|(at, item)| (at, sealed(item.get())))
-        .find_map(|(at, sealed)| Some((at, sealed?)))?;
-    // The newest one counts; one that can't be opened is forwarded with all that stands before it.
-    let mut all = item::opened(&sealed, most)?;
+    let found = found.map(|(at, item)| (at, sealed(item.get())));
+    let Some((at, sealed)) = found.into_iter().find_map(|(at, sealed)| Some((at, sealed?))) else {
+        return Ok(None);
+    };
+    let Some(mut all) = item::opened(&sealed, "", most) else {
+        let what = format!(
+            "input[{at}]: the encrypted content of this item could not be verified: it isn't as it was given. Send it byte for \
+             byte, or the items that it stands for"
+        );
+        return Err(invalid("invalid_encrypted_content", what));
+    };
     all.extend(items[at + 1..].iter().cloned());
-    Some(all)
+    Ok(Some(all))
 }
 
 /// The item that stands for everything so far.

@@ -7,6 +7,7 @@
 mod anthropic;
 mod chat;
 mod responses;
+mod smaller;
 mod voice;
 mod woven;
 

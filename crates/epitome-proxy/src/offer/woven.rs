@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use epitome::Format;
+use epitome::model::overflow::PromptOverflow;
+use epitome_tower::{Read, Reply as _};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use serde_json::Value;
 
+use super::smaller::smaller;
 use super::voice::Voice;
 use super::{MOST_ROUNDS, answered, list_name, voice};
 use crate::exchange::{Asking, Inbound, Load, Prompted};
@@ -64,13 +67,31 @@ impl Followed {
             let what = "what was sent can't be read again";
             return Some(Err(Refusal::new(StatusCode::BAD_GATEWAY, "recall", what)));
         };
-        self.head.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-        self.prompted.bytes = Bytes::from(body);
-        let load = Load::Seen(self.prompted.clone());
-        let reply = send(&mut self.client, self.head.clone(), load).await;
+        let mut reply = self.sent(body).await;
+        if let Ok((_, Read::TooLong(told))) = &reply
+            && let Some(body) = self.smaller(told.clone()).await
+        {
+            // Nobody has seen anything of this round.
+            reply = self.sent(body).await;
+        }
+        let reply = reply.map(|(reply, _)| reply);
         let Some(entered) = self.entered.clone() else { return Some(reply) };
         let account = Box::new(move |billed| entered.billed_recall(billed));
         Some(reply.map(|reply| reply.accounted(account)))
+    }
+
+    async fn sent(&mut self, body: String) -> Result<(Inbound, Read), Refusal> {
+        self.head.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        self.prompted = self.prompted.clone().retold(body.into());
+        let load = Load::Seen(self.prompted.clone());
+        Ok(send(&mut self.client, self.head.clone(), load).await?.read().await)
+    }
+
+    /// The round that was refused, made smaller.
+    async fn smaller(&self, told: PromptOverflow) -> Option<String> {
+        let prompted = self.prompted.clone();
+        let make = move || smaller(prompted.format, prompted.text()?, &told);
+        tokio::task::spawn_blocking(make).await.ok()?
     }
 
     /// What was sent, and more behind it.

@@ -216,6 +216,9 @@ fn blocks(events: &[Value]) -> Value {
         match event["type"].as_str() {
             Some("content_block_start") => blocks.push(event["content_block"].clone()),
             Some("content_block_delta") => {
+                if delta["type"] == "compaction_delta" {
+                    blocks[at]["content"] = delta["content"].clone();
+                }
                 for name in ["text", "thinking", "signature"] {
                     if delta[name].is_string() {
                         let before = blocks[at][name].as_str().unwrap_or_default();

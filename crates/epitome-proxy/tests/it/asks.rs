@@ -180,7 +180,7 @@ async fn a_dashboard_says_the_mode_and_what_passed() {
     let running = provider(12_000).await;
     let management = Some(ManagementToken::new("sesame"));
     let options =
-        ProxyOptions { mode: ProxyMode::Off, management, ..before(&running.url, Some(100)) };
+        ProxyOptions { mode: ProxyMode::Off, management, ..before(&running.url, Some(1_000)) };
     let stage = Stage::new(&options).await;
     let mut agent = Agent::new(Api::Chat, false);
     for _ in 0..3 {

@@ -77,6 +77,33 @@ async fn an_upstream_that_is_down_is_said_in_the_providers_words() {
 }
 
 #[tokio::test]
+async fn an_upstream_that_hangs_up_is_said_to_have_done_so() {
+    // In the middle of the request, and once it has read all of it.
+    for most in [100, usize::MAX] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (mut read, mut some) = (Vec::new(), [0; 1 << 14]);
+                while read.len() < most && !read.ends_with(b"a\"}") {
+                    let count = stream.read(&mut some).await.expect("it is sent");
+                    read.extend_from_slice(&some[..count]);
+                }
+            }
+        });
+        let stage = Stage::new(&before(&url, None)).await;
+        for path in ["/v1/messages", "/v1/embeddings"] {
+            let body = format!(r#"{{"input":"{}"}}"#, "a".repeat(8 << 20));
+            let request = stage.post(path).body(Bytes::from(body)).expect("a request");
+            let reply = stage.call(request).await;
+            let text = String::from_utf8_lossy(reply.body()).into_owned();
+            assert_eq!(reply.status(), 502, "{text}");
+            assert!(text.contains("closed the connection before it answered"), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_upstream_that_never_answers_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("it is bound"));

@@ -12,17 +12,17 @@ use crate::noting::{upstream, whole};
 use crate::stage::{Stage, before};
 use crate::works::{entries, provider};
 
-const WINDOW: u64 = 100_000;
+pub(crate) const WINDOW: u64 = 100_000;
 
 pub(crate) fn asked(stage: &Stage, path: &str, body: &Value) -> Request<Bytes> {
     let request = stage.post(path).header("anthropic-version", "2023-06-01");
     let request = request.header("authorization", "Bearer one");
-    let request =
-        request.header("anthropic-beta", "compact-2026-01-12,interleaved-thinking-2025-05-14");
+    let betas = "compact-2026-01-12,compact-2026-09-04,interleaved-thinking-2025-05-14";
+    let request = request.header("anthropic-beta", betas);
     request.body(Bytes::from(body.to_string())).expect("a request")
 }
 
-async fn answer(stage: &Stage, path: &str, body: &Value) -> String {
+pub(crate) async fn answer(stage: &Stage, path: &str, body: &Value) -> String {
     let reply = stage.call(asked(stage, path, body)).await;
     let text = String::from_utf8_lossy(reply.body()).into_owned();
     assert_eq!(reply.status(), 200, "{path}: {text}");
@@ -34,7 +34,7 @@ async fn read(stage: &Stage, path: &str, body: &Value) -> Value {
 }
 
 /// An agent with some history.
-async fn worked(api: Api, running: &Running, steps: usize) -> Agent {
+pub(crate) async fn worked(api: Api, running: &Running, steps: usize) -> Agent {
     let stage = Stage::new(&before(&running.url, Some(WINDOW))).await;
     let mut agent = Agent::new(api, false);
     for _ in 0..steps {
@@ -70,14 +70,14 @@ async fn a_threshold_is_kept_and_its_items_are_read_by_every_proxy() {
             }
             inserted += stage.meter("native", &["inserted"]).await;
             let items =
-                agent.history.iter().filter(|item| item.to_string().contains("epitome.v1."));
+                agent.history.iter().filter(|item| item.to_string().contains("epitome.v2."));
             assert!(inserted > 1 && items.count() == inserted as usize, "{api}: {inserted}");
             // The provider is asked for answers alone, and each prompt goes on with the one before, but for those compacted.
             let sent = running.recorded();
             assert!(sent.len() == 30 && sent.iter().all(|one| one.status == 200));
             for one in &sent {
                 let text = String::from_utf8_lossy(&one.body);
-                assert!(!text.contains("context_management") && !text.contains("epitome.v1."));
+                assert!(!text.contains("context_management") && !text.contains("epitome.v2."));
                 let beta = one.headers.iter().find(|(name, _)| name == "anthropic-beta");
                 assert_eq!(beta.expect("others stay").1, "interleaved-thinking-2025-05-14");
             }
@@ -206,7 +206,7 @@ async fn an_upstream_that_compacts_is_asked_to() {
     let (url, book) = upstream(|_| std::future::ready(http::Response::new(whole("{}")))).await;
     let upstreams = Upstreams::of([&url]).expect("an address");
     let upstreams = upstreams.compacting(vec![Provider::Anthropic, Provider::OpenAi]);
-    let stage = Stage::new(&ProxyOptions { upstreams, ..ProxyOptions::default() }).await;
+    let stage = Stage::new(&ProxyOptions { upstreams, ..before(&url, Some(WINDOW)) }).await;
     let edits = json!({"edits": [{"type": "compact_20260112"}]});
     let said = json!([{"role": "user", "content": "Go."}]);
     for (path, body) in [
@@ -228,7 +228,7 @@ async fn an_upstream_that_compacts_is_asked_to() {
         assert!(head.headers["anthropic-beta"].as_bytes().starts_with(b"compact-2026-01-12,"));
     }
     // Elsewhere a summary that another provider wrote is read as one, and the rest goes on behind it.
-    let stage = Stage::new(&before(&url, None)).await;
+    let stage = Stage::new(&before(&url, Some(WINDOW))).await;
     let blocks =
         json!([{"type": "compaction", "content": "so far"}, {"type": "text", "text": "Well."}]);
     let body = json!({"model": "m", "messages": [

@@ -2,7 +2,7 @@
 
 use epitome_proxy::{ManagementToken, ProxyOptions, RecallSource};
 use serde_json::{Value, json};
-use testkit::server::script::Broken;
+use testkit::server::script::{Broken, Fault};
 use testkit::server::shell::Running;
 use testkit::server::{Api, Loop, Next, Queue, Reply};
 
@@ -148,6 +148,39 @@ async fn a_model_that_only_recalls_is_ended_and_a_broken_stream_stays_broken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_round_that_is_too_long_is_made_smaller_and_asked_for_once_more() {
+    for api in APIS {
+        for is_streaming in [false, true] {
+            let running = provider(100_000).await;
+            let stage = offering(&running, 100_000).await;
+            let mut agent = Agent::new(api, is_streaming);
+            for _ in 0..8 {
+                let text = answer(&stage, &agent).await;
+                agent.take(&text, 25);
+            }
+            let before = running.recorded().len();
+            let then = Loop { steps: usize::MAX, parallel: 2, ..Loop::default() };
+            let first = Reply::text("Let me look.");
+            let first = first.and_call("recall_search", json!({"query": "error warning build"}));
+            running.server().play(Queue::followed_by([first.into(), Fault::Overflow.into()], then));
+            let text = answer(&stage, &agent).await;
+            assert!(!text.contains("too long") && !text.contains("maximum context"), "{text}");
+            assert_eq!(agent.take(&text, 2), 2, "{api} {is_streaming}");
+            let sent = running.recorded().split_off(before);
+            let told: Vec<(u16, usize)> =
+                sent.iter().map(|one| (one.status, one.body.len())).collect();
+            assert_eq!(told.iter().map(|it| it.0).collect::<Vec<_>>(), [200, 400, 200], "{api}");
+            assert!(told[2].1 < told[1].1 / 4 * 3, "{told:?}");
+            // What was recalled is still there.
+            assert!(String::from_utf8_lossy(&sent[2].body).contains("recall_search"));
+            // Its history has nothing of it, and goes on.
+            let text = answer(&stage, &agent).await;
+            assert_eq!(agent.take(&text, 2), 2);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn words_of_two_rounds_stand_apart() {
     for is_streaming in [false, true] {
         let running = provider(100_000).await;
@@ -212,7 +245,7 @@ async fn rounds_that_recall_are_on_the_bill() {
     ] {
         let running = provider(100_000).await;
         let management = Some(ManagementToken::new("sesame"));
-        let options = ProxyOptions { management, ..before(&running.url, None) };
+        let options = ProxyOptions { management, ..before(&running.url, Some(100_000)) };
         let stage = Stage::new(&ProxyOptions { recall: RecallSource::Offered, ..options }).await;
         let mut agent = Agent::new(api, is_streaming);
         play(&running, vec![search(), search()]);

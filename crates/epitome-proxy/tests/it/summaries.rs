@@ -89,7 +89,7 @@ async fn a_compaction_that_fails_sends_what_came_or_is_the_answer() {
             summaries,
             trigger,
             internal_errors: errors,
-            ..before(&running.url, None)
+            ..before(&running.url, Some(200_000))
         };
         let stage = Stage::new(&options).await;
         let mut agent = Agent::new(api, false);

@@ -205,8 +205,8 @@ async fn credentials_are_apart_and_each_has_its_own_view() {
 #[tokio::test(flavor = "multi_thread")]
 async fn history_at_the_provider_passes_and_is_counted() {
     let running = provider(12_000).await;
-    let stage = Stage::new(&before(&running.url, Some(100))).await;
-    let long = "The build fails, and nobody knows why. ".repeat(50);
+    let stage = Stage::new(&before(&running.url, Some(1_000))).await;
+    let long = "The build fails, and nobody knows why. ".repeat(500);
     for (path, body, reason) in [
         (
             "/v1/responses",

@@ -404,7 +404,7 @@ impl Carrier for Tasks {
 #[tokio::test]
 async fn tenants_are_asked_for_in_the_callers_task() {
     let body = worked(30).await.request().into_body();
-    assert!(body.len() > 1 << 14, "it is looked at on another thread");
+    assert!(body.len() > 1 << 16, "it is looked at on another thread");
     let inner = service_fn(|prompt: Tasks| {
         std::future::ready(Ok::<_, std::io::Error>(Response::new(prompt.0.body)))
     });

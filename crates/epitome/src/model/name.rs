@@ -10,11 +10,14 @@ const BEFORE_A_DOT: [&str; 27] = words!(
 
 /// How an id is looked up: without case, and with one sign for all that parts its words.
 pub(super) fn key(name: &str) -> String {
-    let plain = |c: char| match c {
+    name.trim().chars().map(plain).collect()
+}
+
+fn plain(c: char) -> char {
+    match c {
         '.' | '_' | ' ' | ':' => '-',
         c => c.to_ascii_lowercase(),
-    };
-    name.trim().chars().map(plain).collect()
+    }
 }
 
 /// What gateways put behind a colon: how a model is served, not which one it is.
@@ -106,11 +109,12 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether `key` is of the family whose names start with `start`: `gpt-4` is no start of `gpt-41`.
+/// Whether `key` is of the family whose names start with `start`, however that is written: `gpt-4` is no start of `gpt-41`.
 pub(super) fn starts(key: &str, start: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
-    key.strip_prefix(start)
-        .is_some_and(|rest| !(start.ends_with(is_digit) && rest.starts_with(is_digit)))
+    let (mut rest, start) = (key.chars(), start.trim());
+    start.chars().all(|c| rest.next() == Some(plain(c)))
+        && !(start.ends_with(is_digit) && rest.as_str().starts_with(is_digit))
 }
 
 #[cfg(test)]

@@ -265,9 +265,9 @@ impl Registry {
         let bare = keys.last().map(|key| key.strip_prefix("ft-").unwrap_or(key))?;
         let mut best: Option<(usize, &Family)> = None;
         for family in &self.families {
-            for start in family.starts.iter().map(|start| name::key(start)) {
+            for start in family.starts.iter().map(|start| start.trim()) {
                 let is_longer = best.is_none_or(|(longest, _)| start.len() > longest);
-                if is_longer && name::starts(bare, &start) {
+                if is_longer && name::starts(bare, start) {
                     best = Some((start.len(), family));
                 }
             }

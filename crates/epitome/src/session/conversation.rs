@@ -212,6 +212,9 @@ impl Line {
                 self.counted.clear();
             }
         }
+        // A client that rewinds makes a conversation of each request: as much again is not kept for what never comes.
+        self.counted.reserve_exact(chain.len().saturating_sub(self.counted.len()));
+        self.ids.reserve_exact(chain.len().saturating_sub(self.ids.len()));
         for link in self.counted.len()..chain.len() {
             let entry = request.transcript.entry(chain.entries()[link]);
             // First of all, since a counter of the host's may panic: half a link would be none.
