@@ -88,6 +88,8 @@ impl Suited {
         let named = request.model();
         let Some(model) = named.and_then(|named| registry.get(&named)) else { return Ok(None) };
         let mut found = misfits(request, model, Count::ZERO);
+        // A rule of the format's own says it.
+        found.retain(|found| found.subject != MisfitKind::UnsignedThinking);
         for misfit in found.iter_mut().filter(|found| found.subject == MisfitKind::Prefill) {
             misfit.sure = Sure::Maybe;
         }

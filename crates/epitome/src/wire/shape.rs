@@ -4,6 +4,7 @@
 //! them; a compaction carries what it doesn't know.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use super::rules::{Finding, Mend, RuleId};
 use crate::json::{self, Span, quote, unquote};
@@ -180,9 +181,9 @@ impl<'a> Reading<'a> {
         let mut place = String::new();
         for step in &self.path {
             match step {
-                Step::Element(at) => place += &format!("[{at}]"),
+                Step::Element(at) => write!(place, "[{at}]").expect("a string takes all"),
                 Step::Member(name) if place.is_empty() => place.clone_from(name),
-                Step::Member(name) => place += &format!(".{name}"),
+                Step::Member(name) => write!(place, ".{name}").expect("a string takes all"),
             }
         }
         place

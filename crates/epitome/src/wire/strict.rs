@@ -1,6 +1,8 @@
 //! What strict readers of JSON refuse in a text that is JSON: a byte order mark (RFC 8259, 8.1), half a character
 //! (RFC 7493, 2.1), a number beyond doubles (RFC 7493, 2.2), and nesting deeper than a provider reads.
 
+use std::fmt::Write as _;
+
 use super::breach::{Finding, Mend};
 use super::rules::{RULES, RuleId};
 use crate::json::{self, Scanner, Span, escape};
@@ -110,13 +112,14 @@ fn path(source: &str, span: Span) -> String {
             let members = json::members(source, value).unwrap_or_default();
             if let Some((key, value)) = members.into_iter().find(|(_, value)| holds(*value)) {
                 let dot = if path.is_empty() { "" } else { "." };
-                path += &format!("{dot}{}", json::unquote(key.of(source)));
+                path += dot;
+                path += &json::unquote(key.of(source));
                 inner = Some(value);
             }
         } else if value.of(source).starts_with('[') {
             let items = json::elements(source, value).unwrap_or_default();
             if let Some(at) = items.iter().position(|item| holds(*item)) {
-                path += &format!("[{at}]");
+                write!(path, "[{at}]").expect("a string takes all");
                 inner = Some(items[at]);
             }
         }

@@ -6,12 +6,14 @@ use super::rules::{Finding, Mend, RuleId};
 use crate::json::{self, Span};
 use crate::request::Request;
 
+/// What would leave with a tool, the tool, and its path.
+type Tool = (Option<Span>, Span, String);
+
 /// The names that are there more than once, where each tool lies at `path`, which begins with the member of the tool
 /// definitions: an empty step goes through the elements of a list.
 pub(super) fn repeated(request: &Request, path: &[&str], rule: RuleId) -> Vec<Finding> {
     let source = request.source();
     // Each with what would leave with it: it, and what separates it from the one before it.
-    type Tool = (Option<Span>, Span, String);
     let (root, path) = path.split_first().expect("a path has steps");
     let mut tools: Vec<Tool> = vec![(None, request.frame.tools, (*root).to_owned())];
     for step in path {

@@ -210,7 +210,7 @@ fn tool_config(request: &Request, past: &Past, findings: &mut Vec<Finding>) {
         return;
     }
     // A result without a call leaves, and needs no tool.
-    let used = past.rest(&request.transcript).find(|entry| entry.has_calls());
+    let used = past.rest(&request.transcript).find(Entry::has_calls);
     if let Some(used) = used {
         let is_there = !request.frame.tools.is_empty();
         findings.push(Finding {
