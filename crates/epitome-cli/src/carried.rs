@@ -178,10 +178,11 @@ impl Carried {
                 took => format!(", which took {}", size(took)),
             };
             let label = paint(FAINT, "mended:");
-            put(format!("{label} {all} where a format's rules were broken{lost}"));
+            let named = places(&self.mended);
+            put(format!("{label} {all} where a format's rules were broken{lost}: {named}"));
         }
         for finding in &self.left {
-            let at = paint(STRONG, format!("messages[{}]", finding.entry));
+            let at = paint(STRONG, finding.place());
             put(format!(
                 "{} {at} {}: {}; only its author can mend it",
                 paint(BAD, "left:"),
@@ -210,6 +211,24 @@ impl Carried {
         kinds
     }
 }
+
+/// The first places that were mended, by rule: what was found there is in the input.
+fn places(all: &[Mended]) -> String {
+    let mut named: Vec<String> = Vec::new();
+    for mended in all {
+        let at = mended.place().map(|at| format!(" at {at}")).unwrap_or_default();
+        let place = format!("{}{at}", mended.rule);
+        if !named.contains(&place) {
+            named.push(place);
+        }
+    }
+    let more = if named.len() > PLACES { ", …" } else { "" };
+    named.truncate(PLACES);
+    named.join(", ") + more
+}
+
+/// How many places a line gives.
+const PLACES: usize = 3;
 
 /// How many names a line gives.
 const NAMED: usize = 6;

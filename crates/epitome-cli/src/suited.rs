@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
-use epitome::model::capability::{Misfit, Sure, misfits};
-use epitome::wire::Format;
+use epitome::Request;
+use epitome::count::Count;
+use epitome::model::capability::{Misfit, MisfitKind, Sure, misfits};
 use serde::Serialize;
 
 use crate::args::{CheckArgs, HowArgs};
@@ -14,9 +15,18 @@ use crate::failure::Failure;
 use crate::input::Opened;
 use crate::output::Report;
 use crate::progress::Progress;
-use crate::reader::{Need, Reader};
+use crate::reader::{Need, Reader, registry};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARN, line, paint};
 use crate::values::Purpose;
+
+fn settings(args: &CheckArgs) -> Result<Settings> {
+    Settings::resolve(&HowArgs::counting(&args.counting, args.counter.counter.as_ref()))
+}
+
+fn named_all(found: Vec<Misfit>) -> Vec<Named> {
+    let found = found.into_iter();
+    found.map(|misfit| Named { rule: misfit.subject.name(), misfit }).collect()
+}
 
 /// What was found, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -49,31 +59,46 @@ impl Suited {
         report: Report,
     ) -> Result<Self> {
         let request = &opened.request;
-        let how = HowArgs::counting(&args.counting, args.counter.counter.as_ref());
-        let mut settings = Settings::resolve(&how)?;
+        let mut settings = settings(args)?;
         if let Some(model) = &purpose.model {
             settings.model = Some(model.clone());
             settings.window = None;
         }
-        let format = carried.map(|_| request.format);
+        let format = carried.map(|_| request.format.name());
         let reader = Reader::new(&settings, request, Need::Window)?;
         let Some(model) = reader.model.as_deref() else {
             if format.is_some() {
-                return Ok(Suited {
-                    format: format.map(Format::name),
-                    model: None,
-                    misfits: Vec::new(),
-                });
+                return Ok(Suited { format, model: None, misfits: Vec::new() });
             }
             let what = "there is no model to check for: the request names none that is known";
             bail!(Failure::usage(what).hint("epitome check --for :claude-opus-5-5 FILE"));
         };
-        let mut progress = Progress::new(report);
-        let size = progress.count(request, reader.counter.as_ref()).total();
-        drop(progress);
-        let found = misfits(request, model, size).into_iter();
-        let misfits = found.map(|misfit| Named { rule: misfit.subject.name(), misfit }).collect();
-        Ok(Suited { format: format.map(Format::name), model: Some(model.id.clone()), misfits })
+        let size = Progress::new(report).count(request, reader.counter.as_ref()).total();
+        let misfits = named_all(misfits(request, model, size));
+        Ok(Suited { format, model: Some(model.id.clone()), misfits })
+    }
+
+    /// Checks a request for the model that it names, where that is known: its form alone, not its size, which may change yet. So
+    /// may what it ends with.
+    ///
+    /// # Errors
+    /// Settings that can't be read.
+    pub(crate) fn own(args: &CheckArgs, request: &Request) -> Result<Option<Self>> {
+        let registry = registry(&settings(args)?)?;
+        let named = request.model();
+        let Some(model) = named.and_then(|named| registry.get(&named)) else { return Ok(None) };
+        let mut found = misfits(request, model, Count::ZERO);
+        // A rule of the format's own says it.
+        found.retain(|found| found.subject != MisfitKind::UnsignedThinking);
+        for misfit in found.iter_mut().filter(|found| found.subject == MisfitKind::Prefill) {
+            misfit.sure = Sure::Maybe;
+        }
+        Ok(Some(Suited { format: None, model: Some(model.id.clone()), misfits: named_all(found) }))
+    }
+
+    /// In words, where anything was found.
+    pub(crate) fn misfit_words(&self) -> String {
+        if self.misfits.is_empty() { String::new() } else { self.words() }
     }
 
     /// Whether the provider is known to refuse it.

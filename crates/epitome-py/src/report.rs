@@ -108,6 +108,7 @@ fn told(finding: &Finding) -> serde_json::Value {
     json!({
         "rule": finding.rule,
         "entry": finding.entry,
+        "member": finding.member,
         "detail": finding.detail,
         "demand": rule.map(|rule| rule.demand),
         "error": rule.map(|rule| rule.error),

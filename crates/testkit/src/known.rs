@@ -18,7 +18,7 @@ type Checked = Result<(), String>;
 /// # Panics
 /// If the request is no JSON.
 pub fn known(request: &Request) -> Checked {
-    let body: Value = serde_json::from_str(request.source()).expect("it is JSON");
+    let body: Value = serde_json::from_str(request.source()).map_err(|error| error.to_string())?;
     let entries = ["messages", "contents", "input"].iter().find_map(|key| body.get(key));
     let entries = list(entries.unwrap_or(&body));
     match request.format {

@@ -1,8 +1,10 @@
 //! `check`: what a provider would refuse, and mending it.
 
 use anyhow::{Result, bail};
+use epitome::Request;
 use epitome::model;
 use epitome::text::figure::{counted, size};
+use epitome::transcript::{Marks, Part, PartKind};
 use epitome::wire::{self, Finding, Format, Mend, Mended, RULES, Rule, RuleId};
 use serde::Serialize;
 
@@ -25,6 +27,8 @@ struct Checked<'a> {
     format: &'static str,
     entries: usize,
     findings: Vec<Found<'a>>,
+    /// Calls at the end that wait for their results.
+    open: Vec<String>,
     /// What it was checked for besides.
     #[serde(rename = "for")]
     suited: Option<&'a Suited>,
@@ -38,6 +42,7 @@ struct Checked<'a> {
 struct Found<'a> {
     rule: RuleId,
     entry: usize,
+    member: Option<&'a str>,
     detail: &'a str,
     demand: &'static str,
     error: &'static str,
@@ -53,6 +58,8 @@ struct Repair<'a> {
     format: &'static str,
     mended: &'a [Mended],
     left: &'a [Finding],
+    /// What the model that the mended request names doesn't take.
+    suited: Option<&'a Suited>,
     /// Bytes of the request as it came, and mended.
     bytes: u64,
     mended_bytes: u64,
@@ -79,7 +86,7 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
     }
     let suited = match &args.purpose {
         Some(purpose) => Some(Suited::new(purpose, args, &opened, carried.as_ref(), report)?),
-        None => None,
+        None => Suited::own(args, &opened.request)?,
     };
     if let Some(model) = addressee(args) {
         opened.request = opened.request.addressed_to(model);
@@ -92,13 +99,19 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
             format: opened.request.format.name(),
             entries: opened.request.transcript.len(),
             findings: findings.iter().map(found).collect(),
+            open: open_calls(&opened.request),
             suited: suited.as_ref(),
             converted: carried.as_ref(),
         })?,
         Report::Words => {
-            let suits = suited.as_ref().map(Suited::words).unwrap_or_default();
+            let words_of = |suited: &Suited| match args.purpose {
+                Some(_) => suited.words(),
+                None => suited.misfit_words(),
+            };
+            let suits = suited.as_ref().map(words_of).unwrap_or_default();
             let carried = carried.as_ref().map(Carried::words).unwrap_or_default();
-            output::words(&(carried + &words(&opened, &findings, own) + &suits))?;
+            let words = words(&opened, &findings, own);
+            output::words(&(carried + &words + &open_words(&opened.request) + &suits))?;
         }
     }
     let is_found = !findings.is_empty() || suited.is_some_and(|suited| suited.is_refused());
@@ -120,6 +133,7 @@ fn found(finding: &Finding) -> Found<'_> {
     Found {
         rule: finding.rule,
         entry: finding.entry,
+        member: finding.member.as_deref(),
         detail: &finding.detail,
         demand: rule.demand,
         error: rule.error,
@@ -141,20 +155,16 @@ fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
     }
     for finding in findings {
         let rule = rule(finding.rule);
-        let at = match request.transcript.len() {
-            0 => "messages".to_owned(),
-            _ => format!("messages[{}]", finding.entry),
-        };
-        let at = paint(STRONG, at);
+        let at = paint(STRONG, finding.place());
         let repair = match finding.mend {
             Mend::Nothing => "only its author can mend it",
             _ => rule.repair,
         };
         put!(
             out,
-            "{at} {}: {}\n  {} {}\n  {} {}\n  {} {repair}",
+            "{at} {}{}\n  {} {}\n  {} {}\n  {} {repair}",
             paint(WARN, finding.rule),
-            line(&finding.detail, 100),
+            detail(&finding.detail),
             paint(FAINT, "rule:  "),
             rule.demand,
             paint(FAINT, "error: "),
@@ -175,6 +185,37 @@ fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
     out
 }
 
+/// What was found behind a colon, where it says something.
+fn detail(found: &str) -> String {
+    if found.is_empty() { String::new() } else { format!(": {}", line(found, 100)) }
+}
+
+/// Calls in the newest message that wait for their results: a client's next request brings them.
+fn open_calls(request: &Request) -> Vec<String> {
+    let last = request.transcript.entries().next_back();
+    let parts = last.into_iter().flat_map(|last| last.parts());
+    let is_open = |part: &Part<'_>| part.kind() == PartKind::Call && !part.is(Marks::SERVER);
+    let name = |part: Part<'_>| match part.id() {
+        id if id.is_empty() => part.name().into_owned(),
+        id => id.into_owned(),
+    };
+    parts.filter(is_open).map(name).collect()
+}
+
+fn open_words(request: &Request) -> String {
+    let open = open_calls(request);
+    let mut out = String::new();
+    if let Some(first) = open.first() {
+        let (label, calls) = (paint(FAINT, "open:"), counted(open.len(), "call"));
+        let first = line(first, 60);
+        put!(
+            out,
+            "{label} {calls} at the end without a result (`{first}`): as a request it is refused until the results are there"
+        );
+    }
+    out
+}
+
 fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
     let place = Place::output(args.output.output.as_deref())?;
     let mut opened = input::open(&args.input, report)?;
@@ -184,6 +225,7 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
     }
     let request = &opened.request;
     let repaired = model::repair_inspected(request, model::Binding::of(request), &args.except);
+    let suited = Suited::own(args, &repaired.request)?;
     output::deliver(&[Parcel { place: &place, text: repaired.request.source().as_bytes() }])?;
     if place.is_screen() {
         output::note("");
@@ -196,6 +238,7 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
                 format: opened.request.format.name(),
                 mended: &repaired.mended,
                 left: &repaired.left,
+                suited: suited.as_ref(),
                 bytes: request.source().len() as u64,
                 mended_bytes: repaired.request.source().len() as u64,
             };
@@ -208,23 +251,26 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
         Report::Words => {
             let sizes = [request, &repaired.request].map(|of| of.source().len());
             tell(&repaired.mended, &repaired.left, sizes);
+            let more = open_words(&repaired.request)
+                + &suited.as_ref().map(Suited::misfit_words).unwrap_or_default();
+            more.lines().for_each(output::note);
             formats::tell_hidden(&repaired.request);
         }
     }
-    Ok(if repaired.left.is_empty() { Exit::Ok } else { Exit::Found })
+    let is_left = !repaired.left.is_empty() || suited.is_some_and(|suited| suited.is_refused());
+    Ok(if is_left { Exit::Found } else { Exit::Ok })
 }
 
 fn tell(mended: &[Mended], left: &[Finding], [before, after]: [usize; 2]) {
     for one in mended {
-        let at = one.entry.map_or_else(|| "(made up)".to_owned(), |at| format!("messages[{at}]"));
-        let detail = line(&one.detail, 100);
-        output::tell(&format!("{} {}: {detail}: {}", paint(STRONG, at), one.rule, one.mend));
+        let at = one.place().unwrap_or_else(|| "(made up)".to_owned());
+        let found = detail(&one.detail);
+        output::tell(&format!("{} {}{found}: {}", paint(STRONG, at), one.rule, one.mend));
     }
     for one in left {
-        let at = paint(STRONG, format!("messages[{}]", one.entry));
-        let detail = line(&one.detail, 100);
-        let rule = paint(WARN, one.rule);
-        output::tell(&format!("{at} {rule}: {detail}: left; only its author can mend it"));
+        let at = paint(STRONG, one.place());
+        let (rule, found) = (paint(WARN, one.rule), detail(&one.detail));
+        output::tell(&format!("{at} {rule}{found}: left; only its author can mend it"));
     }
     // What a mend took out is gone.
     let lost = match before.saturating_sub(after) {

@@ -23,6 +23,58 @@ fn anthropics_blocks_are_found_in_chat() {
     bench.run("check in.json --from openai-chat --except chat/foreign-block").ends(0);
 }
 
+/// What a body's own model refuses is found, and left by a repair, without `--for`.
+#[test]
+fn a_body_is_checked_for_the_model_that_it_names() {
+    let bench = Bench::new();
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+    let shown = r#"{"role":"tool","tool_call_id":"a","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}"#;
+    let chat = |model: &str| format!(r#"{{"model":"{model}","messages":[{USER},{call},{shown}]}}"#);
+    let claude = |model: &str, more: &str, said: &str| {
+        format!(r#"{{"model":"{model}","max_tokens":9{more},"messages":[{USER}{said}]}}"#)
+    };
+    let begun = r#",{"role":"assistant","content":"The answer is"}"#;
+    let tools =
+        r#","tools":[{"name":"f","input_schema":{"type":"object"}}],"tool_choice":{"type":"any"}"#;
+    for (body, rule) in [
+        (chat("gpt-4o"), "model/images"),
+        (claude("claude-opus-5-5", tools, ""), "model/forced-tool"),
+    ] {
+        bench.write("in.json", &body);
+        bench.run("check in.json").ends(3).says(&[rule, "doesn't suit"]);
+        bench.run("check --repair in.json -o out.json").ends(3).complains(&[rule]);
+        let found = bench.run("check in.json --json").ends(3).json();
+        assert_eq!(found["for"]["misfits"][0]["rule"], rule, "{found}");
+    }
+    bench.write("in.json", claude("claude-sonnet-4-5", tools, begun));
+    bench.run("check in.json").ends(0);
+    // What ends so may go on yet.
+    bench.write("in.json", claude("claude-opus-5", "", begun));
+    bench.run("check in.json").ends(0).says(&["model/prefill", "(may be)"]);
+    bench.write("in.json", chat("somebodys-vision-model"));
+    bench.run("check in.json").ends(0);
+}
+
+#[test]
+fn calls_that_wait_at_the_end_are_told() {
+    let bench = Bench::new();
+    let call =
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+    bench.write("in.json", format!(r#"{{"max_tokens":9,"messages":[{USER},{call}]}}"#));
+    bench.run("check in.json").ends(0).says(&["open: 1 call", "`a`", "refused until"]);
+    let found = bench.run("check in.json --json").ends(0).json();
+    assert_eq!(found["open"], serde_json::json!(["a"]), "{found}");
+}
+
+#[test]
+fn a_conversion_says_what_it_mended() {
+    let bench = Bench::new();
+    let orphan = r#"{"role":"tool","tool_call_id":"z","content":"x"}"#;
+    bench.write("in.json", format!("[{USER},{orphan},{USER}]"));
+    let said = bench.run("convert in.json --to anthropic:claude-opus-5 -o out.json").ends(0);
+    said.complains(&["mended: 1 place", "chat/orphan at messages[1]"]);
+}
+
 #[test]
 fn a_converse_body_is_for_the_model_that_is_named() {
     let bench = Bench::new();

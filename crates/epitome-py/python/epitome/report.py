@@ -49,7 +49,10 @@ class Stats:
 
 @dataclass(frozen=True)
 class Finding:
-    """A rule of the provider that message ``entry`` breaks, what it demands, and the error that it would give."""
+    """A rule of the provider that message ``entry`` breaks, what it demands, and the error that it would give.
+
+    What stands around the messages is told by the path of its ``member``.
+    """
 
     rule: str
     entry: int
@@ -57,6 +60,7 @@ class Finding:
     demand: str = field(repr=False)
     error: str = field(repr=False)
     mendable: bool = True
+    member: str | None = None
 
 
 @dataclass(frozen=True)

@@ -209,12 +209,12 @@ fn chat(
         put(MisfitKind::ToolsHere, Sure::Yes, None, detail);
     }
     let shows = |entry: &Entry<'_>| {
-        entry.role() == Role::Tool && entry.parts().any(|part| part.kind() == PartKind::Media)
+        entry.role() != Role::User && entry.parts().any(|part| part.kind() == PartKind::Media)
     };
     if let Some(shown) =
         request.transcript.entries().find(shows).filter(|_| model.vendor == "openai")
     {
-        let detail = "an image in a tool message, which takes texts only".to_owned();
+        let detail = "an image in a message that isn't the user's".to_owned();
         put(MisfitKind::Images, Sure::Yes, Some(shown.index), detail);
     }
     if !matches!(model.vendor.as_str(), "deepseek" | "moonshot") || model.thinking.is_none() {

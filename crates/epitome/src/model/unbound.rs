@@ -61,6 +61,7 @@ pub(crate) fn unbind(came: &Request, mut repaired: Repaired, binding: Binding) -
             repaired.mended.push(Mended {
                 rule,
                 entry: repaired.came_from[entry.index],
+                member: None,
                 detail: "reasoning that is bound to what was mended before it".to_owned(),
                 mend: "dropped the reasoning".into(),
             });

@@ -111,8 +111,10 @@ pub enum Mend {
 pub struct Finding {
     /// The rule.
     pub rule: RuleId,
-    /// Index of the offending entry.
+    /// Index of the offending entry; 0 for what stands around the entries.
     pub entry: usize,
+    /// Where around the entries the breach is: the path of a member of the body, such as `tools[1].name`.
+    pub member: Option<String>,
     /// The offending part, where it is one.
     pub slot: Option<Slot>,
     /// What was found: ids, roles.
@@ -122,6 +124,17 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Where it is, as a path into the body.
+    pub fn place(&self) -> String {
+        place(self.member.as_deref(), self.entry)
+    }
+
+    /// What a member around the entries breaks and only its author can mend.
+    pub(super) fn of_member(rule: RuleId, member: &str, detail: impl Into<String>) -> Self {
+        let member = Some(member.to_owned());
+        Finding { rule, entry: 0, member, slot: None, detail: detail.into(), mend: Mend::Nothing }
+    }
+
     /// What a part breaks and only its author can mend.
     pub(super) fn of_part(
         rule: RuleId,
@@ -129,7 +142,23 @@ impl Finding {
         slot: Slot,
         detail: impl Into<String>,
     ) -> Self {
-        Finding { rule, entry, slot: Some(slot), detail: detail.into(), mend: Mend::Nothing }
+        Finding {
+            member: None,
+            rule,
+            entry,
+            slot: Some(slot),
+            detail: detail.into(),
+            mend: Mend::Nothing,
+        }
+    }
+}
+
+/// The path of a member around the entries, or else of an entry.
+pub(super) fn place(member: Option<&str>, entry: usize) -> String {
+    match member {
+        None => format!("messages[{entry}]"),
+        Some("") => "the body".to_owned(),
+        Some(path) => path.to_owned(),
     }
 }
 
@@ -141,13 +170,8 @@ pub(super) fn stranger(entry: Entry<'_>) -> Mend {
 
 /// The breach of a request in which nobody says anything.
 pub(super) fn nothing_said(request: &Request, rule: RuleId) -> Option<Finding> {
-    let finding = || Finding {
-        rule,
-        entry: 0,
-        slot: None,
-        detail: format!("`{}` is empty", request.format.dialect().terms().list),
-        mend: Mend::Nothing,
-    };
+    let list = request.format.dialect().terms().list;
+    let finding = || Finding::of_member(rule, list, format!("`{list}` is empty"));
     request.transcript.is_empty().then(finding)
 }
 

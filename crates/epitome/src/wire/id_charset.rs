@@ -43,6 +43,26 @@ pub(super) fn ids(
     rule: RuleId,
     past: &Past,
 ) -> Vec<Finding> {
+    let is_right = |id: &str| letters.are_those_of(id);
+    let lawful = |id: &str| letters.lawful(id, letters.longest.saturating_sub(ROOM));
+    renamed(transcript, is_right, lawful, rule, past)
+}
+
+/// Ids that are too long, whatever they are made of.
+pub(super) fn longer(transcript: &Transcript, longest: usize, rule: RuleId) -> Vec<Finding> {
+    let is_right = |id: &str| id.chars().count() <= longest;
+    let cut = |id: &str| id.chars().take(longest.saturating_sub(ROOM)).collect();
+    renamed(transcript, is_right, cut, rule, &Past::default())
+}
+
+/// Ids that aren't right: the call and its result get one that is.
+fn renamed(
+    transcript: &Transcript,
+    is_right: impl Fn(&str) -> bool,
+    lawful: impl Fn(&str) -> String,
+    rule: RuleId,
+    past: &Past,
+) -> Vec<Finding> {
     let mut bad: BTreeMap<Slot, String> = BTreeMap::new();
     let mut slots: BTreeMap<String, Vec<Slot>> = BTreeMap::new();
     let named = |part: &Part<'_>| {
@@ -53,7 +73,7 @@ pub(super) fn ids(
     let parts = || past.rest(transcript).flat_map(|entry| entry.parts()).filter(named);
     for part in parts() {
         let id = part.id();
-        if letters.are_those_of(&id) {
+        if is_right(&id) {
             continue;
         }
         let same = slots.entry(id.into_owned()).or_default();
@@ -66,15 +86,16 @@ pub(super) fn ids(
         return Vec::new();
     }
     let mut taken: Taken = Taken::new();
-    for id in parts().map(|part| part.id()).filter(|id| letters.are_those_of(id)) {
+    for id in parts().map(|part| part.id()).filter(|id| is_right(id)) {
         taken.entry(id.into_owned()).or_insert(2);
     }
     let mut findings = Vec::new();
     for (first, id) in bad {
-        let wished = letters.lawful(&id, letters.longest.saturating_sub(ROOM));
+        let wished = lawful(&id);
         let to = if taken.contains_key(&wished) { fresh_id(&wished, &mut taken) } else { wished };
         taken.entry(to.clone()).or_insert(2);
         findings.push(Finding {
+            member: None,
             rule,
             entry: transcript.entry_of(first),
             slot: Some(first),

@@ -3,8 +3,12 @@
 //! A provider may know more by tomorrow than these tables do today. So only [`inspect`](super::inspect) holds a request to
 //! them; a compaction carries what it doesn't know.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
 use super::rules::{Finding, Mend, RuleId};
 use crate::json::{self, Span, quote, unquote};
+use crate::transcript::Entry;
 
 /// What a value may be. A value of another form isn't judged here, nor is null, which counts as not there.
 #[derive(Clone, Copy)]
@@ -118,37 +122,91 @@ pub(super) fn says_something(text: &str) -> bool {
     !text.trim().is_empty()
 }
 
-/// What is found in the value at `span`, told of this entry.
-pub(super) fn of_value(
+/// What is found in this entry, but for what stands in `spared`.
+pub(super) fn of_entry(
     shapes: &Shapes,
     source: &str,
-    entry: usize,
-    (span, shape): (Span, &Shape),
+    entry: Entry<'_>,
+    spared: &BTreeSet<Span>,
 ) -> Vec<Finding> {
-    let mut reading = Reading { shapes, source, entry, findings: Vec::new() };
-    reading.value(span, shape, "");
-    reading.findings
+    let entry_of = Some(entry.index);
+    Reading::of(shapes, source, entry_of, spared, (entry.span(), &shapes.entry))
+}
+
+/// What is found around the entries, in the body at `span`.
+pub(super) fn of_body(shapes: &Shapes, source: &str, span: Span) -> Vec<Finding> {
+    Reading::of(shapes, source, None, &BTreeSet::new(), (span, &shapes.body))
 }
 
 struct Reading<'a> {
     shapes: &'a Shapes,
     source: &'a str,
-    entry: usize,
+    /// The entry that is read; none where it is what stands around them.
+    entry: Option<usize>,
+    spared: &'a BTreeSet<Span>,
+    /// Where the value stands that is read.
+    path: Vec<Step>,
     findings: Vec<Finding>,
 }
 
-impl Reading<'_> {
+enum Step {
+    Member(String),
+    Element(usize),
+}
+
+impl<'a> Reading<'a> {
+    fn of(
+        shapes: &'a Shapes,
+        source: &'a str,
+        entry: Option<usize>,
+        spared: &'a BTreeSet<Span>,
+        (span, shape): (Span, &Shape),
+    ) -> Vec<Finding> {
+        let (path, findings) = (Vec::new(), Vec::new());
+        let mut reading = Reading { shapes, source, entry, spared, path, findings };
+        reading.value(span, shape, "");
+        reading.findings
+    }
+
     fn find(&mut self, rule: RuleId, detail: String, mend: Mend) {
-        self.findings.push(Finding { rule, entry: self.entry, slot: None, detail, mend });
+        let member = match self.entry {
+            Some(_) => None,
+            None => Some(self.place()),
+        };
+        let entry = self.entry.unwrap_or_default();
+        self.findings.push(Finding { rule, entry, member, slot: None, detail, mend });
+    }
+
+    fn place(&self) -> String {
+        let mut place = String::new();
+        for step in &self.path {
+            match step {
+                Step::Element(at) => write!(place, "[{at}]").expect("a string takes all"),
+                Step::Member(name) if place.is_empty() => place.clone_from(name),
+                Step::Member(name) => write!(place, ".{name}").expect("a string takes all"),
+            }
+        }
+        place
+    }
+
+    /// Does it with what stands one step further in.
+    fn inside(&mut self, step: Step, act: impl FnOnce(&mut Self)) {
+        self.path.push(step);
+        act(self);
+        self.path.pop();
     }
 
     fn value(&mut self, span: Span, shape: &Shape, name: &str) {
+        if self.spared.contains(&span) {
+            return;
+        }
         let raw = span.of(self.source);
         match (shape, raw.as_bytes().first()) {
             (Shape::Object(object), Some(b'{')) => self.object(span, object, name),
             (Shape::List(shape), Some(b'[')) => {
-                for item in json::elements(self.source, span).unwrap_or_default() {
-                    self.value(item, shape, name);
+                let items = json::elements(self.source, span).unwrap_or_default();
+                for (at, item) in items.into_iter().enumerate() {
+                    self.inside(Step::Element(at), |this| this.value(item, shape, name));
                 }
             }
             (Shape::Typed(typed), Some(b'{')) => self.typed(span, typed, name),
@@ -233,7 +291,8 @@ impl Reading<'_> {
         }
         for ((_, value), known) in members.iter().zip(&shapes) {
             if let Some((name, shape)) = known {
-                self.value(*value, shape, name);
+                let step = Step::Member((*name).to_owned());
+                self.inside(step, |this| this.value(*value, shape, name));
             }
         }
         let bare = object.needed.split_whitespace().map(|needed| (needed, ""));
@@ -249,7 +308,10 @@ impl Reading<'_> {
                 }
             };
             let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
-            self.find(self.shapes.missing, format!("no {needed}{of}"), mend);
+            let step = Step::Member(needed.to_owned());
+            self.inside(step, |this| {
+                this.find(this.shapes.missing, format!("no {needed}{of}"), mend);
+            });
         }
     }
 
@@ -283,7 +345,8 @@ impl Reading<'_> {
             let is_kind = object.others == Others::Kind && is_bare;
             let rule = if is_kind { self.shapes.kind } else { self.shapes.member };
             let mend = if is_bare { Mend::Nothing } else { Mend::LeaveOut(hole) };
-            self.find(rule, names.join(", "), mend);
+            let step = Step::Member(names[0].clone());
+            self.inside(step, |this| this.find(rule, names.join(", "), mend));
             at += run;
         }
     }
@@ -345,7 +408,7 @@ mod tests {
 
     fn found(json: &str) -> Vec<(&'static str, Mend)> {
         let whole = Span::new(0..json.len());
-        let found = of_value(&SHAPES, json, 0, (whole, &SHAPES.entry));
+        let found = Reading::of(&SHAPES, json, Some(0), &BTreeSet::new(), (whole, &SHAPES.entry));
         found.into_iter().map(|finding| (finding.rule.0, finding.mend)).collect()
     }
 

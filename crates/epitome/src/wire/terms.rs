@@ -50,6 +50,8 @@ pub(crate) struct Terms {
     pub(crate) least_limit: u64,
     /// Members of an entry's elements that say something about them and have no like elsewhere.
     pub(crate) about_elements: &'static [&'static str],
+    /// How deep objects and lists may be nested.
+    pub(crate) deepest: usize,
 }
 
 /// What formats demand of names: letters beside the plain ones and digits, and a length.
@@ -103,6 +105,7 @@ impl Terms {
         most_stops: usize::MAX,
         least_limit: 1,
         about_elements: &[],
+        deepest: usize::MAX,
     };
 }
 

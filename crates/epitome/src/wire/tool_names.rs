@@ -6,25 +6,31 @@ use super::rules::{Finding, Mend, RuleId};
 use crate::json::{self, Span};
 use crate::request::Request;
 
-/// The names that are there more than once, where each tool lies under `path` in the tool definitions: an empty step goes
-/// through the elements of a list.
+/// What would leave with a tool, the tool, and its path.
+type Tool = (Option<Span>, Span, String);
+
+/// The names that are there more than once, where each tool lies at `path`, which begins with the member of the tool
+/// definitions: an empty step goes through the elements of a list.
 pub(super) fn repeated(request: &Request, path: &[&str], rule: RuleId) -> Vec<Finding> {
     let source = request.source();
     // Each with what would leave with it: it, and what separates it from the one before it.
-    let mut tools = vec![(None, request.frame.tools)];
+    let (root, path) = path.split_first().expect("a path has steps");
+    let mut tools: Vec<Tool> = vec![(None, request.frame.tools, (*root).to_owned())];
     for step in path {
-        let inner = |(hole, span): (Option<Span>, Span)| -> Vec<(Option<Span>, Span)> {
+        let inner = |(hole, span, place): Tool| -> Vec<Tool> {
             match (*step, span.of(source).as_bytes().first()) {
                 ("", Some(b'[')) => {
                     let items = json::elements(source, span).unwrap_or_default();
-                    let behind = |pair: &[Span]| {
-                        (Some(Span { start: pair[0].end, end: pair[1].end }), pair[1])
+                    let behind = |at: usize| {
+                        let before = at.checked_sub(1).map(|before| items[before].end);
+                        let hole = before.map(|start| Span { start, end: items[at].end });
+                        (hole, items[at], format!("{place}[{at}]"))
                     };
-                    let first = items.first().map(|first| (None, *first));
-                    first.into_iter().chain(items.windows(2).map(behind)).collect()
+                    (0..items.len()).map(behind).collect()
                 }
                 (key, Some(b'{')) if !key.is_empty() => {
-                    json::member(source, span, key).map(|span| (hole, span)).into_iter().collect()
+                    let inside = json::member(source, span, key);
+                    inside.map(|span| (hole, span, format!("{place}.{key}"))).into_iter().collect()
                 }
                 _ => Vec::new(),
             }
@@ -33,7 +39,7 @@ pub(super) fn repeated(request: &Request, path: &[&str], rule: RuleId) -> Vec<Fi
     }
     let mut seen: HashMap<String, &str> = HashMap::new();
     let mut findings = Vec::new();
-    for (hole, span) in tools {
+    for (hole, span, place) in tools {
         let tool = span.of(source);
         let name = tool.starts_with('{').then(|| json::text_member(tool, "name")).flatten();
         let Some(detail) = name else { continue };
@@ -43,7 +49,8 @@ pub(super) fn repeated(request: &Request, path: &[&str], rule: RuleId) -> Vec<Fi
         };
         // The very same tool once more says nothing.
         let mend = hole.filter(|_| *first == tool).map_or(Mend::Nothing, Mend::LeaveOut);
-        findings.push(Finding { rule, entry: 0, slot: None, detail, mend });
+        let member = Some(format!("{place}.name"));
+        findings.push(Finding { rule, entry: 0, member, slot: None, detail, mend });
     }
     findings
 }

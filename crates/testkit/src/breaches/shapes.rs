@@ -1,9 +1,13 @@
 //! What a provider's SDK has no shape for, and what only a look at a request asks for.
 
-use super::{ASK, BID, SAID, USE, USER, twice};
+use super::{ANSWER, ASK, BID, CALL, SAID, USE, USER, twice};
 
 const STEP: &str = r#"{"type":"user_input","content":[{"type":"text","text":"hi"}]}"#;
 const ITEM: &str = r#"{"type":"message","role":"user","content":"hi"}"#;
+
+/// Half of a character, as clients that cut texts by code units write it.
+const HALF: &str = r"half \ud83d";
+const LONG_ID: &str = r#""id":"a-call-of-a-tool-with-an-id-that-is-too-long""#;
 
 /// `None` for a rule of another kind.
 pub(super) fn failing(rule: &str) -> Option<String> {
@@ -19,6 +23,16 @@ pub(super) fn failing(rule: &str) -> Option<String> {
     let step = |step: &str| format!("[{STEP},{step},{STEP}]");
     let item = |item: &str| format!("[{ITEM},{item},{ITEM}]");
     Some(match rule {
+        "chat/length" => format!(
+            r#"{{"model":"gpt-4.1","messages":[{USER},{},{}]}}"#,
+            CALL.replace(r#""id":"a""#, LONG_ID),
+            ANSWER.replace(r#"_id":"a""#, &LONG_ID.replacen(r#""id"#, "_id", 1)),
+        ),
+        "chat/json" | "anthropic/json" => format!("[{}]", USER.replace("hi", HALF)),
+        "bedrock/json" => format!("[{}]", BID.replace("hi", HALF)),
+        "gemini/json" => format!("[{}]", ASK.replace("hi", HALF)),
+        "interactions/json" => format!("[{}]", STEP.replace("hi", HALF)),
+        "responses/json" => format!("[{}]", ITEM.replace("hi", HALF)),
         "chat/foreign-block" => format!(
             r#"[{USER},{{"role":"assistant","content":[{{"type":"tool_use","id":"a","name":"f","input":{{}}}}]}}]"#
         ),

@@ -1,6 +1,7 @@
 //! What breaks a rule and what just doesn't, side by side: each breach, where it is, and how it is mended.
 
 mod bedrock;
+mod body;
 mod gemini;
 mod responses;
 

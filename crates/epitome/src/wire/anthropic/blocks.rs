@@ -71,7 +71,14 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
             let mut find = |rule, detail: &str, mend| {
                 let detail = detail.to_owned();
                 let slot = Some(part.slot);
-                findings.push(Finding { rule, entry: entry.index, slot, detail, mend });
+                findings.push(Finding {
+                    member: None,
+                    rule,
+                    entry: entry.index,
+                    slot,
+                    detail,
+                    mend,
+                });
             };
             if !part.is(Marks::NESTED) {
                 result = Some(part);
@@ -100,7 +107,11 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
                 }
                 PartKind::Reasoning if demands_signatures && part.is_unsigned_reasoning() => {
                     let mend = Mend::DropPart(part.slot);
-                    find(rules::ANTHROPIC_SIGNATURE, "thinking without a signature", mend);
+                    let detail = match kind.as_str() {
+                        "redacted_thinking" => "redacted thinking without data",
+                        _ => "thinking without a signature",
+                    };
+                    find(rules::ANTHROPIC_SIGNATURE, detail, mend);
                 }
                 PartKind::Call if part.is(Marks::SERVER) => {
                     served.insert(part.id().into_owned());
@@ -209,17 +220,18 @@ fn block(text: &str) -> String {
 /// Names of tools that are there twice, and blocks of the system prompt that say nothing.
 pub(super) fn frame(request: &Request) -> Vec<Finding> {
     let source = request.source();
-    let mut findings = tool_names::repeated(request, &[""], rules::ANTHROPIC_TOOL_NAMES);
-    let mut find = |rule, detail: String| {
-        findings.push(Finding { rule, entry: 0, slot: None, detail, mend: Mend::Nothing });
-    };
+    let mut findings = tool_names::repeated(request, &["tools", ""], rules::ANTHROPIC_TOOL_NAMES);
     let system = request.frame.system;
     let is_list = system.of(source).starts_with('[');
     let blocks = is_list.then(|| json::elements(source, system)).and_then(Result::ok);
-    for block in blocks.into_iter().flatten().filter(|block| block.of(source).starts_with('{')) {
+    for (at, block) in blocks.into_iter().flatten().enumerate() {
+        if !block.of(source).starts_with('{') {
+            continue;
+        }
         let text = json::text_member(block.of(source), "text");
         if text.is_some_and(|text| text.trim().is_empty()) {
-            find(rules::ANTHROPIC_SYSTEM_TEXT, "a block without words".to_owned());
+            let (rule, member) = (rules::ANTHROPIC_SYSTEM_TEXT, format!("system[{at}].text"));
+            findings.push(Finding::of_member(rule, &member, "a block without words"));
         }
     }
     findings

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::request::{Envelope, Request};
 use crate::transcript::Role;
-use crate::wire::rules::{self, Finding, Mend, RuleId};
+use crate::wire::rules::{self, Finding, RuleId};
 
 /// Messages in one request.
 const MOST_MESSAGES: usize = 100_000;
@@ -17,12 +17,12 @@ const LEAST_TRIGGER: u64 = 50_000;
 
 pub(super) fn check(request: &Request) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut find = |rule: RuleId, entry: usize, detail: String| {
-        findings.push(Finding { rule, entry, slot: None, detail, mend: Mend::Nothing });
+    let mut find = |rule: RuleId, member: &str, detail: String| {
+        findings.push(Finding::of_member(rule, member, detail));
     };
     let count = request.transcript.len();
     if count > MOST_MESSAGES {
-        find(rules::ANTHROPIC_MOST, MOST_MESSAGES, format!("{count} messages"));
+        find(rules::ANTHROPIC_MOST, "messages", format!("{count} messages"));
     }
     if request.frame.envelope != Envelope::Body {
         return findings;
@@ -36,33 +36,47 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
         let most = frame.max_tokens.as_i64().filter(|_| request.tools().is_none());
         if budget < LEAST_BUDGET || most.is_some_and(|most| most <= budget) {
             let of = most.map(|most| format!(" of {most}")).unwrap_or_default();
-            find(rules::ANTHROPIC_BUDGET, 0, format!("{budget} tokens{of}"));
+            find(rules::ANTHROPIC_BUDGET, "thinking.budget_tokens", format!("{budget} tokens{of}"));
         }
     }
     if !(frame.context_management.is_null() || frame.compaction.is_null()) {
-        find(rules::ANTHROPIC_EITHER, 0, "both are asked for".to_owned());
+        find(rules::ANTHROPIC_EITHER, "compaction", "both are asked for".to_owned());
     }
     if !frame.compaction.is_null() {
         if let Some(what) = frame.beside_compaction() {
-            find(rules::ANTHROPIC_ON_DEMAND, 0, what.to_owned());
+            find(rules::ANTHROPIC_ON_DEMAND, what, "beside `compaction`".to_owned());
         }
         let last = request.transcript.entries().next_back();
         if let Some(last) = last.filter(|last| last.role() == Role::Assistant && last.has_calls()) {
-            find(rules::ANTHROPIC_ON_DEMAND, last.index, "an open call".to_owned());
+            let at = format!("messages[{}]", last.index);
+            find(rules::ANTHROPIC_ON_DEMAND, &at, "an open call".to_owned());
         }
     }
     let edits = frame.context_management["edits"].as_array();
     for (at, edit) in edits.into_iter().flatten().enumerate() {
         let kind = edit["type"].as_str().unwrap_or_default();
         if kind.starts_with("clear_thinking") && at > 0 {
-            find(rules::ANTHROPIC_CLEAR_FIRST, 0, format!("it is edit {}", at + 1));
+            find(
+                rules::ANTHROPIC_CLEAR_FIRST,
+                &of_edit(at, "type"),
+                format!("it is edit {}", at + 1),
+            );
         }
         let tokens = edit["trigger"]["value"].as_u64().filter(|tokens| *tokens < LEAST_TRIGGER);
         if let Some(tokens) = tokens.filter(|_| kind.starts_with("compact_")) {
-            find(rules::ANTHROPIC_THRESHOLD, 0, format!("{tokens} tokens"));
+            find(
+                rules::ANTHROPIC_THRESHOLD,
+                &of_edit(at, "trigger.value"),
+                format!("{tokens} tokens"),
+            );
         }
     }
     findings
+}
+
+/// The path of a member of an edit.
+fn of_edit(at: usize, member: &str) -> String {
+    format!("context_management.edits[{at}].{member}")
 }
 
 /// The members that rules speak of.

@@ -16,13 +16,29 @@ const MOST: usize = 4;
 
 /// A `cache_control`.
 struct Marker {
-    /// The entry that it stands in; none in the frame.
-    entry: Option<usize>,
+    place: Place,
     /// The member with a separator, so that its object is whole without it.
     hole: Span,
     /// Its `ttl`, where it has one.
     ttl: Option<Span>,
     life: Life,
+}
+
+#[derive(Clone)]
+enum Place {
+    Entry(usize),
+    /// Around the entries, in the object at this path.
+    Frame(String),
+}
+
+impl Place {
+    /// The entry, and the member if it is none.
+    fn parts(&self) -> (usize, Option<String>) {
+        match self {
+            Place::Entry(entry) => (*entry, None),
+            Place::Frame(path) => (0, Some(format!("{path}cache_control"))),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,41 +54,44 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let mut surplus = markers.len().saturating_sub(MOST);
     let mut is_out = vec![false; markers.len()];
     for (marker, is_out) in markers.iter().zip(&mut is_out) {
-        let Some(entry) = marker.entry.filter(|_| surplus > 0) else { continue };
+        let Place::Entry(entry) = marker.place else { continue };
+        if surplus == 0 {
+            break;
+        }
         surplus -= 1;
         *is_out = true;
         findings.push(Finding {
             rule: rules::ANTHROPIC_MARKERS,
             entry,
+            member: None,
             slot: None,
             detail: format!("{} markers", markers.len()),
             mend: Mend::Unmark(marker.hole),
         });
     }
-    if surplus > 0 {
-        findings.push(Finding {
-            rule: rules::ANTHROPIC_MARKERS,
-            entry: 0,
-            slot: None,
-            detail: format!("{} markers", markers.len()),
-            mend: Mend::Nothing,
-        });
+    if let Some(last) = markers.last().filter(|_| surplus > 0) {
+        let (_, member) = last.place.parts();
+        let detail = format!("{} markers", markers.len());
+        let path = member.unwrap_or_default();
+        findings.push(Finding::of_member(rules::ANTHROPIC_MARKERS, &path, detail));
     }
     let mut is_short = false;
     for marker in markers.iter().zip(is_out).filter(|(_, is_out)| !is_out).map(|(it, _)| it) {
-        match (marker.life, marker.entry, marker.ttl) {
-            (Life::Minutes, ..) => is_short = true,
-            (Life::Hour, entry, ttl) if is_short => findings.push(Finding {
-                rule: rules::ANTHROPIC_MARKER_ORDER,
-                entry: entry.unwrap_or(0),
-                slot: None,
-                detail: "an hour behind five minutes".to_owned(),
-                mend: match ttl.filter(|_| entry.is_some()) {
-                    Some(ttl) => Mend::Shorten(ttl),
-                    None => Mend::Nothing,
-                },
-            }),
-            (Life::Hour, ..) => {}
+        match marker.life {
+            Life::Minutes => is_short = true,
+            Life::Hour if is_short => {
+                let (entry, member) = marker.place.parts();
+                let ttl = marker.ttl.filter(|_| member.is_none());
+                findings.push(Finding {
+                    rule: rules::ANTHROPIC_MARKER_ORDER,
+                    entry,
+                    member,
+                    slot: None,
+                    detail: "an hour behind five minutes".to_owned(),
+                    mend: ttl.map_or(Mend::Nothing, Mend::Shorten),
+                });
+            }
+            Life::Hour => {}
         }
     }
     findings
@@ -97,10 +116,12 @@ fn all(request: &Request, past: &Past) -> Vec<Marker> {
         return Vec::new();
     }
     let mut found = Vec::new();
-    for list in [request.frame.tools, request.frame.system] {
+    for (name, list) in [("tools", request.frame.tools), ("system", request.frame.system)] {
         if may_stand_in(list.of(source)) {
             let blocks = json::elements(source, list).unwrap_or_default();
-            found.extend(blocks.into_iter().filter_map(|block| marker(source, block, None)));
+            let place = |at| Place::Frame(format!("{name}[{at}]."));
+            let blocks = blocks.into_iter().enumerate();
+            found.extend(blocks.filter_map(|(at, block)| marker(source, block, place(at))));
         }
     }
     let known = past.marked.iter().map(|at| transcript.entry(*at as usize));
@@ -108,19 +129,21 @@ fn all(request: &Request, past: &Past) -> Vec<Marker> {
     for entry in known.chain(new) {
         // Thinking can't have one: that is another rule.
         let parts = entry.parts().filter(|part| part.kind() != PartKind::Reasoning);
-        found.extend(parts.filter_map(|part| marker(source, part.row().span, Some(entry.index))));
+        let place = Place::Entry(entry.index);
+        found.extend(parts.filter_map(|part| marker(source, part.row().span, place.clone())));
     }
     if request.frame.envelope == Envelope::Body {
         // Where it stands matters to nobody: it isn't mended.
         let slim = request.slim();
         let start = slim.find('{').unwrap_or(slim.len());
-        found.extend(marker(&slim, Span::new(start..slim.len()), None));
+        let place = Place::Frame(String::new());
+        found.extend(marker(&slim, Span::new(start..slim.len()), place));
     }
     found
 }
 
 /// The marker of an object.
-fn marker(source: &str, holder: Span, entry: Option<usize>) -> Option<Marker> {
+fn marker(source: &str, holder: Span, place: Place) -> Option<Marker> {
     let text = holder.of(source);
     if !text.starts_with('{') || !may_stand_in(text) {
         return None;
@@ -131,5 +154,5 @@ fn marker(source: &str, holder: Span, entry: Option<usize>) -> Option<Marker> {
     }
     let ttl = json::member(source, value, "ttl");
     let is_hour = ttl.is_some_and(|ttl| json::unquote(ttl.of(source)) == "1h");
-    Some(Marker { entry, hole, ttl, life: if is_hour { Life::Hour } else { Life::Minutes } })
+    Some(Marker { place, hole, ttl, life: if is_hour { Life::Hour } else { Life::Minutes } })
 }

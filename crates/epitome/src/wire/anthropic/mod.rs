@@ -231,7 +231,9 @@ impl Block {
             }
             "redacted_thinking" => {
                 set(PartKind::Reasoning, if self.data.is_empty() { span } else { self.data });
-                part.marks = part.marks.with(Marks::SIGNED);
+                if self.data.of(text) != "\"\"" {
+                    part.marks = part.marks.with(Marks::SIGNED);
+                }
             }
             "image" | "document" if !self.source.payload.is_empty() => {
                 set(PartKind::Media, self.source.payload);

@@ -77,7 +77,14 @@ enum Place {
 
 fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
-        findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
+        findings.push(Finding {
+            member: None,
+            rule,
+            entry: entry.index,
+            slot,
+            detail: detail.to_owned(),
+            mend,
+        });
     };
     let may_be_empty = matches!(place, Place::Last) && entry.role() == Role::Assistant;
     if entry.role() == Role::Other {
@@ -171,6 +178,7 @@ fn first_role(transcript: &Transcript, past: &Past, findings: &mut Vec<Finding>)
     let is_compaction = first.parts().next().is_some_and(|p| p.name() == "compaction");
     if first.role() == Role::Assistant && !is_compaction {
         findings.push(Finding {
+            member: None,
             rule: rules::ANTHROPIC_FIRST,
             entry: 0,
             slot: None,
@@ -201,6 +209,7 @@ fn system_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut V
             continue;
         }
         findings.extend(run.clone().map(|entry| Finding {
+            member: None,
             rule: rules::ANTHROPIC_SYSTEM,
             entry,
             slot: None,

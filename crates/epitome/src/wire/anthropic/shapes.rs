@@ -1,9 +1,7 @@
 //! What a body is made of (SDK types of anthropic 2.14).
 
 use crate::wire::rules;
-use crate::wire::shape::{
-    Names, Object, Others, Shape, Shapes, Typed, is_tool_name, says_something,
-};
+use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, is_tool_name};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Object(&MESSAGE),
@@ -124,8 +122,12 @@ const TOOL: Object = Object::of(
 .with(&[("name", Shape::Such(is_tool_name)), MARKER])
 .needing("name input_schema");
 
-const SYSTEM: Object =
-    Object::of("type citations").with(&[("text", Shape::Such(says_something)), MARKER]);
+const SYSTEM: Typed = Typed { of: system_block, untyped: None, others: Others::Refused };
+
+/// A rule of its own judges whether it says something.
+fn system_block(kind: &str) -> Option<&'static Object> {
+    (kind == "text").then_some(&TEXT)
+}
 
 /// Members of the clouds' own, and those of its SDK's own, are among them.
 const BODY: Object = Object::of(
@@ -137,6 +139,6 @@ const BODY: Object = Object::of(
 )
 .with(&[
     ("tools", Shape::List(&Shape::Typed(&TOOLS))),
-    ("system", Shape::List(&Shape::Object(&SYSTEM))),
+    ("system", Shape::List(&Shape::Typed(&SYSTEM))),
     MARKER,
 ]);

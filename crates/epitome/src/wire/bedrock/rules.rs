@@ -49,7 +49,7 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let letters = Letters { others: "_.:-", longest: LONGEST };
     findings.extend(ids(transcript, letters, rules::BEDROCK_ID, past));
     tool_config(request, past, &mut findings);
-    let path = ["tools", "", "toolSpec"];
+    let path = ["toolConfig", "tools", "", "toolSpec"];
     findings.extend(tool_names::repeated(request, &path, rules::BEDROCK_TOOL_NAMES));
     findings
 }
@@ -87,7 +87,14 @@ pub(in crate::wire) fn tool_name(name: &str) -> String {
 
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule: RuleId, slot, detail: &str, mend| {
-        findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
+        findings.push(Finding {
+            member: None,
+            rule,
+            entry: entry.index,
+            slot,
+            detail: detail.to_owned(),
+            mend,
+        });
     };
     if entry.role() == Role::Other {
         return find(rules::BEDROCK_SHAPE, None, "no known role", stranger(entry));
@@ -175,6 +182,7 @@ fn order(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec<Find
     let first = runs.first().filter(|run| run.start == 0);
     if first.is_some_and(|first| transcript.entry(first.start).role() == Role::Assistant) {
         findings.push(Finding {
+            member: None,
             rule: rules::BEDROCK_FIRST,
             entry: 0,
             slot: None,
@@ -187,6 +195,7 @@ fn order(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec<Find
     };
     for run in runs.iter().filter(takes_turns) {
         findings.extend(joins(transcript, run, "content").map(|(entry, mend)| Finding {
+            member: None,
             rule: rules::BEDROCK_ALTERNATES,
             entry,
             slot: None,
@@ -200,11 +209,12 @@ fn tool_config(request: &Request, past: &Past, findings: &mut Vec<Finding>) {
     if request.tools().is_some() || request.frame.envelope != Envelope::Body {
         return;
     }
-    let mut entries = past.rest(&request.transcript);
-    let used = entries.find(|entry| entry.has_calls() || entry.has_results());
+    // A result without a call leaves, and needs no tool.
+    let used = past.rest(&request.transcript).find(Entry::has_calls);
     if let Some(used) = used {
         let is_there = !request.frame.tools.is_empty();
         findings.push(Finding {
+            member: None,
             rule: rules::BEDROCK_TOOLS,
             entry: used.index,
             slot: None,
@@ -218,14 +228,11 @@ fn tool_config(request: &Request, past: &Past, findings: &mut Vec<Finding>) {
 pub(in crate::wire) fn called_tools(transcript: &Transcript) -> String {
     let calls = transcript.entries().flat_map(|entry| entry.parts());
     let mut seen = HashSet::new();
-    let mut tools: Vec<String> = calls
+    let tools: Vec<String> = calls
         .filter(|part| part.kind() == PartKind::Call && !part.is(Marks::SERVER))
         .map(|part| tool_name(&part.name()))
         .filter(|name| seen.insert(name.clone()))
         .collect();
-    if tools.is_empty() {
-        tools.push(tool_name(""));
-    }
     let spec = |name: &String| {
         format!(
             r#"{{"toolSpec":{{"name":{},"inputSchema":{{"json":{{"type":"object"}}}}}}}}"#,

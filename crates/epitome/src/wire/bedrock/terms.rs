@@ -32,7 +32,7 @@ pub(super) static TERMS: Terms = Terms {
         (ParameterKey::Stop, "inferenceConfig.stopSequences"),
     ],
     evidence: &[
-        (Body, "modelId", &[], Hint),
+        (Body, "modelId", &[], Proof),
         (Body, "toolConfig", &[], Hint),
         (Body, "inferenceConfig", &[], Proof),
         (Body, "additionalModelRequestFields", &[], Proof),

@@ -35,7 +35,7 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     signatures(request, &mut findings);
     cached_frame(request, &mut findings);
     for key in ["functionDeclarations", "function_declarations"] {
-        let path = ["", key, ""];
+        let path = ["tools", "", key, ""];
         findings.extend(tool_names::repeated(request, &path, rules::GEMINI_TOOL_NAMES));
     }
     findings
@@ -68,7 +68,14 @@ pub(super) fn lawful_name(name: &str) -> Option<String> {
 
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
-        findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
+        findings.push(Finding {
+            member: None,
+            rule,
+            entry: entry.index,
+            slot,
+            detail: detail.to_owned(),
+            mend,
+        });
     };
     match entry.role() {
         Role::Other => {
@@ -156,6 +163,7 @@ fn opening(request: &Request, past: &Past, findings: &mut Vec<Finding>) {
     let calls = first.role() == Role::Assistant && first.has_calls();
     if calls && request.keeper().is_none() {
         findings.push(Finding {
+            member: None,
             rule: rules::GEMINI_OPENING,
             entry: 0,
             slot: None,
@@ -174,6 +182,7 @@ fn call_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec
             continue;
         }
         findings.extend(joins(transcript, run, "parts").map(|(entry, mend)| Finding {
+            member: None,
             rule: rules::GEMINI_CALL_PLACE,
             entry,
             slot: None,
@@ -205,6 +214,7 @@ fn signatures(request: &Request, findings: &mut Vec<Finding>) {
         // What will be joined to the content before is judged then.
         if !call.is(Marks::SIGNED) && !follows {
             findings.push(Finding {
+                member: None,
                 rule: rules::GEMINI_SIGNATURE,
                 entry: entry.index,
                 slot: Some(call.slot),
@@ -225,13 +235,8 @@ fn demands_signatures(model: &str) -> bool {
 fn cached_frame(request: &Request, findings: &mut Vec<Finding>) {
     let is_set = request.system().is_some() || request.tools().is_some();
     if request.keeper().is_some() && is_set && !request.transcript.is_empty() {
-        findings.push(Finding {
-            rule: rules::GEMINI_CACHED,
-            entry: 0,
-            slot: None,
-            detail: quote("cachedContent"),
-            mend: Mend::Nothing,
-        });
+        let (rule, member) = (rules::GEMINI_CACHED, "cachedContent");
+        findings.push(Finding::of_member(rule, member, quote(member)));
     }
 }
 

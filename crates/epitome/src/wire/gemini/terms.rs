@@ -64,7 +64,8 @@ pub(super) static TERMS: Terms = Terms {
         (Tool, "functionDeclarations", &[], Proof),
         (Tool, "function_declarations", &[], Proof),
         (Entry, "parts", &[], Proof),
-        (Entry, "role", &["model"], Proof),
+        (Entry, "role", &["model"], Hint),
     ],
+    deepest: 100,
     ..Terms::COMMON
 };

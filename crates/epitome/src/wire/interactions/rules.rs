@@ -18,6 +18,7 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
         let is_whole = request.frame.list == entry.span();
         if entry.raw().starts_with('"') && !is_whole {
             findings.push(Finding {
+                member: None,
                 rule: rules::INTERACTIONS_SHAPE,
                 entry: entry.index,
                 slot: None,
@@ -29,7 +30,7 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
         shape(entry, &mut findings);
     }
     findings.extend(pairs(request, past));
-    findings.extend(tool_names::repeated(request, &[""], rules::INTERACTIONS_TOOL_NAMES));
+    findings.extend(tool_names::repeated(request, &["tools", ""], rules::INTERACTIONS_TOOL_NAMES));
     findings
 }
 
@@ -51,7 +52,14 @@ const LONGEST_NAME: usize = 128;
 
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
-        findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
+        findings.push(Finding {
+            member: None,
+            rule,
+            entry: entry.index,
+            slot,
+            detail: detail.to_owned(),
+            mend,
+        });
     };
     if entry.role() == Role::Other {
         let raw = entry.raw();

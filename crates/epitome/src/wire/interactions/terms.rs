@@ -58,9 +58,11 @@ pub(super) static TERMS: Terms = Terms {
         (Body, "messages", &[], Never),
         (Entry, "type", &["user_input", "model_output", "thought", "function_result"], Proof),
         (Entry, "type", &["function_call"], Share),
+        (Entry, "role", &["model"], Share),
         (Entry, "type", &["text", "image", "audio", "document", "video"], Hint),
         (Block, "type", &["image", "audio", "document", "video"], Share),
     ],
     models: &["gemini"],
+    deepest: 100,
     ..Terms::COMMON
 };

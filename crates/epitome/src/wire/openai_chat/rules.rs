@@ -84,7 +84,14 @@ fn has_content(entry: Entry<'_>) -> bool {
 
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
-        findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
+        findings.push(Finding {
+            member: None,
+            rule,
+            entry: entry.index,
+            slot,
+            detail: detail.to_owned(),
+            mend,
+        });
     };
     let says_something = entry.parts().any(|p| match p.kind() {
         PartKind::Reasoning | PartKind::Link => false,
@@ -120,7 +127,14 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let raw = entry.raw();
     let start = entry.span().start;
     let mut find = |rule, slot, detail: &str, mend| {
-        findings.push(Finding { rule, entry: entry.index, slot, detail: detail.to_owned(), mend });
+        findings.push(Finding {
+            member: None,
+            rule,
+            entry: entry.index,
+            slot,
+            detail: detail.to_owned(),
+            mend,
+        });
     };
     for part in entry.parts().filter(|part| part.kind() == PartKind::Opaque) {
         let at = (part.row().span.start - start) as usize;
@@ -186,6 +200,7 @@ fn names(request: &Request, entry: Entry<'_>, findings: &mut Vec<Finding>) {
             name => NAME.lawful(name, usize::MAX),
         };
         findings.push(Finding {
+            member: None,
             rule: rules::CHAT_NAME,
             entry: entry.index,
             slot: Some(call.slot),

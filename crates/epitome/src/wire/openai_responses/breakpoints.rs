@@ -49,6 +49,7 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
         .into_iter()
         .take(surplus)
         .map(|(entry, hole)| Finding {
+            member: None,
             rule: rules::RESPONSES_BREAKPOINTS,
             entry,
             slot: None,

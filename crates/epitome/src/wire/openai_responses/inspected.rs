@@ -19,7 +19,7 @@ pub(super) fn is_openais(request: &Request) -> bool {
 }
 
 pub(super) fn check(request: &Request) -> Vec<Finding> {
-    let mut findings = tool_names::repeated(request, &[""], rules::RESPONSES_TOOL_NAMES);
+    let mut findings = tool_names::repeated(request, &["tools", ""], rules::RESPONSES_TOOL_NAMES);
     findings.extend(approvals(request));
     findings
 }

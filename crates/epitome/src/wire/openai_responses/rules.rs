@@ -114,7 +114,7 @@ struct Checks<'a> {
 impl Checks<'_> {
     fn find(&mut self, rule: RuleId, at: usize, slot: Option<Slot>, detail: &str, mend: Mend) {
         let detail = detail.to_owned();
-        self.findings.push(Finding { rule, entry: at, slot, detail, mend });
+        self.findings.push(Finding { member: None, rule, entry: at, slot, detail, mend });
     }
 
     fn shape(&mut self, entry: Entry<'_>, head: &Head<'_>) {
@@ -274,7 +274,7 @@ impl Checks<'_> {
         };
         if self.member(other).is_some_and(|value| value != "null") {
             let detail = "previous_response_id and conversation";
-            self.find(rules::RESPONSES_HISTORY, 0, None, detail, Mend::Nothing);
+            self.findings.push(Finding::of_member(rules::RESPONSES_HISTORY, other, detail));
         }
     }
 
@@ -286,11 +286,13 @@ impl Checks<'_> {
             return;
         }
         let body: Value = serde_json::from_str(slim).unwrap_or_default();
-        for edit in body["context_management"].as_array().into_iter().flatten() {
+        let edits = body["context_management"].as_array();
+        for (at, edit) in edits.into_iter().flatten().enumerate() {
             let tokens = edit["compact_threshold"].as_u64();
             if let Some(tokens) = tokens.filter(|tokens| *tokens < LEAST_THRESHOLD) {
-                let detail = format!("{tokens} tokens");
-                self.find(rules::RESPONSES_THRESHOLD, 0, None, &detail, Mend::Nothing);
+                let member = format!("context_management[{at}].compact_threshold");
+                let (rule, detail) = (rules::RESPONSES_THRESHOLD, format!("{tokens} tokens"));
+                self.findings.push(Finding::of_member(rule, &member, detail));
             }
         }
     }

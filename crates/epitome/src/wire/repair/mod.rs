@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::breach::place;
 use super::rules::Mend;
 use super::{Finding, RuleId, check_except, inspect, parse};
 use crate::request::Request;
@@ -22,10 +23,20 @@ pub struct Mended {
     pub rule: RuleId,
     /// Index of the offending entry, in the request as it came.
     pub entry: Option<usize>,
+    /// Where around the entries it was: the path of a member of the body.
+    pub member: Option<String>,
     /// What was found.
     pub detail: String,
     /// What was done.
     pub mend: Cow<'static, str>,
+}
+
+impl Mended {
+    /// Where it was, as a path into the request as it came; `None` in an entry that a mend made.
+    pub fn place(&self) -> Option<String> {
+        let known = self.member.is_some() || self.entry.is_some();
+        known.then(|| place(self.member.as_deref(), self.entry.unwrap_or_default()))
+    }
 }
 
 /// A request without the breaches that can be mended.
@@ -98,7 +109,8 @@ fn mend(
         for finding in open {
             mended.push(Mended {
                 rule: finding.rule,
-                entry: came_from[finding.entry],
+                entry: came_from.get(finding.entry).copied().flatten(),
+                member: finding.member,
                 detail: finding.detail,
                 mend: words(&finding.mend).into(),
             });

@@ -90,7 +90,7 @@ rules! {
         source "PROVIDERS.md B.1.1; text [BK]";
     ANTHROPIC_BUDGET = Anthropic "anthropic/thinking-budget": "a budget for thinking is 1,024 or more, and less than max_tokens (where there are tools it may be for several thoughts)",
         repair "",
-        error "`max_tokens` must be greater than `thinking.budget_tokens`.",
+        error "`max_tokens` must be greater than `thinking.budget_tokens`. (or: thinking.enabled.budget_tokens: Input should be greater than or equal to 1024)",
         source "PROVIDERS.md B.1.1; text [BK]";
     ANTHROPIC_EITHER = Anthropic "anthropic/compaction-or-editing": "a request asks for a compaction or for context editing, not for both",
         repair "",
@@ -128,10 +128,10 @@ rules! {
         repair "a note names what was left out",
         error "messages.….content.….tool_result: all content must be type `text` if `is_error` is true",
         source "PROVIDERS.md B.1.2 (9)";
-    ANTHROPIC_SIGNATURE = Anthropic "anthropic/signature": "for Claude, thinking has its signature",
+    ANTHROPIC_SIGNATURE = Anthropic "anthropic/signature": "for Claude, thinking has its signature, and redacted thinking its data",
         repair "the block is dropped",
-        error "messages.….content.….thinking.signature: Field required",
-        source "PROVIDERS.md B.1.2 (10)";
+        error "messages.….content.….thinking.signature: Field required (or: Invalid `data` in `redacted_thinking` block)",
+        source "PROVIDERS.md B.1.2 (10); data: GH microsoft/vscode#320196";
     ANTHROPIC_SERVED = Anthropic "anthropic/served-result": "a result of the provider's own tool has its server_tool_use (an mcp_tool_result its mcp_tool_use) before it",
         repair "the block is dropped",
         error "messages.….content.…: unexpected `tool_use_id` found in `…` blocks: …. Each `…` block must have a corresponding `server_tool_use` block before it.",
@@ -154,7 +154,7 @@ rules! {
         source "Anthropic SDK types";
     ANTHROPIC_VALUE = Anthropic "anthropic/value": "values are of those that the SDK has: a cache marker's time to live, a tool's name",
         repair "what is only spelt otherwise is written right",
-        error "messages.….content.….cache_control.ephemeral.ttl: Input should be '5m' or '1h'",
+        error "…: Input should be …",
         source "Anthropic SDK types; names: [BK]";
     ANTHROPIC_MISSING = Anthropic "anthropic/missing": "blocks, sources of media and tools of the client's have all members that they need",
         repair "a member of which only one value can be meant is added",
@@ -176,4 +176,8 @@ rules! {
         repair "",
         error "messages.….content.….tool_reference: Tool reference '…' not found in available tools",
         source "Anthropic SDK types; text [BK]";
+    ANTHROPIC_JSON = Anthropic "anthropic/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles",
+        repair "the mark is left out, and U+FFFD stands for half a character",
+        error "The request body is not valid JSON: …",
+        source "PROVIDERS.md B.0";
 }

@@ -94,10 +94,14 @@ rules! {
         source "AWS SDK service model and its validation";
     BEDROCK_VALUE = Bedrock "bedrock/value": "values are of those that the service model has: formats of media, a result's status, names of documents and tools, texts of the system prompt",
         repair "what is only spelt otherwise is written right, and what stands before the base64 is left out",
-        error "Value '…' at 'messages.….member.content.….member.image.format' failed to satisfy constraint: Member must satisfy enum value set: [jpeg, png, gif, webp]",
+        error "Value '…' at '…' failed to satisfy constraint: Member must satisfy …",
         source "AWS SDK service model; names of documents: its docstring";
     BEDROCK_MISSING = Bedrock "bedrock/missing": "structures have all members that they need",
         repair "a member of which only one value can be meant is added",
         error "Missing required parameter in messages[…].content[…].image: \"format\"",
         source "AWS SDK service model and its validation";
+    BEDROCK_JSON = Bedrock "bedrock/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles",
+        repair "the mark is left out, and U+FFFD stands for half a character",
+        error "The body could not be parsed as JSON: …",
+        source "PROVIDERS.md B.0; text [BK]";
 }

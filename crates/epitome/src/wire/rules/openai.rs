@@ -65,7 +65,7 @@ rules! {
         error "No tool output found for function call ….",
         source "PROVIDERS.md B.2.2";
     RESPONSES_ORPHAN = OpenaiResponses "responses/orphan": "every output has a call of its kind with its call_id, unless history is elsewhere",
-        repair "the output is dropped",
+        repair "an output that is typed as another kind of call's gets its type; any other is dropped",
         error "No tool call found for function call output with call_id ….",
         source "PROVIDERS.md B.2.2";
     RESPONSES_DUPLICATE = OpenaiResponses "responses/duplicate-output": "a call has one output",
@@ -78,7 +78,7 @@ rules! {
         source "PROVIDERS.md B.2.2 [BK]";
     RESPONSES_REUSED_ID = OpenaiResponses "responses/reused-call-id": "every call has a call_id, a string, unique in the request",
         repair "the later call and its output get a fresh call_id",
-        error "Invalid 'input[…].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+        error "Invalid 'input[…].call_id': …",
         source "PROVIDERS.md B.2.2";
     RESPONSES_LONG_ID = OpenaiResponses "responses/long-call-id": "a call_id has at most 64 characters",
         repair "the call and its output get a shorter call_id",
@@ -164,4 +164,16 @@ rules! {
         repair "a tool that is the very same is left out",
         error "Duplicate tool names are not allowed.",
         source "OpenAI SDK docstrings; text [BK]";
+    CHAT_JSON = OpenaiChat "chat/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles",
+        repair "the mark is left out, and U+FFFD stands for half a character",
+        error "We could not parse the JSON body of your request. …",
+        source "PROVIDERS.md B.0; text [BK]";
+    RESPONSES_JSON = OpenaiResponses "responses/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles",
+        repair "the mark is left out, and U+FFFD stands for half a character",
+        error "We could not parse the JSON body of your request. …",
+        source "PROVIDERS.md B.0; text [BK]";
+    CHAT_LENGTH = OpenaiChat "chat/length": "for OpenAI's models a call's id has at most 40 characters, and the name of its tool 64",
+        repair "the id of the call and its result, or the name, is cut",
+        error "Invalid 'messages[…].tool_calls[…].…': string too long. Expected a string with maximum length …, but got a string with length … instead.",
+        source "PROVIDERS.md B.3 (GH camel-ai/camel#2215); name: OpenAI SDK docstrings";
 }
