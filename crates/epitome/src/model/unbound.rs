@@ -1,12 +1,11 @@
 //! Reasoning that a mend unbinds: it was signed over what stood before it (PROVIDERS.md B.1.4, B.2.5).
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::Binding;
 use crate::request::Request;
 use crate::transcript::reasoning_links::ties;
 use crate::transcript::{PartKind, Role, Slot};
-use crate::view::{Fate, PartEdit, Put, Reason, View};
 use crate::wire::{self, Mended, Repaired, RuleId};
 
 /// Mends a request as [`wire::repair_except`] does, and takes out reasoning that was bound to what was mended before it.
@@ -22,62 +21,44 @@ pub fn repair_inspected(request: &Request, binding: Binding, waived: &[RuleId]) 
 }
 
 /// Takes out of a mended request the reasoning that was bound to what was mended before it.
-pub(crate) fn unbind(came: &Request, mut repaired: Repaired, binding: Binding) -> Repaired {
+pub(crate) fn unbind(before: &Request, mut repaired: Repaired, binding: Binding) -> Repaired {
     let Some(rule) = repaired.mended.first().map(|mended| mended.rule) else { return repaired };
     if binding == Binding::Free {
         return repaired;
     }
     let request = &repaired.request;
     let transcript = &request.transcript;
-    let first = changed(came, request);
+    let first = changed(before, request);
     let end = match binding {
         Binding::PrefixManual => open_turn(request),
         _ => transcript.len(),
     };
-    let mut gone: BTreeMap<usize, Vec<Slot>> = BTreeMap::new();
+    let mut gone = BTreeSet::new();
     let slots = (first..transcript.part_count()).map(|slot| Slot(slot as u32));
     for slot in slots.filter(|slot| transcript.part(*slot).kind() == PartKind::Reasoning) {
         let at = transcript.entry_of(slot);
         let Some(links) = ties(transcript, at).filter(|_| at < end) else { continue };
-        gone.entry(at).or_default().push(slot);
-        for link in links {
-            gone.entry(transcript.entry_of(link)).or_default().push(link);
-        }
+        gone.insert(slot);
+        gone.extend(links);
     }
-    if gone.is_empty() {
+    let gone: Vec<Slot> = gone.into_iter().collect();
+    let Some((mut request, origins)) = wire::without(request, &gone).filter(|_| !gone.is_empty())
+    else {
         return repaired;
-    }
-    let mut view = View::whole(0);
-    let mut came_from = Vec::new();
-    for entry in transcript.entries() {
-        let mut slots = gone.remove(&entry.index).unwrap_or_default();
-        slots.sort_unstable();
-        slots.dedup();
-        let stays = |slot: &Slot| !slots.contains(slot);
-        let mut said = entry.parts().filter(|part| part.kind() != PartKind::Link);
-        let is_emptied = !slots.is_empty() && !said.any(|part| stays(&part.slot));
-        let edit = |at| PartEdit { at, put: Put::Nothing, reason: Reason::BoundReasoning };
-        if slots.iter().any(|slot| transcript.part(*slot).kind() == PartKind::Reasoning) {
-            repaired.mended.push(Mended {
-                rule,
-                entry: repaired.came_from[entry.index],
-                member: None,
-                detail: "reasoning that is bound to what was mended before it".to_owned(),
-                mend: "dropped the reasoning".into(),
-            });
-        }
-        view.push(if slots.is_empty() {
-            Fate::Keep
-        } else if is_emptied {
-            Fate::Drop(Reason::BoundReasoning)
-        } else {
-            Fate::Edit(slots.into_iter().map(edit).collect())
-        });
-        if !is_emptied {
-            came_from.push(repaired.came_from[entry.index]);
-        }
-    }
-    let Ok(mut request) = wire::shown(request, &view) else { return repaired };
+    };
+    let is_reasoning = |slot: &&Slot| transcript.part(**slot).kind() == PartKind::Reasoning;
+    let mut entries: Vec<usize> =
+        gone.iter().filter(is_reasoning).map(|slot| transcript.entry_of(*slot)).collect();
+    entries.dedup();
+    repaired.mended.extend(entries.into_iter().map(|at| Mended {
+        rule,
+        entry: repaired.came_from[at],
+        member: None,
+        detail: "reasoning that is bound to what was mended before it".to_owned(),
+        mend: "dropped the reasoning".into(),
+    }));
+    let came = |at: Option<usize>| at.and_then(|at| repaired.came_from[at]);
+    let mut came_from: Vec<_> = origins.into_iter().map(came).collect();
     // What has to stand before such a reply is judged anew.
     let again = wire::repair(&request);
     if !again.mended.is_empty() {
@@ -91,7 +72,7 @@ pub(crate) fn unbind(came: &Request, mut repaired: Repaired, binding: Binding) -
         came_from = again.came_from.iter().map(origin).collect();
         request = again.request;
     }
-    wire::keep_origins(came, &mut request, &came_from);
+    wire::keep_origins(before, &mut request, &came_from);
     repaired.request = request;
     repaired.came_from = came_from;
     repaired
@@ -158,5 +139,32 @@ mod tests {
         let (done, text) = mended(r#""model":"claude-opus-5-5","#, &[GO, &one, GO, orphan]);
         assert_eq!(done, ["dropped the part"]);
         assert!(text.contains(r#""thinking":"one""#));
+    }
+
+    /// The two messages beside a reply that left were joined, and counted as two.
+    #[test]
+    fn messages_beside_a_reply_that_leaves_are_joined() {
+        let call = |id: &str| {
+            format!(r#"{{"toolUse":{{"toolUseId":"{id}","name":"Read","input":{{}}}}}}"#)
+        };
+        let result = |id: &str| {
+            format!(r#"{{"toolResult":{{"toolUseId":"{id}","content":[{{"text":"ok"}}]}}}}"#)
+        };
+        let thought = r#"{"reasoningContent":{"reasoningText":{"text":"ok"}}}"#;
+        let said = [
+            ("user", call("b")),
+            ("user", r#"{"text":"Begin."}"#.to_owned()),
+            ("assistant", call("a")),
+            ("user", result("a")),
+            ("assistant", thought.to_owned()),
+            ("user", format!(r#"{},{{"text":"ok"}}"#, result("b"))),
+        ];
+        let messages =
+            said.map(|(role, content)| format!(r#"{{"role":"{role}","content":[{content}]}}"#));
+        let body = format!(r#"{{"messages":[{}]}}"#, messages.join(","));
+        let request = parse(Format::Bedrock, body).expect("messages");
+        let repaired = repair(&request, Binding::of(&request), &[]);
+        assert_eq!(repaired.came_from, [Some(1), Some(2), Some(3)]);
+        assert_eq!(wire::check(&repaired.request), []);
     }
 }

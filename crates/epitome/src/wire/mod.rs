@@ -55,7 +55,7 @@ pub(crate) use layout::shared;
 pub use layout::{Laid, Piece, layout};
 pub(crate) use neutral::ParameterKey;
 pub use repair::{Mended, Repaired, repair, repair_except, repair_inspected};
-pub(crate) use repair::{keep_origins, repair_found};
+pub(crate) use repair::{keep_origins, repair_found, without};
 pub(crate) use rules::OWN;
 pub use rules::{RULES, Rule, RuleId};
 pub(crate) use terms::{Feature, NameLimits, Results, Terms};

@@ -13,7 +13,7 @@ use super::breach::place;
 use super::rules::Mend;
 use super::{Finding, RuleId, check_except, inspect, parse};
 use crate::request::Request;
-use crate::transcript::{Marks, Part, PartKind};
+use crate::transcript::{Marks, Part, PartKind, Slot};
 use patch::Patch;
 
 /// A breach that was mended.
@@ -121,6 +121,13 @@ fn mend(
         findings = check(&current);
     }
     Repaired { request: current, mended, left: findings, came_from }
+}
+
+/// The request without these parts, and for each of its entries the entry it was; `None` if nothing would be left.
+pub(crate) fn without(request: &Request, slots: &[Slot]) -> Option<(Request, Vec<Option<usize>>)> {
+    let (text, origins) = Patch::without(request, slots).apply(request);
+    let next = parse(request.format, text).ok().filter(|_| !origins.is_empty())?;
+    Some((Request { addressed: request.addressed.clone(), ..next }, origins))
 }
 
 /// Whether nothing would be left of a request from which all leaves that the findings let leave.

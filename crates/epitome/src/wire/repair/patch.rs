@@ -56,6 +56,17 @@ impl Patch {
         patch
     }
 
+    /// Parts that leave, and entries of which nothing else stays.
+    pub(super) fn without(request: &Request, slots: &[Slot]) -> Self {
+        let mut patch = Self::default();
+        for slot in slots {
+            patch.gone.entry(request.transcript.entry_of(*slot)).or_default().push(*slot);
+            patch.all_gone.insert(*slot);
+        }
+        patch.empty(request);
+        patch
+    }
+
     /// The entries that leave.
     pub(super) fn dropped(&self) -> &BTreeSet<usize> {
         &self.dropped
