@@ -24,7 +24,7 @@ fn recordings_are_compacted_in_place_and_come_back() {
         (ROLLOUT, "30%"),
         (PI, "30%"),
         // pi's own words at a compaction are a sixth of it.
-        ("pi/pi-words.jsonl", "50%"),
+        ("pi/pi-words.jsonl", "60%"),
         ("codex/codex-words.jsonl", "30%"),
     ] {
         let bench = Bench::new();
