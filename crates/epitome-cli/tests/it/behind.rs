@@ -33,7 +33,7 @@ fn the_agents_own_model_is_asked_behind_its_request_where_that_costs_less() {
     let words = "asked claude-haiku-4-5 behind the agent's own prompt: it costs less; behind it: ";
     let told = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains(words) && told.contains("; by itself: "), "{told}");
-    let sent: Value = serde_json::from_slice(&served.running.recorded()[0].body).expect("JSON");
+    let sent: Value = serde_json::from_slice(&served.running.posted()[0].body).expect("JSON");
     let mine = bench.json("in");
     let messages = mine["messages"].as_array().expect("a list");
     let behind = sent["messages"].as_array().expect("a list");
@@ -48,7 +48,7 @@ fn the_agents_own_model_is_asked_behind_its_request_where_that_costs_less() {
     // Without it nobody supposes that anything is cached.
     let served = Served::new([Reply::text(GOOD).into()]);
     compact(&bench, &served, &format!("--summarizer {WHO}")).ends(0);
-    let sent: Value = serde_json::from_slice(&served.running.recorded()[0].body).expect("JSON");
+    let sent: Value = serde_json::from_slice(&served.running.posted()[0].body).expect("JSON");
     assert_eq!(sent["messages"].as_array().map(Vec::len), Some(1));
 }
 

@@ -49,7 +49,7 @@ fn proxies_in_one_store_show_a_conversation_alike() {
         let flags = ["--upstream", &upstream, "--window", "8k", "--store", store];
         let sent = |served: &Served, many: usize| {
             assert!(chat(served, &turns(many)).starts_with("HTTP/1.1 200"));
-            let body = model.running.recorded().pop().expect("it was sent").body;
+            let body = model.running.posted().pop().expect("it was sent").body;
             let body = String::from_utf8(body.to_vec()).expect("text");
             body.rsplit_once(']').expect("its list is its last").0.to_owned()
         };

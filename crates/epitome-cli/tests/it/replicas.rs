@@ -48,7 +48,7 @@ fn answer(address: &str, agent: usize, body: &str) -> Option<String> {
 
 /// The lists of an agent's prompts as they reached the model, without their ends.
 fn lists(model: &asked::Served, agent: usize) -> Vec<String> {
-    let bodies = model.running.recorded().into_iter().map(|sent| {
+    let bodies = model.running.posted().into_iter().map(|sent| {
         assert_eq!(sent.status, 200, "{}", String::from_utf8_lossy(&sent.body));
         String::from_utf8(sent.body.to_vec()).expect("text")
     });

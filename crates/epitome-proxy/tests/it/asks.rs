@@ -75,7 +75,7 @@ async fn nothing_is_compacted_until_somebody_agrees_and_then_once() {
             let request = request(&stage, &agent);
             let body = request.body().clone();
             let reply = stage.call(request).await;
-            assert_eq!(running.recorded().last().expect("it was sent").body, body, "{api}");
+            assert_eq!(running.posted().last().expect("it was sent").body, body, "{api}");
             agent.take(&String::from_utf8_lossy(reply.body()), 25);
         }
         let [name] = &names(&told)[..] else { panic!("{api}: it is told once") };
@@ -134,13 +134,13 @@ async fn a_refusal_reaches_the_client_with_a_line_that_says_how_to_agree() {
             let [name] = &names(&told)[..] else { panic!("{what}: it is told once") };
             assert!(text.contains(&format!("Agree at /ui/{name} of the proxy")), "{what}");
             assert_eq!(stage.meter("compactions", &[]).await, 0, "{what}");
-            let sent = running.recorded().len();
+            let sent = running.posted().len();
             assert_eq!(
                 manage(&stage, "POST", &format!("/ui/{name}/compact"), "sesame").await.0,
                 303
             );
             step(&stage, &mut agent).await;
-            assert_eq!(running.recorded().len(), sent + 1, "{what}");
+            assert_eq!(running.posted().len(), sent + 1, "{what}");
             assert_eq!(stage.meter("compactions", &["asked", "adopted"]).await, 1, "{what}");
         }
     }

@@ -61,7 +61,7 @@ async fn what_a_prompt_cleared_stays_cleared_on_every_proxy() {
                 told.push(uses.unwrap_or(0));
                 assert_eq!(agent.take(&text, 25), 2);
             }
-            let sent = running.recorded();
+            let sent = running.posted();
             assert!(sent.len() == 32 && sent.iter().all(|one| one.status == 200));
             assert!(
                 sent.iter()
@@ -124,7 +124,7 @@ async fn tools_that_are_excluded_stay_and_inputs_leave_where_that_is_asked() {
     assert_eq!(reply.status(), 200, "{text}");
     let applied = applied(&text);
     assert_eq!(applied[0]["cleared_tool_uses"], 3, "{applied}");
-    let sent = entries(&running.recorded().pop().expect("it was sent").body);
+    let sent = entries(&running.posted().pop().expect("it was sent").body);
     for nth in 0..6 {
         let (call, result) = (&sent[2 * nth + 1]["content"][0], &sent[2 * nth + 2]["content"][0]);
         assert_eq!(call["input"] == json!({}), nth % 2 == 0, "{call}");
@@ -133,9 +133,9 @@ async fn tools_that_are_excluded_stay_and_inputs_leave_where_that_is_asked() {
     }
     // What can't be read is the upstream's to refuse.
     body["context_management"]["edits"][0]["trigger"] = json!({"type": "moon"});
-    let sent = running.recorded().len();
+    let sent = running.posted().len();
     stage.call(asked(&stage, "/v1/messages", &body)).await;
-    assert!(String::from_utf8_lossy(&running.recorded()[sent].body).contains("moon"));
+    assert!(String::from_utf8_lossy(&running.posted()[sent].body).contains("moon"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,7 +148,7 @@ async fn betas_that_nothing_needs_reach_nobody_who_may_not_know_them() {
     let request = request.header("authorization", "Bearer one").header("anthropic-beta", betas);
     let body = Bytes::from(agent.request().to_string());
     stage.call(request.body(body.clone()).expect("a request")).await;
-    let sent = running.recorded().pop().expect("it was sent");
+    let sent = running.posted().pop().expect("it was sent");
     assert_eq!(sent.body, body);
     let beta = sent.headers.iter().find(|(name, _)| name == "anthropic-beta");
     assert_eq!(beta.expect("others stay").1, "interleaved-thinking-2025-05-14");

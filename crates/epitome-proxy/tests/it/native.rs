@@ -73,7 +73,7 @@ async fn a_threshold_is_kept_and_its_items_are_read_by_every_proxy() {
                 agent.history.iter().filter(|item| item.to_string().contains("epitome.v2."));
             assert!(inserted > 1 && items.count() == inserted as usize, "{api}: {inserted}");
             // The provider is asked for answers alone, and each prompt goes on with the one before, but for those compacted.
-            let sent = running.recorded();
+            let sent = running.posted();
             assert!(sent.len() == 30 && sent.iter().all(|one| one.status == 200));
             for one in &sent {
                 let text = String::from_utf8_lossy(&one.body);
@@ -98,12 +98,12 @@ async fn on_demand_the_block_comes_alone_and_survives_two_proxies_in_a_row() {
     let mut agent = worked(Api::Anthropic, &running, 12).await;
     let inner = Stage::new(&before(&running.url, Some(WINDOW))).await;
     let outer = Stage::new(&before(&inner.url, Some(WINDOW))).await;
-    let asked_before = running.recorded().len();
+    let asked_before = running.posted().len();
     let mut body = agent.request();
     body["compaction"] = json!({"type": "summarize"});
     let reply = read(&outer, "/v1/messages", &body).await;
     assert_eq!(
-        (&reply["stop_reason"], running.recorded().len()),
+        (&reply["stop_reason"], running.posted().len()),
         (&json!("compaction"), asked_before)
     );
     let block = reply["content"][0].clone();
@@ -118,7 +118,7 @@ async fn on_demand_the_block_comes_alone_and_survives_two_proxies_in_a_row() {
     ];
     let reply = answer(&outer, "/v1/messages", &agent.request()).await;
     assert_eq!(agent.take(&reply, 25), 2);
-    let sent = entries(&running.recorded().pop().expect("it was sent").body);
+    let sent = entries(&running.posted().pop().expect("it was sent").body);
     assert!(sent.len() > 2 && sent.len() < whole, "{}", sent.len());
     assert_eq!(sent.last(), Some(&json!({"role": "user", "content": "Go on."})));
     assert!(sent[0].to_string().contains("Never push to main."), "{}", sent[0]);
@@ -126,7 +126,7 @@ async fn on_demand_the_block_comes_alone_and_survives_two_proxies_in_a_row() {
     let mut count = agent.request();
     count.as_object_mut().expect("an object").remove("max_tokens");
     read(&outer, "/v1/messages/count_tokens", &count).await;
-    let counted = entries(&running.recorded().pop().expect("it was counted").body);
+    let counted = entries(&running.posted().pop().expect("it was counted").body);
     assert_eq!(counted[..sent.len()], sent[..]);
     // At a threshold, whoever asks for a pause gets it.
     let mut body = agent.request();
@@ -155,11 +155,11 @@ async fn a_response_is_compacted_by_itself_and_in_band() {
     let running = provider(WINDOW).await;
     let mut agent = worked(Api::Responses, &running, 12).await;
     let stage = Stage::new(&before(&running.url, Some(WINDOW))).await;
-    let asked_before = running.recorded().len();
+    let asked_before = running.posted().len();
     let body = json!({"model": Agent::model(Api::Responses), "input": agent.history});
     let reply = read(&stage, "/v1/responses/compact", &body).await;
     assert_eq!(
-        (&reply["object"], running.recorded().len()),
+        (&reply["object"], running.posted().len()),
         (&json!("response.compaction"), asked_before)
     );
     let output = reply["output"].as_array().expect("a list").clone();
@@ -182,7 +182,7 @@ async fn a_response_is_compacted_by_itself_and_in_band() {
         stream.contains("event: response.compaction.compacting")
             && stream.contains("event: response.completed")
     );
-    assert_eq!(running.recorded().len(), asked_before);
+    assert_eq!(running.posted().len(), asked_before);
     // What comes back is the next window, and is compacted again.
     for _ in 0..3 {
         agent.history.clone_from(&output);
@@ -191,7 +191,7 @@ async fn a_response_is_compacted_by_itself_and_in_band() {
             let reply = answer(&stage, agent.path(), &agent.request()).await;
             assert_eq!(agent.take(&reply, 25), 2);
         }
-        let sent = entries(&running.recorded().pop().expect("it was sent").body);
+        let sent = entries(&running.posted().pop().expect("it was sent").body);
         assert!(sent[0].to_string().contains("Never push to main."), "{}", sent[0]);
         let body = json!({"model": Agent::model(Api::Responses), "input": agent.history});
         let reply = read(&stage, "/responses/compact", &body).await;

@@ -58,7 +58,7 @@ async fn a_model_recalls_and_the_client_sees_one_reply() {
             }
             for mixed in [false, true] {
                 let what = format!("{api} {is_streaming} {mixed}");
-                let before = running.recorded().len();
+                let before = running.posted().len();
                 // Beside a call of the client's, which isn't made: the model makes it again.
                 let first = search().thinking("What was it?");
                 let first =
@@ -66,7 +66,7 @@ async fn a_model_recalls_and_the_client_sees_one_reply() {
                 play(&running, vec![first, search().thinking("And that?")]);
                 let text = answer(&stage, &agent).await;
                 assert!(!text.contains("recall_search"), "{what}: {text}");
-                let sent = running.recorded().split_off(before);
+                let sent = running.posted().split_off(before);
                 assert!(sent.iter().all(|one| one.status == 200), "{what}");
                 assert_eq!(sent.len(), 3, "{what}");
                 // Each goes on with the one before, and what was recalled stands in it.
@@ -94,7 +94,7 @@ async fn a_model_recalls_and_the_client_sees_one_reply() {
             assert!(!json!(agent.history).to_string().contains("recall_search"));
             let text = answer(&stage, &agent).await;
             assert_eq!(agent.take(&text, 2), 2);
-            let refused = running.recorded().into_iter().find(|one| one.status != 200);
+            let refused = running.posted().into_iter().find(|one| one.status != 200);
             assert!(refused.is_none(), "{refused:?}");
         }
     }
@@ -112,7 +112,7 @@ async fn a_model_that_only_recalls_is_ended_and_a_broken_stream_stays_broken() {
             let text = String::from_utf8_lossy(reply.body()).into_owned();
             assert_eq!(reply.status(), if is_streaming { 200 } else { 502 }, "{text}");
             assert!(text.contains("the model recalled 8 times"), "{api}: {text}");
-            let sent = running.recorded();
+            let sent = running.posted();
             assert_eq!(sent.len(), 9);
             // In the end it may only speak, with the tools that it had.
             for (nth, one) in sent.iter().enumerate() {
@@ -131,15 +131,15 @@ async fn a_model_that_only_recalls_is_ended_and_a_broken_stream_stays_broken() {
             let text = answer(&stages[turn % 2], &agent).await;
             assert_eq!(agent.take(&text, 2), 2);
         }
-        assert!(running.recorded().iter().all(|one| one.status == 200));
+        assert!(running.posted().iter().all(|one| one.status == 200));
         let stage = offering(&running, 100_000).await;
         for after in 1..4 {
             play(&running, vec![Reply { broken: Some(Broken { after, fault: None }), ..search() }]);
-            let before = running.recorded().len();
+            let before = running.posted().len();
             let reply = stage.send(request(&stage, &agent)).await;
             let status = reply.status();
             let body = http_body_util::BodyExt::collect(reply.into_body()).await;
-            if running.recorded().len() == before + 1 {
+            if running.posted().len() == before + 1 {
                 // Or so early that its head never left it.
                 assert!(body.is_err() || status == 502, "{api} {after}");
             }
@@ -158,7 +158,7 @@ async fn a_round_that_is_too_long_is_made_smaller_and_asked_for_once_more() {
                 let text = answer(&stage, &agent).await;
                 agent.take(&text, 25);
             }
-            let before = running.recorded().len();
+            let before = running.posted().len();
             let then = Loop { steps: usize::MAX, parallel: 2, ..Loop::default() };
             let first = Reply::text("Let me look.");
             let first = first.and_call("recall_search", json!({"query": "error warning build"}));
@@ -166,7 +166,7 @@ async fn a_round_that_is_too_long_is_made_smaller_and_asked_for_once_more() {
             let text = answer(&stage, &agent).await;
             assert!(!text.contains("too long") && !text.contains("maximum context"), "{text}");
             assert_eq!(agent.take(&text, 2), 2, "{api} {is_streaming}");
-            let sent = running.recorded().split_off(before);
+            let sent = running.posted().split_off(before);
             let told: Vec<(u16, usize)> =
                 sent.iter().map(|one| (one.status, one.body.len())).collect();
             assert_eq!(told.iter().map(|it| it.0).collect::<Vec<_>>(), [200, 400, 200], "{api}");
@@ -214,7 +214,7 @@ async fn it_is_offered_to_requests_with_tools_of_other_names() {
         let body = body.to_string();
         async move {
             call.await;
-            let sent = running.recorded().pop().expect("it was sent");
+            let sent = running.posted().pop().expect("it was sent");
             let text = String::from_utf8_lossy(&sent.body).into_owned();
             assert!(text == body || text.contains("recall_get"), "{text}");
             text != body
@@ -256,7 +256,7 @@ async fn rounds_that_recall_are_on_the_bill() {
             .body(bytes::Bytes::new());
         let page = stage.call(page.expect("a request")).await;
         let page = String::from_utf8_lossy(page.body()).into_owned();
-        assert_eq!(running.recorded().len(), 3);
+        assert_eq!(running.posted().len(), 3);
         assert!(page.contains("counts of 3 prompts"), "{api} {is_streaming}: {page}");
     }
 }

@@ -46,12 +46,12 @@ async fn nothing_is_compacted_while_a_call_is_open_and_the_conversation_goes_on(
         let running = provider(WINDOW).await;
         let mut agent = worked(api, &running, 8).await;
         let stage = Stage::new(&before(&running.url, Some(WINDOW))).await;
-        let asked_before = running.recorded().len();
+        let asked_before = running.posted().len();
         for (path, body) in compacting(&agent, &agent.history[..agent.history.len() - missing]) {
             let why = error(&stage, path, &body).await;
             assert!(why.contains("tool"), "{why}");
         }
-        assert_eq!(running.recorded().len(), asked_before);
+        assert_eq!(running.posted().len(), asked_before);
         assert_eq!(stage.meter("requests", &["denied"]).await, 2);
         // The results come, it goes on, and is compacted then.
         let reply = answer(&stage, agent.path(), &agent.request()).await;
@@ -103,12 +103,12 @@ async fn an_item_that_a_client_altered_is_refused_wherever_it_goes() {
                 body[list] = json!([first, {"role": "user", "content": "Go on."}]);
                 body
             };
-            let sent = running.recorded().len();
+            let sent = running.posted().len();
             for item in altered {
                 let why = error(&stage, agent.path(), &go_on(&item)).await;
                 assert!(why.contains("as it was given"), "{why}");
             }
-            assert_eq!(running.recorded().len(), sent);
+            assert_eq!(running.posted().len(), sent);
             answer(&stage, agent.path(), &go_on(&item)).await;
         }
     }

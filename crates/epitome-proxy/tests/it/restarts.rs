@@ -79,7 +79,7 @@ fn lists(running: &Running, api: Api) -> Vec<String> {
         Api::Gemini => "contents",
         _ => "messages",
     };
-    let sent = running.recorded().into_iter().filter(|one| one.status == 200);
+    let sent = running.posted().into_iter().filter(|one| one.status == 200);
     let list = |body: &[u8]| {
         let body: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(body).expect("JSON");
         body[name].get().trim_end_matches(|end: char| end.is_whitespace() || end == ']').to_owned()
@@ -147,14 +147,14 @@ async fn who_loses_a_race_shows_what_the_winner_shows() {
     let mut agent = Agent::new(Api::Chat, false);
     while memory.kept.lock().expect("nobody panicked").is_empty() {
         // The same request comes to both at the same time, as where a balancer asks again.
-        let sent = running.recorded().len();
+        let sent = running.posted().len();
         let (one, two) = tokio::join!(
             stages[0].call(request(&stages[0], &agent)),
             stages[1].call(request(&stages[1], &agent)),
         );
         assert!(one.status() == 200 && two.status() == 200);
         let bodies: Vec<Bytes> =
-            running.recorded()[sent..].iter().map(|one| one.body.clone()).collect();
+            running.posted()[sent..].iter().map(|one| one.body.clone()).collect();
         assert_eq!(bodies[0], bodies[1]);
         agent.take(&String::from_utf8_lossy(one.body()), 25);
     }
@@ -171,12 +171,12 @@ async fn a_store_that_fails_or_hangs_fails_no_request() {
         let stage = Stage::new(&options(&running.url, &memory)).await;
         let mut agent = Agent::new(Api::Anthropic, false);
         let begun = Instant::now();
-        let mut sent = running.recorded().len();
+        let mut sent = running.posted().len();
         for _ in 0..20 {
             step(&stage, &mut agent).await;
             sent += 1;
         }
-        assert_eq!(running.recorded().len(), sent);
+        assert_eq!(running.posted().len(), sent);
         assert!(stage.meter("compactions", &["adopted"]).await > 0);
         assert!(stage.meter("keeping", &["failed"]).await > 0);
         // It isn't waited for each time.

@@ -29,7 +29,7 @@ async fn off_all_passes() {
         let request = request(&stage, &agent);
         let body = request.body().clone();
         let reply = stage.call(request).await;
-        assert_eq!(running.recorded().last().expect("it was sent").body, body);
+        assert_eq!(running.posted().last().expect("it was sent").body, body);
         if reply.status() != StatusCode::OK {
             break reply.status();
         }
@@ -37,7 +37,7 @@ async fn off_all_passes() {
     };
     assert_eq!(refused, StatusCode::BAD_REQUEST);
     let passed = stage.meter("passed", &["reason=\"off\""]).await;
-    assert_eq!(passed, running.recorded().len() as u64);
+    assert_eq!(passed, running.posted().len() as u64);
     assert_eq!(stage.meter("compactions", &[]).await, 0);
 }
 
@@ -77,25 +77,25 @@ async fn a_reply_that_the_window_cuts_is_asked_for_once_more_and_teaches_the_win
         let cut = Reply { stop, ..Reply::text("Let me") };
         let then = Loop { steps: usize::MAX, parallel: 2, ..Loop::default() };
         running.server().play(Queue::followed_by([cut.into()], then));
-        let sent = running.recorded().len();
+        let sent = running.posted().len();
         if is_streaming {
             // Its words are out already.
             let reply = stage.call(request(&stage, &agent)).await;
             assert!(
                 String::from_utf8_lossy(reply.body()).contains("model_context_window_exceeded")
             );
-            assert_eq!(running.recorded().len(), sent + 1);
+            assert_eq!(running.posted().len(), sent + 1);
         } else {
             step(&stage, &mut agent).await;
             let sizes: Vec<usize> =
-                running.recorded()[sent..].iter().map(|one| one.body.len()).collect();
+                running.posted()[sent..].iter().map(|one| one.body.len()).collect();
             assert!(sizes.len() == 2 && sizes[1] < sizes[0], "{sizes:?}");
         }
         // What filled it then is never sent again.
-        let most = running.recorded()[sent].noted.usage.expect("it was answered").prompt;
+        let most = running.posted()[sent].noted.usage.expect("it was answered").prompt;
         for _ in 0..6 {
             step(&stage, &mut agent).await;
-            let last = running.recorded().pop().and_then(|one| one.noted.usage);
+            let last = running.posted().pop().and_then(|one| one.noted.usage);
             assert!(last.expect("it was answered").prompt < most);
         }
         assert!(stage.meter("compactions", &["adopted"]).await > 0);
@@ -118,7 +118,7 @@ async fn the_cache_is_kept_and_what_the_provider_says_of_it_agrees() {
             let request = request(&stage, &agent).map(|_| Bytes::from(body.to_string()));
             let reply = stage.call(request).await;
             assert_eq!(agent.take(&String::from_utf8_lossy(reply.body()), 25), 2);
-            read += running.recorded().pop().and_then(|one| one.noted.usage).expect("used").read;
+            read += running.posted().pop().and_then(|one| one.noted.usage).expect("used").read;
         }
         let expected = stage.meter("cache_expected_tokens", &[]).await;
         let told = stage.meter("cache_read_tokens", &[]).await;
@@ -139,7 +139,7 @@ async fn breaks_that_a_client_makes_are_counted_as_its_own() {
         let request = stage.post("/v1/messages").header("anthropic-version", "2023-06-01");
         let request = request.body(Bytes::from(body.to_string())).expect("a request");
         assert_eq!(stage.call(request).await.status(), 200);
-        assert_eq!(entries(&running.recorded().pop().expect("sent").body).len(), words.len());
+        assert_eq!(entries(&running.posted().pop().expect("sent").body).len(), words.len());
     };
     let breaks = async |cause: &str| stage.meter("cache_breaks", &[cause]).await;
     send("Be short.", &["a"]).await;

@@ -50,7 +50,7 @@ async fn a_summary_is_prepared_in_the_background_or_code_does_it() {
             let reply = stage.call(request(&stage, &agent)).await;
             assert_eq!(reply.status(), 200);
             agent.take(&String::from_utf8_lossy(reply.body()), 15);
-            let sent = entries(&running.recorded().pop().expect("it was sent").body);
+            let sent = entries(&running.posted().pop().expect("it was sent").body);
             summed += usize::from(sent.iter().any(|one| one.to_string().contains(SUMMARY)));
             // What is done in the background gets its turn.
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -95,17 +95,17 @@ async fn a_compaction_that_fails_sends_what_came_or_is_the_answer() {
         let mut agent = Agent::new(api, false);
         loop {
             let request = request(&stage, &agent);
-            let (body, sent) = (request.body().clone(), running.recorded().len());
+            let (body, sent) = (request.body().clone(), running.posted().len());
             let reply = stage.call(request).await;
             let text = String::from_utf8_lossy(reply.body()).into_owned();
             if reply.status() != 200 {
                 assert_eq!((reply.status().as_u16(), errors), (500, InternalErrors::Refuse));
                 assert!(text.contains("(internal)") && text.contains("it panics"), "{text}");
                 assert_eq!(text.contains("api_error"), api == Api::Anthropic, "{text}");
-                assert_eq!(running.recorded().len(), sent, "nothing was sent");
+                assert_eq!(running.posted().len(), sent, "nothing was sent");
                 break;
             }
-            assert_eq!(running.recorded().pop().expect("sent").body, body, "{errors:?} {api}");
+            assert_eq!(running.posted().pop().expect("sent").body, body, "{errors:?} {api}");
             agent.take(&text, 15);
             // What was begun in the background ends before the trigger itself fires.
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -138,6 +138,6 @@ async fn who_fails_closed_does_not_pass_what_there_is_no_room_for() {
         let reply =
             stage.call(request(&stage, &Agent::new(Api::Chat, false)).map(Bytes::from)).await;
         assert_eq!(reply.status(), status);
-        assert_eq!(running.recorded().len(), usize::from(status == 200));
+        assert_eq!(running.posted().len(), usize::from(status == 200));
     }
 }

@@ -59,7 +59,7 @@ async fn each_api_works_past_the_window_several_times() {
             assert!(adopted > 1, "{api}: {adopted}");
             // Each prompt goes on with the one before, byte for byte, but for those behind a compaction.
             let sent: Vec<_> =
-                running.recorded().into_iter().filter(|one| one.status == 200).collect();
+                running.posted().into_iter().filter(|one| one.status == 200).collect();
             assert_eq!(sent.len(), 40);
             let breaks = sent.windows(2).filter(|pair| {
                 let (one, two) = (entries(&pair[0].body), entries(&pair[1].body));
@@ -85,7 +85,7 @@ async fn a_window_that_nobody_told_is_learnt_from_a_refusal() {
         for _ in 0..25 {
             step(&stage, &mut agent, 25).await;
         }
-        let statuses: Vec<u16> = running.recorded().iter().map(|one| one.status).collect();
+        let statuses: Vec<u16> = running.posted().iter().map(|one| one.status).collect();
         let refused = statuses.iter().filter(|status| **status == 400).count();
         assert!((1..4).contains(&refused), "{api}: {statuses:?}");
         assert_eq!(stage.meter("overflows", &[]).await, refused as u64);
@@ -108,7 +108,7 @@ async fn a_stream_that_opens_with_a_refusal_is_asked_for_once_more() {
             let refused = Reply { broken: Some(broken), ..Reply::text("Words.") };
             let then = Loop { steps: usize::MAX, parallel: 2, ..Loop::default() };
             running.server().play(Queue::followed_by([Next::Reply(refused)], then));
-            let sent = running.recorded().len();
+            let sent = running.posted().len();
             let counted = stage.meter("prompt_tokens", &["before"]).await;
             // So many events of each say nothing.
             let silent = match api {
@@ -120,7 +120,7 @@ async fn a_stream_that_opens_with_a_refusal_is_asked_for_once_more() {
             if after <= silent {
                 step(&stage, &mut agent, 25).await;
                 let sent: Vec<usize> =
-                    running.recorded()[sent..].iter().map(|one| one.body.len()).collect();
+                    running.posted()[sent..].iter().map(|one| one.body.len()).collect();
                 assert!(sent.len() == 2 && sent[1] < sent[0], "{api} {after}: {sent:?}");
                 assert_eq!(stage.meter("overflows", &[]).await, 1);
                 // A prompt counts once, however often it is sent.
@@ -130,7 +130,7 @@ async fn a_stream_that_opens_with_a_refusal_is_asked_for_once_more() {
                 assert!(retried < next, "{api} {after}: {retried} {next}");
             } else {
                 let reply = stage.call(request(&stage, &agent)).await;
-                assert_eq!((reply.status(), running.recorded().len()), (StatusCode::OK, sent + 1));
+                assert_eq!((reply.status(), running.posted().len()), (StatusCode::OK, sent + 1));
             }
         }
     }
@@ -145,7 +145,7 @@ async fn tokens_that_a_provider_reports_correct_the_counts() {
         for lines in [100, 100, 100, 1] {
             step(&stage, &mut agent, lines).await;
         }
-        let reported = running.recorded().last().and_then(|one| one.noted.usage);
+        let reported = running.posted().last().and_then(|one| one.noted.usage);
         let reported = reported.expect("it was answered").prompt;
         let estimated = stage.meter("prompt_tokens", &["side=\"before\""]).await;
         step(&stage, &mut agent, 1).await;
@@ -163,7 +163,7 @@ async fn a_prompt_is_counted_as_it_is_sent() {
     while stage.meter("compactions", &["adopted"]).await == 0 {
         step(&stage, &mut agent, 25).await;
     }
-    let sent = running.recorded().pop().expect("it was sent");
+    let sent = running.posted().pop().expect("it was sent");
     agent.history.truncate(agent.history.len() - 2);
     let mut body = agent.request();
     body.as_object_mut().expect("an object").remove("max_tokens");
@@ -176,12 +176,12 @@ async fn a_prompt_is_counted_as_it_is_sent() {
     let reply = stage.call(count(body.clone())).await;
     let told: Value = serde_json::from_slice(reply.body()).expect("JSON");
     assert_eq!(reply.status(), 200, "{told}");
-    let counted = running.recorded().pop().expect("it was counted");
+    let counted = running.posted().pop().expect("it was counted");
     assert_eq!(entries(&counted.body), entries(&sent.body));
     // What isn't known is counted as it came.
     body["messages"] = json!([{"role": "user", "content": "Another one."}]);
     stage.call(count(body.clone())).await;
-    let counted = running.recorded().pop().expect("it was counted");
+    let counted = running.posted().pop().expect("it was counted");
     assert_eq!(counted.body, body.to_string().into_bytes());
 }
 
@@ -232,7 +232,7 @@ async fn history_at_the_provider_passes_and_is_counted() {
     ] {
         let body = Bytes::from(body.to_string());
         stage.call(stage.post(path).body(body.clone()).expect("a request")).await;
-        assert_eq!(running.recorded().last().expect("it was sent").body, body);
+        assert_eq!(running.posted().last().expect("it was sent").body, body);
         assert_eq!(stage.meter("passed", &[&format!("reason=\"{reason}\"")]).await, 1, "{reason}");
     }
     // A member that says nothing names nothing.

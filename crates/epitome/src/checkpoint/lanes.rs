@@ -79,7 +79,7 @@ const GAP_TOKENS: u64 = 3;
 /// In fewer tokens no end of a message says what was asked.
 const LEAST_ANSWERED: u64 = 48;
 /// Tokens of the titles of two lanes.
-const TITLES_TOKENS: u64 = 12;
+pub(super) const TITLES_TOKENS: u64 = 12;
 /// Targets that the calls of one tool name, the most that fit.
 const TARGETS: [usize; 8] = [usize::MAX, 100, 32, 16, 8, 3, 1, 0];
 /// After so many lines or names in a row that have no room none is looked for.

@@ -1,53 +1,67 @@
 //! How many tokens the least checkpoint needs: one line for what it stands for, and the name of each tool that may have changed
 //! something.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::deeds::{Deeds, Merging};
 use super::fence::fenced;
+use super::lanes::TITLES_TOKENS;
 use super::read::read;
 use super::{push_lane, titles};
 use crate::count::{TokenCounter, message_tokens};
 use crate::tool::Call;
 use crate::transcript::{Entry, Origin, PartKind};
 
-/// Tokens by which texts side by side may count more than each by itself.
-const SLACK: u64 = 8;
+/// Tokens by which texts side by side may count more than each by itself, and what is held back for titles.
+const SLACK: u64 = 8 + TITLES_TOKENS / 2;
 
-/// Tokens of the least checkpoint of `leaving`, by `counter`: at most so many, whatever the calls' numbers and outcomes are. Calls
-/// of tools in `read_only` need no line.
+/// Tokens of the least checkpoint of `leaving`, by `counter`: at most so many, whatever the outcomes are. Calls of tools in
+/// `read_only` need no line.
 pub fn least_tokens<'a>(
     leaving: impl Iterator<Item = Entry<'a>>,
     read_only: &[String],
     counter: &dyn TokenCounter,
 ) -> u64 {
-    let mut tools = BTreeSet::new();
+    let mut tools: BTreeMap<String, u32> = BTreeMap::new();
     let mut carried = Deeds::default();
-    for part in leaving.flat_map(|entry| entry.parts()) {
-        if part.kind() == PartKind::Call {
-            let tool = part.name();
-            let is_known = tools.contains(&*tool) || read_only.iter().any(|name| **name == *tool);
-            if !is_known && !Call::read(&tool, &part.text()).only_looks() {
-                tools.insert(tool.into_owned());
+    // No message has a higher number.
+    let mut last = 0;
+    for entry in leaving {
+        last = last.max(entry.index);
+        for part in entry.parts() {
+            if part.kind() == PartKind::Call {
+                let tool = part.name();
+                if let Some(times) = tools.get_mut(&*tool) {
+                    *times += 1;
+                } else if !read_only.iter().any(|name| **name == *tool)
+                    && !Call::read(&tool, &part.text()).only_looks()
+                {
+                    tools.insert(tool.into_owned(), 1);
+                }
+            } else if part.origin() == Origin::Checkpoint
+                && let Some(earlier) = read(&part.text())
+            {
+                carried.carry(&earlier.deeds);
+                last += earlier.stands_for.last().unwrap_or_default();
             }
-        } else if part.origin() == Origin::Checkpoint
-            && let Some(earlier) = read(&part.text())
-        {
-            carried.carry(&earlier.deeds);
         }
     }
-    tools
-        .extend(carried.merged(|_| true, Merging::Brief).iter().map(|deed| deed.tool().to_owned()));
-    // As many tokens as a nonce, runs of numbers and counts may have.
+    for deed in carried.merged(|_| true, Merging::Brief) {
+        *tools.entry(deed.tool().to_owned()).or_default() += deed.times();
+    }
     let stands_for = titles::STANDS_FOR;
     let mut text = format!(
-        "{stands_for}10001–10002, 10004–20005 and 20007–99999, for reference; not a new request.\n"
+        "{stands_for}{last}–{last}, {last}–{last} and {last}–{last}, for reference; not a new request.\n"
     );
-    let line = |tool: &String| format!("[10001] {tool} ×1000, last [20001] → no result\n");
-    let mut lines: String = tools.iter().map(line).collect();
+    let mut lines = String::new();
+    for (tool, times) in &tools {
+        let again = if *times > 1 { format!(" ×{times}, last [{last}]") } else { String::new() };
+        let _ = writeln!(lines, "[{last}] {tool}{again} → no result");
+    }
     if !tools.is_empty() || carried.unnamed > 0 {
-        lines.push_str(&Deeds::unnamed_line(carried.unnamed + 1000));
+        lines.push_str(&Deeds::unnamed_line(carried.unnamed + tools.values().sum::<u32>()));
     }
     push_lane(&mut text, titles::DEEDS, &lines);
-    message_tokens(&fenced(&text), counter) + SLACK
+    message_tokens(&fenced(&text), counter) + SLACK + tools.len() as u64
 }

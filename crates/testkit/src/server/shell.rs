@@ -92,6 +92,11 @@ impl Running {
         locked(&self.shared.recorded).clone()
     }
 
+    /// What was posted so far: questions about models come when they come.
+    pub fn posted(&self) -> Vec<Recorded> {
+        self.recorded().into_iter().filter(|one| one.method == "POST").collect()
+    }
+
     /// The server itself, to change its script or its rules.
     pub fn server(&self) -> MutexGuard<'_, Server> {
         locked(&self.shared.server)

@@ -210,16 +210,16 @@ fn without_a_task_the_first_words_may_leave() {
         &case,
         &expect![[r#"
             646 tokens
-            1-177: above, 1 squeeze, 3 fold, checkpoint before 6; 98-103 shown, 75 left for it, floor 173-178
-            178-198: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 98-106 shown, 80-92 left for it, floor 173-181
-            199-246: lands, 1 squeeze, 3 fold, checkpoint before 6; 108-157 shown, 88-99 left for it, floor 183-194
-            247: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 150 shown, 97 left for it, floor 192
-            248-371: lands, 1 squeeze, 3 fold, checkpoint before 6; 150-214 shown, 91-157 left for it, floor 199-289
-            372-382: lands, 1 squeeze, 2 fold, checkpoint before 4; 247 shown, 125-135 left for it, floor 322
-            383: lands, 1 squeeze, 3 fold, checkpoint before 6; 226 shown, 157 left for it, floor 301
-            384-468: lands, 1 squeeze, 2 fold, checkpoint before 4; 259-294 shown, 125-184 left for it, floor 334-344
-            469-645: lands, 2 fold, checkpoint before 4; 302 shown, 167-343 left for it, floor 344
-            646-647: nothing; 646 shown, 0 left for it, floor 344
+            1-169: above, 1 squeeze, 3 fold, checkpoint before 6; 98-101 shown, 69 left for it, floor 167-170
+            170-189: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 98-103 shown, 72-86 left for it, floor 167-172
+            190-233: lands, 1 squeeze, 3 fold, checkpoint before 6; 105-150 shown, 82-93 left for it, floor 174-186
+            234: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 147 shown, 87 left for it, floor 186
+            235-371: lands, 1 squeeze, 3 fold, checkpoint before 6; 147-214 shown, 87-157 left for it, floor 186-283
+            372-382: lands, 1 squeeze, 2 fold, checkpoint before 4; 247 shown, 125-135 left for it, floor 316
+            383: lands, 1 squeeze, 3 fold, checkpoint before 6; 226 shown, 157 left for it, floor 295
+            384-468: lands, 1 squeeze, 2 fold, checkpoint before 4; 259-294 shown, 125-184 left for it, floor 328-338
+            469-645: lands, 2 fold, checkpoint before 4; 302 shown, 167-343 left for it, floor 338
+            646-647: nothing; 646 shown, 0 left for it, floor 338
         "#]],
     );
 }

@@ -19,50 +19,50 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
             Format::Anthropic,
             expect![[r#"
                 643 tokens
-                1-173: above, 1 squeeze, 3 head, checkpoint before 5; 95-99 shown, 75 left for it, floor 170-174
-                174-193: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 95-102 shown, 79-92 left for it, floor 170-177
-                194-243: lands, 1 squeeze, 3 head, checkpoint before 5; 103-154 shown, 88-99 left for it, floor 178-191
-                244: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 147 shown, 97 left for it, floor 189
-                245-271: lands, 1 squeeze, 3 head, checkpoint before 5; 147-164 shown, 91-107 left for it, floor 189-196
-                272-277: lands, 1 squeeze, 2 head, checkpoint before 3; 197 shown, 75-80 left for it, floor 196
-                278-279: lands, 1 squeeze, 3 head, checkpoint before 5; 172 shown, 106-107 left for it, floor 196
-                280-465: lands, 1 squeeze, 2 head, checkpoint before 3; 205-291 shown, 75-184 left for it, floor 196-341
-                466-642: lands, 2 head, checkpoint before 3; 299 shown, 167-343 left for it, floor 341
-                643-644: nothing; 643 shown, 0 left for it, floor 341
+                1-165: above, 1 squeeze, 3 head, checkpoint before 5; 95-97 shown, 69 left for it, floor 164-166
+                166-186: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 95-100 shown, 71-86 left for it, floor 164-169
+                187-230: lands, 1 squeeze, 3 head, checkpoint before 5; 102-147 shown, 82-93 left for it, floor 171-182
+                231: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 144 shown, 87 left for it, floor 182
+                232-258: lands, 1 squeeze, 3 head, checkpoint before 5; 144-157 shown, 87-101 left for it, floor 183-190
+                259-261: lands, 1 squeeze, 2 head, checkpoint before 3; 190 shown, 69-71 left for it, floor 190
+                262-265: lands, 1 squeeze, 3 head, checkpoint before 5; 164 shown, 98-101 left for it, floor 190
+                266-465: lands, 1 squeeze, 2 head, checkpoint before 3; 197-291 shown, 69-184 left for it, floor 190-335
+                466-642: lands, 2 head, checkpoint before 3; 299 shown, 167-343 left for it, floor 335
+                643-644: nothing; 643 shown, 0 left for it, floor 335
             "#]],
         ),
         (
             Format::Gemini,
             expect![[r#"
                 650 tokens
-                1-181: above, 1 squeeze, 3 head, checkpoint before 5; 102-107 shown, 75 left for it, floor 177-182
-                182-202: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 102-110 shown, 80-92 left for it, floor 177-185
-                203: lands, 1 squeeze, 3 head, checkpoint before 5; 112 shown, 91 left for it, floor 187
-                204: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 112 shown, 92 left for it, floor 187
-                205-250: lands, 1 squeeze, 3 head, checkpoint before 5; 114-161 shown, 88-99 left for it, floor 189-203
-                251: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 154 shown, 97 left for it, floor 203
-                252-278: lands, 1 squeeze, 3 head, checkpoint before 5; 154-171 shown, 91-107 left for it, floor 203
-                279-284: lands, 1 squeeze, 2 head, checkpoint before 3; 204 shown, 75-80 left for it, floor 203
-                285-286: lands, 1 squeeze, 3 head, checkpoint before 5; 179 shown, 106-107 left for it, floor 203
-                287-472: lands, 1 squeeze, 2 head, checkpoint before 3; 212-298 shown, 75-184 left for it, floor 203-348
-                473-649: lands, 2 head, checkpoint before 3; 306 shown, 167-343 left for it, floor 348
-                650-651: nothing; 650 shown, 0 left for it, floor 348
+                1-174: above, 1 squeeze, 3 head, checkpoint before 5; 102-106 shown, 69 left for it, floor 171-175
+                175-194: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 102-109 shown, 73-86 left for it, floor 171-178
+                195: lands, 1 squeeze, 3 head, checkpoint before 5; 110 shown, 85 left for it, floor 179
+                196: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 110 shown, 86 left for it, floor 179
+                197-237: lands, 1 squeeze, 3 head, checkpoint before 5; 112-154 shown, 82-93 left for it, floor 181-190
+                238: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 151 shown, 87 left for it, floor 190
+                239-265: lands, 1 squeeze, 3 head, checkpoint before 5; 151-164 shown, 87-101 left for it, floor 190-197
+                266-268: lands, 1 squeeze, 2 head, checkpoint before 3; 197 shown, 69-71 left for it, floor 197
+                269-272: lands, 1 squeeze, 3 head, checkpoint before 5; 171 shown, 98-101 left for it, floor 197
+                273-472: lands, 1 squeeze, 2 head, checkpoint before 3; 204-298 shown, 69-184 left for it, floor 197-342
+                473-649: lands, 2 head, checkpoint before 3; 306 shown, 167-343 left for it, floor 342
+                650-651: nothing; 650 shown, 0 left for it, floor 342
             "#]],
         ),
         (
             Format::OpenaiChat,
             expect![[r#"
                 646 tokens
-                1-177: above, 1 squeeze, 3 head, checkpoint before 6; 98-103 shown, 75 left for it, floor 173-178
-                178-198: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 6; 98-106 shown, 80-92 left for it, floor 173-181
-                199-246: lands, 1 squeeze, 3 head, checkpoint before 6; 108-157 shown, 88-99 left for it, floor 183-194
-                247: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 6; 150 shown, 97 left for it, floor 192
-                248-274: lands, 1 squeeze, 3 head, checkpoint before 6; 150-167 shown, 91-107 left for it, floor 199
-                275-280: lands, 1 squeeze, 2 head, checkpoint before 4; 200 shown, 75-80 left for it, floor 199
-                281-282: lands, 1 squeeze, 3 head, checkpoint before 6; 175 shown, 106-107 left for it, floor 199
-                283-468: lands, 1 squeeze, 2 head, checkpoint before 4; 208-294 shown, 75-184 left for it, floor 199-344
-                469-645: lands, 2 head, checkpoint before 4; 302 shown, 167-343 left for it, floor 344
-                646-647: nothing; 646 shown, 0 left for it, floor 344
+                1-169: above, 1 squeeze, 3 head, checkpoint before 6; 98-101 shown, 69 left for it, floor 167-170
+                170-189: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 6; 98-103 shown, 72-86 left for it, floor 167-172
+                190-233: lands, 1 squeeze, 3 head, checkpoint before 6; 105-150 shown, 82-93 left for it, floor 174-186
+                234: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 6; 147 shown, 87 left for it, floor 186
+                235-261: lands, 1 squeeze, 3 head, checkpoint before 6; 147-160 shown, 87-101 left for it, floor 186-193
+                262-264: lands, 1 squeeze, 2 head, checkpoint before 4; 193 shown, 69-71 left for it, floor 193
+                265-268: lands, 1 squeeze, 3 head, checkpoint before 6; 167 shown, 98-101 left for it, floor 193
+                269-468: lands, 1 squeeze, 2 head, checkpoint before 4; 200-294 shown, 69-184 left for it, floor 193-338
+                469-645: lands, 2 head, checkpoint before 4; 302 shown, 167-343 left for it, floor 338
+                646-647: nothing; 646 shown, 0 left for it, floor 338
             "#]],
         ),
     ] {
@@ -167,13 +167,13 @@ fn a_person_who_is_first_now_stays() {
         &case,
         &expect![[r#"
             661 tokens
-            1-113: above, 6 head, checkpoint before 9; 39 shown, 75 left for it, floor 114
-            114-119: lands, 6 head, checkpoint before 9; 39 shown, 75-80 left for it, floor 114
-            120-347: lands, 5 head, checkpoint before 8; 45 shown, 75-302 left for it, floor 114
-            348-358: lands, 4 head, checkpoint before 6; 273 shown, 75-85 left for it, floor 114
-            359-391: lands, 3 head, checkpoint before 5; 284 shown, 75-107 left for it, floor 114
-            392-660: lands, 2 head, checkpoint before 3; 317 shown, 75-343 left for it, floor 114
-            661-662: nothing; 661 shown, 0 left for it, floor 114
+            1-107: above, 6 head, checkpoint before 9; 39 shown, 69 left for it, floor 108
+            108-113: lands, 6 head, checkpoint before 9; 39 shown, 69-74 left for it, floor 108
+            114-341: lands, 5 head, checkpoint before 8; 45 shown, 69-296 left for it, floor 108
+            342-352: lands, 4 head, checkpoint before 6; 273 shown, 69-79 left for it, floor 108
+            353-385: lands, 3 head, checkpoint before 5; 284 shown, 69-101 left for it, floor 108
+            386-660: lands, 2 head, checkpoint before 3; 317 shown, 69-343 left for it, floor 108
+            661-662: nothing; 661 shown, 0 left for it, floor 108
         "#]],
     );
 }

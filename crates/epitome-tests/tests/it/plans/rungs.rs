@@ -24,25 +24,23 @@ fn the_ladder() {
         &Case::drawn(Format::OpenaiChat, SESSION),
         &expect![[r#"
             646 tokens
-            1-198: above, 1 squeeze, 2 fold, checkpoint before 6; 114-124 shown, 75 left for it, floor 189-199
-            199-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 85-92 left for it, floor 189-194
-            212: lands, 1 squeeze, 2 fold, 1 excerpts, 1 squeeze, checkpoint before 6; 121 shown, 91 left for it, floor 196
-            213-214: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 91-92 left for it, floor 197
-            215-223: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-132 shown, 91-92 left for it, floor 199-205
-            224-226: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 102-104 left for it, floor 197
-            227-234: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 133-140 shown, 88-94 left for it, floor 205-208
-            235-239: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 113-117 left for it, floor 197
-            240-244: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152 shown, 88-92 left for it, floor 208-210
-            245-247: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 123-125 left for it, floor 197
-            248-263: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152-173 shown, 88-98 left for it, floor 215
-            264: lands, 1 squeeze, 2 fold, checkpoint before 6; 176 shown, 88 left for it, floor 215
-            265-270: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 176 shown, 89-94 left for it, floor 215
-            271-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 183-230 shown, 88-141 left for it, floor 215-305
-            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 338
-            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 317
-            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 350-360
-            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 360
-            646-647: nothing; 646 shown, 0 left for it, floor 360
+            1-189: above, 1 squeeze, 2 fold, checkpoint before 6; 114-121 shown, 69 left for it, floor 183-190
+            190-205: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 76-86 left for it, floor 183-188
+            206: lands, 1 squeeze, 2 fold, 1 excerpts, 1 squeeze, checkpoint before 6; 121 shown, 85 left for it, floor 190
+            207-208: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 85-86 left for it, floor 191
+            209-217: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-132 shown, 85-86 left for it, floor 193-198
+            218-220: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 96-98 left for it, floor 191
+            221-228: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 133-140 shown, 82-88 left for it, floor 199-201
+            229-234: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 107-112 left for it, floor 191
+            235-248: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 152-166 shown, 82-92 left for it, floor 202-209
+            249: lands, 1 squeeze, 2 fold, checkpoint before 6; 166 shown, 83 left for it, floor 209
+            250-257: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 163-173 shown, 82-91 left for it, floor 209
+            258-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 176-230 shown, 82-141 left for it, floor 209-299
+            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 332
+            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 311
+            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 344-354
+            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 354
+            646-647: nothing; 646 shown, 0 left for it, floor 354
         "#]],
     );
 }
@@ -56,18 +54,18 @@ fn a_fold_alone() {
         &case,
         &expect![[r#"
             646 tokens
-            1-198: above, 1 squeeze, 2 fold, checkpoint before 6; 114-124 shown, 75 left for it, floor 189-199
-            199-211: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 85-92 left for it, floor 189-194
-            212-214: lands, 1 squeeze, 2 fold, 1 squeeze, 1 squeeze, checkpoint before 6; 121-122 shown, 91-92 left for it, floor 196-197
-            215-263: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-173 shown, 88-114 left for it, floor 199-215
-            264: lands, 1 squeeze, 2 fold, checkpoint before 6; 176 shown, 88 left for it, floor 215
-            265-270: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 176 shown, 89-94 left for it, floor 215
-            271-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 183-230 shown, 88-141 left for it, floor 215-305
-            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 338
-            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 317
-            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 350-360
-            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 360
-            646-647: nothing; 646 shown, 0 left for it, floor 360
+            1-189: above, 1 squeeze, 2 fold, checkpoint before 6; 114-121 shown, 69 left for it, floor 183-190
+            190-205: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 76-86 left for it, floor 183-188
+            206-208: lands, 1 squeeze, 2 fold, 1 squeeze, 1 squeeze, checkpoint before 6; 121-122 shown, 85-86 left for it, floor 190-191
+            209-248: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-166 shown, 82-101 left for it, floor 193-209
+            249: lands, 1 squeeze, 2 fold, checkpoint before 6; 166 shown, 83 left for it, floor 209
+            250-257: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 163-173 shown, 82-91 left for it, floor 209
+            258-371: lands, 1 squeeze, 2 fold, checkpoint before 6; 176-230 shown, 82-141 left for it, floor 209-299
+            372-382: lands, 1 squeeze, 1 fold, checkpoint before 4; 263 shown, 109-119 left for it, floor 332
+            383: lands, 1 squeeze, 2 fold, checkpoint before 6; 242 shown, 141 left for it, floor 311
+            384-468: lands, 1 squeeze, 1 fold, checkpoint before 4; 275-310 shown, 109-168 left for it, floor 344-354
+            469-645: lands, 1 fold, checkpoint before 4; 318 shown, 151-327 left for it, floor 354
+            646-647: nothing; 646 shown, 0 left for it, floor 354
         "#]],
     );
 }
@@ -147,7 +145,7 @@ fn nothing_folds_and_little_is_left_out() {
             1-186: above, 1 squeeze, 1 outputs; 180-187 shown, 0 left for it, floor 180-187
             187-468: lands, 1 squeeze, 1 outputs; 187-343 shown, 0 left for it, floor 187-343
             469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 351
-            646-647: nothing; 646 shown, 0 left for it, floor 360
+            646-647: nothing; 646 shown, 0 left for it, floor 354
         "#]],
     );
     check(
@@ -157,7 +155,7 @@ fn nothing_folds_and_little_is_left_out() {
             1-186: above, 1 squeeze, 1 outputs; 180-187 shown, 0 left for it, floor 180-187
             187-468: lands, 1 squeeze, 1 outputs; 187-343 shown, 0 left for it, floor 187-343
             469-645: lands, 1 outputs; 351 shown, 0 left for it, floor 351
-            646-647: nothing; 646 shown, 0 left for it, floor 360
+            646-647: nothing; 646 shown, 0 left for it, floor 354
         "#]],
     );
 }
@@ -171,18 +169,18 @@ fn the_oldest_leave() {
         &case,
         &expect![[r#"
             646 tokens
-            1-198: above, 1 squeeze, 2 head, checkpoint before 6; 114-124 shown, 75 left for it, floor 189-199
-            199-211: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 114-119 shown, 85-92 left for it, floor 189-194
-            212-214: lands, 1 squeeze, 2 head, 1 squeeze, 1 squeeze, checkpoint before 6; 121-122 shown, 91-92 left for it, floor 196-197
-            215-263: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 124-173 shown, 88-114 left for it, floor 199-215
-            264: lands, 1 squeeze, 2 head, checkpoint before 6; 176 shown, 88 left for it, floor 215
-            265-270: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 176 shown, 89-94 left for it, floor 215
-            271-306: lands, 1 squeeze, 2 head, checkpoint before 6; 183-199 shown, 88-107 left for it, floor 215-227
-            307-312: lands, 1 squeeze, 1 head, checkpoint before 4; 231-232 shown, 75-80 left for it, floor 227
-            313-314: lands, 1 squeeze, 2 head, checkpoint before 6; 207 shown, 106-107 left for it, floor 227
-            315-468: lands, 1 squeeze, 1 head, checkpoint before 4; 240-310 shown, 75-168 left for it, floor 227-360
-            469-645: lands, 1 head, checkpoint before 4; 318 shown, 151-327 left for it, floor 360
-            646-647: nothing; 646 shown, 0 left for it, floor 360
+            1-189: above, 1 squeeze, 2 head, checkpoint before 6; 114-121 shown, 69 left for it, floor 183-190
+            190-205: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 114-119 shown, 76-86 left for it, floor 183-188
+            206-208: lands, 1 squeeze, 2 head, 1 squeeze, 1 squeeze, checkpoint before 6; 121-122 shown, 85-86 left for it, floor 190-191
+            209-248: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 124-166 shown, 82-101 left for it, floor 193-209
+            249: lands, 1 squeeze, 2 head, checkpoint before 6; 166 shown, 83 left for it, floor 209
+            250-257: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 163-173 shown, 82-91 left for it, floor 209
+            258-292: lands, 1 squeeze, 2 head, checkpoint before 6; 176-191 shown, 82-101 left for it, floor 209
+            293-296: lands, 1 squeeze, 1 head, checkpoint before 4; 224 shown, 69-72 left for it, floor 209-221
+            297-300: lands, 1 squeeze, 2 head, checkpoint before 6; 199 shown, 98-101 left for it, floor 221
+            301-468: lands, 1 squeeze, 1 head, checkpoint before 4; 231-310 shown, 69-168 left for it, floor 221-354
+            469-645: lands, 1 head, checkpoint before 4; 318 shown, 151-327 left for it, floor 354
+            646-647: nothing; 646 shown, 0 left for it, floor 354
         "#]],
     );
 }
@@ -197,10 +195,10 @@ fn to_its_end_whatever_the_target() {
         &case,
         &expect![[r#"
             646 tokens
-            1-198: above, 2 recent, 1 squeeze, checkpoint before 6; 114-124 shown, 75 left for it, floor 189-199
-            199-220: lands, 2 recent, 1 squeeze, 1 squeeze, checkpoint before 6; 114-129 shown, 85-92 left for it, floor 189-204
-            221-372: lands, 2 recent, 1 squeeze, checkpoint before 6; 130-277 shown, 88-120 left for it, floor 205-352
-            373-647: lands, 2 recent, checkpoint before 6; 285 shown, 88-120 left for it, floor 360
+            1-189: above, 2 recent, 1 squeeze, checkpoint before 6; 114-121 shown, 69 left for it, floor 183-190
+            190-211: lands, 2 recent, 1 squeeze, 1 squeeze, checkpoint before 6; 114-126 shown, 76-86 left for it, floor 183-195
+            212-366: lands, 2 recent, 1 squeeze, checkpoint before 6; 127-277 shown, 82-120 left for it, floor 196-346
+            367-647: lands, 2 recent, checkpoint before 6; 285 shown, 82-120 left for it, floor 354
         "#]],
     );
 }
@@ -228,25 +226,23 @@ fn a_checkpoint_stands_behind_the_task_whatever_came_before_it() {
         &Case::drawn(Format::OpenaiChat, &greeted),
         &expect![[r#"
             664 tokens
-            1-198: above, 1 squeeze, 3 fold, checkpoint before 7; 114-124 shown, 75 left for it, floor 189-199
-            199-211: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 114-119 shown, 85-92 left for it, floor 189-194
-            212: lands, 1 squeeze, 3 fold, 1 excerpts, 1 squeeze, checkpoint before 7; 121 shown, 91 left for it, floor 196
-            213-214: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 91-92 left for it, floor 197
-            215-223: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 124-132 shown, 91-92 left for it, floor 199-205
-            224-226: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 102-104 left for it, floor 197
-            227-234: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 133-140 shown, 88-94 left for it, floor 205-208
-            235-239: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 113-117 left for it, floor 197
-            240-244: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 152 shown, 88-92 left for it, floor 208-210
-            245-247: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 123-125 left for it, floor 197
-            248-263: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 152-173 shown, 88-98 left for it, floor 215
-            264: lands, 1 squeeze, 3 fold, checkpoint before 7; 176 shown, 88 left for it, floor 215
-            265-270: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 176 shown, 89-94 left for it, floor 215
-            271-377: lands, 1 squeeze, 3 fold, checkpoint before 7; 183-230 shown, 88-147 left for it, floor 215-305
-            378-382: lands, 1 squeeze, 2 fold, checkpoint before 5; 263 shown, 115-119 left for it, floor 338
-            383-389: lands, 1 squeeze, 3 fold, checkpoint before 7; 242 shown, 141-147 left for it, floor 317
-            390-468: lands, 1 squeeze, 2 fold, checkpoint before 5; 275-310 shown, 115-168 left for it, floor 350-360
-            469-663: lands, 2 fold, checkpoint before 5; 318 shown, 151-345 left for it, floor 360
-            664-665: nothing; 664 shown, 0 left for it, floor 360
+            1-189: above, 1 squeeze, 3 fold, checkpoint before 7; 114-121 shown, 69 left for it, floor 183-190
+            190-205: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 114-119 shown, 76-86 left for it, floor 183-188
+            206: lands, 1 squeeze, 3 fold, 1 excerpts, 1 squeeze, checkpoint before 7; 121 shown, 85 left for it, floor 190
+            207-208: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 85-86 left for it, floor 191
+            209-217: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 124-132 shown, 85-86 left for it, floor 193-198
+            218-220: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 96-98 left for it, floor 191
+            221-228: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 133-140 shown, 82-88 left for it, floor 199-201
+            229-234: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 107-112 left for it, floor 191
+            235-248: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 152-166 shown, 82-92 left for it, floor 202-209
+            249: lands, 1 squeeze, 3 fold, checkpoint before 7; 166 shown, 83 left for it, floor 209
+            250-257: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 163-173 shown, 82-91 left for it, floor 209
+            258-377: lands, 1 squeeze, 3 fold, checkpoint before 7; 176-230 shown, 82-147 left for it, floor 209-299
+            378-382: lands, 1 squeeze, 2 fold, checkpoint before 5; 263 shown, 115-119 left for it, floor 332
+            383-389: lands, 1 squeeze, 3 fold, checkpoint before 7; 242 shown, 141-147 left for it, floor 311
+            390-468: lands, 1 squeeze, 2 fold, checkpoint before 5; 275-310 shown, 115-168 left for it, floor 344-354
+            469-663: lands, 2 fold, checkpoint before 5; 318 shown, 151-345 left for it, floor 354
+            664-665: nothing; 664 shown, 0 left for it, floor 354
         "#]],
     );
 }
@@ -263,14 +259,14 @@ fn what_will_be_folded_is_not_edited_before() {
         &Case::drawn(Format::Anthropic, &notation),
         &expect![[r#"
             810 tokens
-            1-117: above, 3 fold, checkpoint before 7; 43 shown, 75 left for it, floor 118
-            118-247: lands, 3 fold, checkpoint before 7; 43 shown, 75-204 left for it, floor 118
-            248-252: lands, 1 repeats, 3 fold, checkpoint before 7; 43 shown, 205-209 left for it, floor 118
-            253-497: lands, 1 repeats, 1 reasoning, 3 fold, checkpoint before 7; 43 shown, 210-454 left for it, floor 118
-            498-524: lands, 1 repeats, 1 reasoning, 2 fold, checkpoint before 5; 343 shown, 155-181 left for it, floor 118
-            525-618: lands, 1 repeats, 1 reasoning; 525 shown, 0 left for it, floor 118
-            619-809: lands, 1 repeats; 619 shown, 0 left for it, floor 118
-            810-811: nothing; 810 shown, 0 left for it, floor 118
+            1-111: above, 3 fold, checkpoint before 7; 43 shown, 69 left for it, floor 112
+            112-247: lands, 3 fold, checkpoint before 7; 43 shown, 69-204 left for it, floor 112
+            248-252: lands, 1 repeats, 3 fold, checkpoint before 7; 43 shown, 205-209 left for it, floor 112
+            253-497: lands, 1 repeats, 1 reasoning, 3 fold, checkpoint before 7; 43 shown, 210-454 left for it, floor 112
+            498-524: lands, 1 repeats, 1 reasoning, 2 fold, checkpoint before 5; 343 shown, 155-181 left for it, floor 112
+            525-618: lands, 1 repeats, 1 reasoning; 525 shown, 0 left for it, floor 112
+            619-809: lands, 1 repeats; 619 shown, 0 left for it, floor 112
+            810-811: nothing; 810 shown, 0 left for it, floor 112
         "#]],
     );
 }

@@ -115,7 +115,7 @@ fn the_oldest_units_fold_as_a_last_resort() {
         to(200),
         BUILD,
         &expect![[r#"
-            1511 → 195 tokens, target 200
+            1511 → 196 tokens, target 200
             keep sys  You are terse.
             keep user Fix the build.
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded as a last resort
@@ -139,7 +139,7 @@ fn the_oldest_units_fold_as_a_last_resort() {
             keep user And the docs.
             keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
             edit res  d = {lines 6}
-               > res d = 1: lorem elit labore veniam amet\n2: lorem elit labore veniam amet [… 122 B elided …] labore veniam\n6: lorem elit labore veniam amet  # larger than its share of the target, excerpted
+               > res d = 1: lorem elit labore veniam amet\n2: lorem elit labore veniam amet [… 117 B elided …] elit labore veniam\n6: lorem elit labore veniam amet  # larger than its share of the target, excerpted
         "#]],
     );
 }
