@@ -243,11 +243,16 @@ impl Lanes<'_> {
     /// name changed files and the newest first of all, those that failed last; and how many calls have no line.
     fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> (Vec<String>, u32) {
         let deeds = &self.gathered.deeds;
-        let rank = |deed: &Deed| (!deed.has_failed(), deed.names_files());
         let of = |merging| {
             let mut merged = deeds.merged(is_of, merging);
-            merged.sort_by_key(rank);
-            merged
+            merged.sort_by_key(|deed| (!deed.has_failed(), deed.names_files()));
+            // Each tool has a line before one has two.
+            let again: Vec<bool> = (0..merged.len())
+                .map(|at| merged[at + 1..].iter().any(|later| later.tool() == merged[at].tool()))
+                .collect();
+            let mut ranked: Vec<(bool, Deed)> = again.into_iter().zip(merged).collect();
+            ranked.sort_by_key(|(again, deed)| (!deed.has_failed(), !again));
+            ranked.into_iter().map(|(_, deed)| deed).collect::<Vec<Deed>>()
         };
         let mut chosen = of(Merging::Brief);
         let tokens = |deed: &Deed| self.tokens(&deed.line()) + 1;

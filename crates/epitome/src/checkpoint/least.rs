@@ -25,10 +25,9 @@ pub fn least_tokens<'a>(
 ) -> u64 {
     let mut tools: BTreeMap<String, u32> = BTreeMap::new();
     let mut carried = Deeds::default();
-    // No message has a higher number.
-    let mut last = 0;
+    let (mut highest, mut before) = (0, 0);
     for entry in leaving {
-        last = last.max(entry.index);
+        highest = highest.max(entry.index);
         for part in entry.parts() {
             if part.kind() == PartKind::Call {
                 let tool = part.name();
@@ -43,13 +42,15 @@ pub fn least_tokens<'a>(
                 && let Some(earlier) = read(&part.text())
             {
                 carried.carry(&earlier.deeds);
-                last += earlier.stands_for.last().unwrap_or_default();
+                before += earlier.stands_for.last().unwrap_or_default();
             }
         }
     }
     for deed in carried.merged(|_| true, Merging::Brief) {
         *tools.entry(deed.tool().to_owned()).or_default() += deed.times();
     }
+    // No message has a higher number: those of a checkpoint come before the others.
+    let last = highest + before;
     let stands_for = titles::STANDS_FOR;
     let mut text = format!(
         "{stands_for}{last}–{last}, {last}–{last} and {last}–{last}, for reference; not a new request.\n"

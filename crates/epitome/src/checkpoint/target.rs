@@ -260,9 +260,12 @@ pub(super) fn has_failed(went: &str) -> bool {
 
 /// The same in at most `most` bytes, where words have no room.
 pub(super) fn brief(went: &str, most: usize) -> &str {
-    match went.split_once(": ").map_or(went, |(kind, _)| kind) {
+    // Of a failure the words behind the colon may leave; of an output a part says something else.
+    let kind = went.split_once(": ").map_or(went, |(kind, _)| kind);
+    match went {
         _ if went.starts_with(SAYS) => WARNED,
-        kind if kind.len() <= most => kind,
+        _ if has_failed(kind) && kind.len() <= most => kind,
+        _ if went.len() <= most => went,
         _ => ANSWERED,
     }
 }
