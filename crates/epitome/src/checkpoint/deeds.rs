@@ -171,7 +171,8 @@ impl Deeds {
             }
             Asked::Look(look) => {
                 let has_failed = judge(output, reported).outcome == CallStatus::Error;
-                self.looks[look].failed += u32::from(has_failed);
+                let failed = &mut self.looks[look].failed;
+                *failed = failed.saturating_add(u32::from(has_failed));
             }
         }
     }
@@ -194,7 +195,7 @@ impl Deeds {
             self.looks.len() - 1
         });
         let look = &mut self.looks[at];
-        look.times += 1;
+        look.times = look.times.saturating_add(1);
         for target in targets {
             if let Some(known) = look.targets.iter().rposition(|known| **known == *target) {
                 let known = look.targets.remove(known);
@@ -213,14 +214,15 @@ impl Deeds {
     pub(super) fn carry(&mut self, lines: &str) {
         for line in lines.lines() {
             if let Some(count) = line.strip_prefix(UNNAMED) {
-                self.unnamed += count.parse().unwrap_or(0);
+                self.unnamed = self.unnamed.saturating_add(count.parse().unwrap_or(0));
             } else if let Some(deed) = Deed::read(line) {
                 self.all.push(deed);
             } else if let Some(look) = line.strip_prefix(LOOKS).and_then(Look::read) {
                 let at = self.look(&look.tool, look.targets.iter().map(ToString::to_string));
                 let known = &mut self.looks[at];
-                known.times += look.times - 1;
-                known.failed += look.failed;
+                // Anybody can write such a line, with any count.
+                known.times = known.times.saturating_add(look.times - 1);
+                known.failed = known.failed.saturating_add(look.failed);
                 known.is_cut |= look.is_cut;
             }
         }
@@ -291,6 +293,13 @@ impl Deed {
     /// The message that made the last of these calls.
     pub(super) fn last(&self) -> u32 {
         self.last
+    }
+
+    /// Counts calls of another line among these.
+    fn count(&mut self, other: &Deed) {
+        self.times = self.times.saturating_add(other.times);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.first = self.first.min(other.first);
     }
 
     /// The tool that was called.

@@ -202,7 +202,8 @@ impl Lanes<'_> {
         let is_complete = is_complete && are_complete;
         let left = left.saturating_sub(total(&old));
         let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
-        let unnamed = Some(deeds.unnamed + unnamed + more).filter(|count| *count > 0);
+        let unnamed = Some(deeds.unnamed.saturating_add(unnamed).saturating_add(more))
+            .filter(|count| *count > 0);
         let unnamed = unnamed.map(Deeds::unnamed_line).filter(|line| self.tokens(line) < left);
         let lines = [unnamed.into_iter().collect(), old, new, looks].concat();
         (unlines(&lines), is_complete)
@@ -490,7 +491,7 @@ impl Lanes<'_> {
 
 /// How many calls these are.
 fn count(deeds: &[Deed]) -> u32 {
-    deeds.iter().map(Deed::times).sum()
+    deeds.iter().map(Deed::times).fold(0, u32::saturating_add)
 }
 
 /// Lines as a text.

@@ -32,7 +32,7 @@ pub fn least_tokens<'a>(
             if part.kind() == PartKind::Call {
                 let tool = part.name();
                 if let Some(times) = tools.get_mut(&*tool) {
-                    *times += 1;
+                    *times = times.saturating_add(1);
                 } else if !read_only.iter().any(|name| **name == *tool)
                     && !Call::read(&tool, &part.text()).only_looks()
                 {
@@ -47,7 +47,8 @@ pub fn least_tokens<'a>(
         }
     }
     for deed in carried.merged(|_| true, Merging::Brief) {
-        *tools.entry(deed.tool().to_owned()).or_default() += deed.times();
+        let times = tools.entry(deed.tool().to_owned()).or_default();
+        *times = times.saturating_add(deed.times());
     }
     // No message has a higher number: those of a checkpoint come before the others.
     let last = highest + before;
@@ -61,7 +62,9 @@ pub fn least_tokens<'a>(
         let _ = writeln!(lines, "[{last}] {tool}{again} → no result");
     }
     if !tools.is_empty() || carried.unnamed > 0 {
-        lines.push_str(&Deeds::unnamed_line(carried.unnamed + tools.values().sum::<u32>()));
+        lines.push_str(&Deeds::unnamed_line(
+            tools.values().fold(carried.unnamed, |all, times| all.saturating_add(*times)),
+        ));
     }
     push_lane(&mut text, titles::DEEDS, &lines);
     message_tokens(&fenced(&text), counter) + SLACK + tools.len() as u64

@@ -89,9 +89,7 @@ pub(super) fn mended(same: Vec<Deed>) -> Vec<Deed> {
     for deed in bad {
         match places.get(&(deed.what.clone(), deed.asks)).map(|at| &mut well[*at]) {
             Some(later) if later.last > deed.last => {
-                later.times += deed.times;
-                later.failed += deed.failed;
-                later.first = later.first.min(deed.first);
+                later.count(&deed);
             }
             _ => well.push(deed),
         }
@@ -102,9 +100,7 @@ pub(super) fn mended(same: Vec<Deed>) -> Vec<Deed> {
 impl<'a> Group<'a> {
     fn add(&mut self, deed: &'a Deed, merging: Merging) {
         let known = &mut self.deed;
-        known.times += deed.times;
-        known.failed += deed.failed;
-        known.first = known.first.min(deed.first);
+        known.count(deed);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
         if let Merging::Targets(most) = merging {

@@ -255,3 +255,21 @@ fn an_edit_that_only_warns_is_not_counted_among_those_that_went_well() {
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].contains("syntax error") && lines[1] == "[2] edit(a.py) → ok", "{lines:?}");
 }
+
+/// Anybody can write a checkpoint, with any count in it.
+#[test]
+fn counts_end_at_the_largest() {
+    let most = u32::MAX;
+    let lines = format!(
+        "[…] more calls, not named: {most}\n[1] edit(a.rs) ×{most} ({most} failed), last [5] → ok\n\
+         Only read: bash ×{most} ({most} failed): a.rs\n"
+    );
+    let mut deeds = Deeds::default();
+    deeds.carry(&lines);
+    deeds.carry(&lines);
+    deeds.call(7, 1, "bash", r#"{"command":"cat a.rs"}"#, false);
+    assert_eq!(deeds.unnamed, most);
+    let edited = deeds.lines(|_| true, Merging::Same);
+    assert!(edited[0].starts_with(&format!("[1] edit(a.rs) ×{most}")), "{edited:?}");
+    assert!(deeds.looks(0)[0].starts_with(&format!("Only read: bash ×{most}")));
+}
