@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::clean::Past;
 use super::repair::leaves_nothing;
 use super::rules::RuleId;
+use super::strict;
 use crate::json::Span;
 use crate::request::Request;
 use crate::transcript::{Entry, Slot};
@@ -135,6 +136,17 @@ impl Finding {
         Finding { rule, entry: 0, member, slot: None, detail: detail.into(), mend: Mend::Nothing }
     }
 
+    /// What an entry, or a part of it, breaks.
+    pub(super) fn of_entry(
+        rule: RuleId,
+        entry: usize,
+        slot: Option<Slot>,
+        detail: impl Into<String>,
+        mend: Mend,
+    ) -> Self {
+        Finding { rule, entry, member: None, slot, detail: detail.into(), mend }
+    }
+
     /// What a part breaks and only its author can mend.
     pub(super) fn of_part(
         rule: RuleId,
@@ -142,14 +154,7 @@ impl Finding {
         slot: Slot,
         detail: impl Into<String>,
     ) -> Self {
-        Finding {
-            member: None,
-            rule,
-            entry,
-            slot: Some(slot),
-            detail: detail.into(),
-            mend: Mend::Nothing,
-        }
+        Finding::of_entry(rule, entry, Some(slot), detail, Mend::Nothing)
     }
 }
 
@@ -182,6 +187,19 @@ pub fn check(request: &Request) -> Vec<Finding> {
 
 /// All breaches but those of the rules that are waived, for a provider or gateway that is known to be laxer.
 pub fn check_except(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
+    let mut findings = check_structure(request, waived);
+    // What is written anew where another breach is mended is judged then.
+    if findings.iter().all(|found| found.mend == Mend::Nothing) {
+        findings.extend(
+            strict::characters(request).into_iter().filter(|found| !waived.contains(&found.rule)),
+        );
+        findings.sort_by_key(|finding| (finding.entry, finding.slot));
+    }
+    findings
+}
+
+/// The same, but for the characters of the body.
+pub(super) fn check_structure(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
     let mut findings = request.format.dialect().check(request, &Past::default());
     findings.retain(|finding| !waived.contains(&finding.rule));
     spare_last(request, &mut findings);

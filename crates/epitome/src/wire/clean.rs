@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::breach::{Finding, check};
-use super::{Dialect, Format};
+use super::{Dialect, Format, strict};
 use crate::request::Request;
 use crate::transcript::{Entry, Role, Transcript};
 
@@ -118,7 +118,9 @@ pub fn check_on(request: &Request, known: Option<(Clean, usize)>) -> Result<Clea
     let frame = dialect.asked_of_frame(request);
     let is_same = |(clean, _): &(Clean, usize)| clean.format == format && clean.frame == frame;
     let past = known.filter(is_same).and_then(|(clean, entries)| clean.past.up_to_seam(entries));
-    let past = past.filter(|past| dialect.check(request, past).is_empty());
+    let past = past.filter(|past| {
+        dialect.check(request, past).is_empty() && strict::characters(request).is_empty()
+    });
     let mut past = if let Some(past) = past {
         past
     } else {

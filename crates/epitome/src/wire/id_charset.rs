@@ -94,14 +94,13 @@ fn renamed(
         let wished = lawful(&id);
         let to = if taken.contains_key(&wished) { fresh_id(&wished, &mut taken) } else { wished };
         taken.entry(to.clone()).or_insert(2);
-        findings.push(Finding {
-            member: None,
+        findings.push(Finding::of_entry(
             rule,
-            entry: transcript.entry_of(first),
-            slot: Some(first),
-            detail: format!("`{id}`"),
-            mend: Mend::Rename { slots: slots.remove(&id).unwrap_or_default(), to },
-        });
+            transcript.entry_of(first),
+            Some(first),
+            format!("`{id}`"),
+            Mend::Rename { slots: slots.remove(&id).unwrap_or_default(), to },
+        ));
     }
     findings
 }

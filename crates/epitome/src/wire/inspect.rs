@@ -2,29 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::breach::{Finding, Mend, check_except};
+use super::breach::{Finding, Mend, check_structure};
 use super::rules::RuleId;
 use super::{shape, strict};
 use crate::json::Span;
 use crate::request::{Envelope, Request};
 
-/// All breaches that [`check_except`] finds, and whatever the provider's SDK doesn't know: types, members and values.
+/// All breaches that [`check_except`](super::check_except) finds, and whatever the provider's SDK doesn't know: types, members and
+/// values.
 ///
 /// A provider may have learned these since, so nothing but a look at a request asks for them: a compaction or a conversion
-/// carries what isn't known. What is
-/// written anew where another breach is mended is judged then.
+/// carries what isn't known. What is written anew where another breach is mended is judged then.
 pub fn inspect(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
-    let mut findings = check_except(request, waived);
+    let mut findings = check_structure(request, waived);
     let dialect = request.format.dialect();
     let mut more = dialect.inspect(request);
-    let written = findings.iter().chain(&more).filter_map(|found| place(request, found));
-    let written: Vec<Span> = written.collect();
-    let holds = |outer: &Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
     // Where another mend writes anew nothing is left of it.
-    more.extend(strict::check(request).into_iter().filter(|found| match &found.mend {
-        Mend::Overwrite { value, .. } => !written.iter().any(|outer| holds(outer, *value)),
+    let written =
+        Written::of(findings.iter().chain(&more).filter_map(|found| place(request, found)));
+    let is_left = |found: &Finding| match &found.mend {
+        Mend::Overwrite { value, .. } => !written.holds(*value),
         _ => true,
-    }));
+    };
+    more.extend(strict::characters(request).into_iter().filter(is_left));
+    more.extend(strict::numbers_and_depth(request));
     if let Some(shapes) = dialect.shapes(request) {
         let source = request.source();
         let remade = remade(request, &findings);
@@ -46,6 +47,28 @@ pub fn inspect(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
     findings.append(&mut more);
     findings.sort_by_key(|finding| (finding.entry, finding.slot));
     findings
+}
+
+/// Bytes that are written, by where they begin, each with the furthest end so far.
+struct Written(Vec<(u32, u32)>);
+
+impl Written {
+    fn of(spans: impl Iterator<Item = Span>) -> Self {
+        let mut all: Vec<(u32, u32)> = spans.map(|span| (span.start, span.end)).collect();
+        all.sort_unstable();
+        let mut furthest = 0;
+        for (_, end) in &mut all {
+            furthest = furthest.max(*end);
+            *end = furthest;
+        }
+        Written(all)
+    }
+
+    /// Whether one of them holds the bytes.
+    fn holds(&self, span: Span) -> bool {
+        let before = self.0.partition_point(|(start, _)| *start <= span.start);
+        before.checked_sub(1).is_some_and(|last| span.end <= self.0[last].1)
+    }
 }
 
 /// What leaves, moves or is written anew where these are mended, so that nothing else in it matters.

@@ -71,7 +71,7 @@ fn find(
     let mut run: Option<(Span, Vec<String>)> = None;
     let mut put = |(hole, names): (Span, Vec<String>)| {
         let mend = Mend::LeaveOut(hole);
-        findings.push(Finding { member: None, rule, entry, slot, detail: names.join(", "), mend });
+        findings.push(Finding::of_entry(rule, entry, slot, names.join(", "), mend));
     };
     let walked = Scanner::starting_at(source, object.start).object(|scanner, key| {
         let name = unquote(key.of(source));

@@ -266,7 +266,7 @@ impl<'a> Pairing<'a> {
     }
 
     fn find(&mut self, rule: RuleId, entry: usize, slot: Slot, detail: String, mend: Mend) {
-        self.findings.push(Finding { member: None, rule, entry, slot: Some(slot), detail, mend });
+        self.findings.push(Finding::of_entry(rule, entry, Some(slot), detail, mend));
     }
 }
 

@@ -1,7 +1,9 @@
-//! What strict readers of JSON refuse in a text that is JSON: a byte order mark (RFC 8259, 8.1), half a character
-//! (RFC 7493, 2.1), a number beyond doubles (RFC 7493, 2.2), and nesting deeper than a provider reads.
+//! What strict readers of JSON refuse in a text that is JSON: a byte order mark (RFC 8259, 8.1), half a character (RFC 7493, 2.1),
+//! a number beyond doubles (RFC 7493, 2.2). And nesting deeper than a provider reads.
 
-use std::fmt::Write as _;
+use std::collections::HashMap;
+
+use memchr::memmem;
 
 use super::breach::{Finding, Mend};
 use super::rules::{RULES, RuleId};
@@ -10,16 +12,29 @@ use crate::request::{Envelope, Request};
 
 const REPLACEMENT: &str = "\\ufffd";
 
-/// What is found in the request.
-pub(super) fn check(request: &Request) -> Vec<Finding> {
-    let own = |rule: &&super::Rule| rule.format == request.format && rule.id.0.ends_with("/json");
-    let Some(rule) = RULES.iter().find(own).map(|rule| rule.id) else { return Vec::new() };
+/// The byte order mark and half characters in a request: what can be mended.
+pub(super) fn characters(request: &Request) -> Vec<Finding> {
     let source = request.source();
-    let mut strict = Strict { request, rule, findings: Vec::new() };
-    if source.starts_with('\u{feff}') {
+    let is_marked = source.starts_with('\u{feff}');
+    let escapes = ["\\ud", "\\uD"].map(|escape| memmem::find(source.as_bytes(), escape.as_bytes()));
+    let first = escapes.into_iter().flatten().min();
+    if !is_marked && first.is_none() {
+        return Vec::new();
+    }
+    let Some(mut strict) = Strict::of(request) else { return Vec::new() };
+    if is_marked {
         let mark = Span::new(0..'\u{feff}'.len_utf8());
         strict.find(mark, "a byte order mark", Mend::LeaveOut(mark));
     }
+    if first.is_some() {
+        strict.strings();
+    }
+    strict.findings
+}
+
+/// Numbers beyond doubles and too deep nesting: what only the author can mend.
+pub(super) fn numbers_and_depth(request: &Request) -> Vec<Finding> {
+    let Some(mut strict) = Strict::of(request) else { return Vec::new() };
     strict.read(request.format.dialect().terms().deepest);
     strict.findings
 }
@@ -27,21 +42,44 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
 struct Strict<'a> {
     request: &'a Request,
     rule: RuleId,
+    /// Where the entries stand.
+    entries: Vec<Span>,
+    paths: Paths<'a>,
     findings: Vec<Finding>,
 }
 
-impl Strict<'_> {
+impl<'a> Strict<'a> {
+    fn of(request: &'a Request) -> Option<Self> {
+        let own =
+            |rule: &&super::Rule| rule.format == request.format && rule.id.0.ends_with("/json");
+        let rule = RULES.iter().find(own)?.id;
+        let paths = Paths { source: request.source(), known: HashMap::new() };
+        let entries = request.transcript.entries().map(|entry| entry.span()).collect();
+        Some(Strict { request, rule, entries, paths, findings: Vec::new() })
+    }
+
     fn find(&mut self, span: Span, detail: &str, mend: Mend) {
-        let transcript = &self.request.transcript;
-        let holds = |whole: Span| whole.start <= span.start && span.end <= whole.end;
-        let at = transcript.entries().find(|entry| holds(entry.span())).map(|entry| entry.index);
+        let at = self.entries.partition_point(|entry| entry.end <= span.start);
+        let at = self.entries.get(at).filter(|entry| entry.start <= span.start).map(|_| at);
         // Between rows and elements there is nothing to mend.
         if at.is_none() && self.request.frame.envelope != Envelope::Body {
             return;
         }
-        let member = at.is_none().then(|| path(self.request.source(), span));
+        let member = at.is_none().then(|| self.paths.of(span));
         let (entry, detail) = (at.unwrap_or_default(), detail.to_owned());
         self.findings.push(Finding { rule: self.rule, entry, member, slot: None, detail, mend });
+    }
+
+    /// Half characters in the strings of the text, which is known to be JSON.
+    fn strings(&mut self) {
+        let source: &str = self.request.source();
+        let mut at = 0;
+        while let Some(next) = memchr::memchr(b'"', &source.as_bytes()[at..]) {
+            let start = (at + next) as u32;
+            let Ok(text) = Scanner::starting_at(source, start).string() else { return };
+            self.text(text);
+            at = text.end as usize;
+        }
     }
 
     /// Goes through the text, which is known to be JSON.
@@ -53,7 +91,6 @@ impl Strict<'_> {
             match byte {
                 b'"' => {
                     let Ok(text) = Scanner::starting_at(source, at as u32).string() else { return };
-                    self.text(text);
                     at = text.end as usize;
                     continue;
                 }
@@ -101,28 +138,41 @@ impl Strict<'_> {
     }
 }
 
-/// The path of what stands in a body at `span`; empty for the body itself.
-fn path(source: &str, span: Span) -> String {
-    let holds = |whole: Span| whole.start <= span.start && span.end <= whole.end;
-    let mut path = String::new();
-    let mut inner = source.find('{').map(|start| Span::new(start..source.len()));
-    while let Some(value) = inner.filter(|value| value.start < span.start) {
-        inner = None;
-        if value.of(source).starts_with('{') {
-            let members = json::members(source, value).unwrap_or_default();
-            if let Some((key, value)) = members.into_iter().find(|(_, value)| holds(*value)) {
-                let dot = if path.is_empty() { "" } else { "." };
-                path += dot;
-                path += &json::unquote(key.of(source));
-                inner = Some(value);
-            }
-        } else if value.of(source).starts_with('[') {
-            let items = json::elements(source, value).unwrap_or_default();
-            if let Some(at) = items.iter().position(|item| holds(*item)) {
-                write!(path, "[{at}]").expect("a string takes all");
-                inner = Some(items[at]);
-            }
+/// Paths into a body.
+struct Paths<'a> {
+    source: &'a str,
+    /// What stands in the objects and lists that were looked into, by where these begin.
+    known: HashMap<u32, Vec<(String, Span)>>,
+}
+
+impl Paths<'_> {
+    /// The path of what stands at `span`; empty for the body itself.
+    fn of(&mut self, span: Span) -> String {
+        let mut path = String::new();
+        let mut inner = self.source.find('{').map(|start| Span::new(start..self.source.len()));
+        while let Some(value) = inner.filter(|value| value.start < span.start) {
+            let source = self.source;
+            let within = self.known.entry(value.start).or_insert_with(|| children(source, value));
+            let at = within.partition_point(|(_, child)| child.end <= span.start);
+            let child = within.get(at).filter(|(_, child)| child.start <= span.start);
+            inner = child.map(|(name, child)| {
+                path.push_str(if path.is_empty() { name.trim_start_matches('.') } else { name });
+                *child
+            });
         }
+        path
     }
-    path
+}
+
+/// What stands in an object or a list, each with its step of a path: `.name`, `[1]`.
+fn children(source: &str, value: Span) -> Vec<(String, Span)> {
+    if value.of(source).starts_with('{') {
+        let members = json::members(source, value).unwrap_or_default().into_iter();
+        members.map(|(key, value)| (format!(".{}", json::unquote(key.of(source))), value)).collect()
+    } else if value.of(source).starts_with('[') {
+        let items = json::elements(source, value).unwrap_or_default().into_iter();
+        items.enumerate().map(|(at, item)| (format!("[{at}]"), item)).collect()
+    } else {
+        Vec::new()
+    }
 }

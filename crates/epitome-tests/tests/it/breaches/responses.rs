@@ -136,6 +136,15 @@ fn an_output_of_another_kind_keeps_what_it_says() {
 }
 
 #[test]
+fn words_that_were_the_models_keep_none_of_its_members() {
+    let said = r#"{"role":"user","content":[{"type":"output_text","text":"hi","annotations":[]}]}"#;
+    let request = wire::parse(Format::OpenaiResponses, items(&[said])).expect("a request");
+    let repaired = wire::repair(&request).request;
+    assert!(repaired.source().contains(r#"[{"type":"input_text","text":"hi"}]"#));
+    assert_eq!(wire::inspect(&repaired, &[]), []);
+}
+
+#[test]
 fn call_ids_are_strings_of_few_characters_used_once() {
     let of = |id: &str| items(&[ASK, &call(id), &output(id)]);
     let quoted = |letters: usize| format!("\"{}\"", "i".repeat(letters));

@@ -71,14 +71,7 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
             let mut find = |rule, detail: &str, mend| {
                 let detail = detail.to_owned();
                 let slot = Some(part.slot);
-                findings.push(Finding {
-                    member: None,
-                    rule,
-                    entry: entry.index,
-                    slot,
-                    detail,
-                    mend,
-                });
+                findings.push(Finding::of_entry(rule, entry.index, slot, detail, mend));
             };
             if !part.is(Marks::NESTED) {
                 result = Some(part);

@@ -60,14 +60,13 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
         }
         surplus -= 1;
         *is_out = true;
-        findings.push(Finding {
-            rule: rules::ANTHROPIC_MARKERS,
+        findings.push(Finding::of_entry(
+            rules::ANTHROPIC_MARKERS,
             entry,
-            member: None,
-            slot: None,
-            detail: format!("{} markers", markers.len()),
-            mend: Mend::Unmark(marker.hole),
-        });
+            None,
+            format!("{} markers", markers.len()),
+            Mend::Unmark(marker.hole),
+        ));
     }
     if let Some(last) = markers.last().filter(|_| surplus > 0) {
         let (_, member) = last.place.parts();

@@ -77,14 +77,7 @@ enum Place {
 
 fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
-        findings.push(Finding {
-            member: None,
-            rule,
-            entry: entry.index,
-            slot,
-            detail: detail.to_owned(),
-            mend,
-        });
+        findings.push(Finding::of_entry(rule, entry.index, slot, detail, mend));
     };
     let may_be_empty = matches!(place, Place::Last) && entry.role() == Role::Assistant;
     if entry.role() == Role::Other {
@@ -177,14 +170,13 @@ fn first_role(transcript: &Transcript, past: &Past, findings: &mut Vec<Finding>)
     let Some(first) = past.rest(transcript).next().filter(|first| first.index == 0) else { return };
     let is_compaction = first.parts().next().is_some_and(|p| p.name() == "compaction");
     if first.role() == Role::Assistant && !is_compaction {
-        findings.push(Finding {
-            member: None,
-            rule: rules::ANTHROPIC_FIRST,
-            entry: 0,
-            slot: None,
-            detail: "assistant".to_owned(),
-            mend: Mend::LeadIn,
-        });
+        findings.push(Finding::of_entry(
+            rules::ANTHROPIC_FIRST,
+            0,
+            None,
+            "assistant",
+            Mend::LeadIn,
+        ));
     }
 }
 
@@ -208,13 +200,14 @@ fn system_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut V
         if follows && is_followed {
             continue;
         }
-        findings.extend(run.clone().map(|entry| Finding {
-            member: None,
-            rule: rules::ANTHROPIC_SYSTEM,
-            entry,
-            slot: None,
-            detail: "a system message stands where none may".to_owned(),
-            mend: Mend::SpeakAsUser,
+        findings.extend(run.clone().map(|entry| {
+            Finding::of_entry(
+                rules::ANTHROPIC_SYSTEM,
+                entry,
+                None,
+                "a system message stands where none may",
+                Mend::SpeakAsUser,
+            )
         }));
     }
 }

@@ -87,14 +87,7 @@ pub(in crate::wire) fn tool_name(name: &str) -> String {
 
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule: RuleId, slot, detail: &str, mend| {
-        findings.push(Finding {
-            member: None,
-            rule,
-            entry: entry.index,
-            slot,
-            detail: detail.to_owned(),
-            mend,
-        });
+        findings.push(Finding::of_entry(rule, entry.index, slot, detail, mend));
     };
     if entry.role() == Role::Other {
         return find(rules::BEDROCK_SHAPE, None, "no known role", stranger(entry));
@@ -181,26 +174,14 @@ fn mixed(entry: Entry<'_>, findings: &mut Vec<Finding>) {
 fn order(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec<Finding>) {
     let first = runs.first().filter(|run| run.start == 0);
     if first.is_some_and(|first| transcript.entry(first.start).role() == Role::Assistant) {
-        findings.push(Finding {
-            member: None,
-            rule: rules::BEDROCK_FIRST,
-            entry: 0,
-            slot: None,
-            detail: "assistant".to_owned(),
-            mend: Mend::LeadIn,
-        });
+        findings.push(Finding::of_entry(rules::BEDROCK_FIRST, 0, None, "assistant", Mend::LeadIn));
     }
     let takes_turns = |run: &&Range<usize>| {
         matches!(transcript.entry(run.start).role(), Role::User | Role::Assistant)
     };
     for run in runs.iter().filter(takes_turns) {
-        findings.extend(joins(transcript, run, "content").map(|(entry, mend)| Finding {
-            member: None,
-            rule: rules::BEDROCK_ALTERNATES,
-            entry,
-            slot: None,
-            detail: "the same role again".to_owned(),
-            mend,
+        findings.extend(joins(transcript, run, "content").map(|(entry, mend)| {
+            Finding::of_entry(rules::BEDROCK_ALTERNATES, entry, None, "the same role again", mend)
         }));
     }
 }
@@ -213,14 +194,13 @@ fn tool_config(request: &Request, past: &Past, findings: &mut Vec<Finding>) {
     let used = past.rest(&request.transcript).find(Entry::has_calls);
     if let Some(used) = used {
         let is_there = !request.frame.tools.is_empty();
-        findings.push(Finding {
-            member: None,
-            rule: rules::BEDROCK_TOOLS,
-            entry: used.index,
-            slot: None,
-            detail: "no toolConfig".to_owned(),
-            mend: if is_there { Mend::Nothing } else { Mend::DefineTools },
-        });
+        findings.push(Finding::of_entry(
+            rules::BEDROCK_TOOLS,
+            used.index,
+            None,
+            "no toolConfig",
+            if is_there { Mend::Nothing } else { Mend::DefineTools },
+        ));
     }
 }
 

@@ -145,14 +145,7 @@ impl Work {
     fn find(&mut self, rule: RuleId, side: &Side, what: &str, mend: Mend) {
         let who = if side.id.is_empty() { &side.name } else { &side.id };
         let detail = format!("`{who}`: {what}");
-        self.findings.push(Finding {
-            member: None,
-            rule,
-            entry: side.at,
-            slot: Some(side.slot),
-            detail,
-            mend,
-        });
+        self.findings.push(Finding::of_entry(rule, side.at, Some(side.slot), detail, mend));
     }
 }
 

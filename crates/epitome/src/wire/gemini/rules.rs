@@ -68,14 +68,7 @@ pub(super) fn lawful_name(name: &str) -> Option<String> {
 
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
-        findings.push(Finding {
-            member: None,
-            rule,
-            entry: entry.index,
-            slot,
-            detail: detail.to_owned(),
-            mend,
-        });
+        findings.push(Finding::of_entry(rule, entry.index, slot, detail, mend));
     };
     match entry.role() {
         Role::Other => {
@@ -162,14 +155,13 @@ fn opening(request: &Request, past: &Past, findings: &mut Vec<Finding>) {
     // Behind cached content the first is not the first.
     let calls = first.role() == Role::Assistant && first.has_calls();
     if calls && request.keeper().is_none() {
-        findings.push(Finding {
-            member: None,
-            rule: rules::GEMINI_OPENING,
-            entry: 0,
-            slot: None,
-            detail: "begins with calls".to_owned(),
-            mend: Mend::LeadIn,
-        });
+        findings.push(Finding::of_entry(
+            rules::GEMINI_OPENING,
+            0,
+            None,
+            "begins with calls",
+            Mend::LeadIn,
+        ));
     }
 }
 
@@ -181,13 +173,14 @@ fn call_place(transcript: &Transcript, runs: &[Range<usize>], findings: &mut Vec
         if !is_model || !run.clone().any(calls) {
             continue;
         }
-        findings.extend(joins(transcript, run, "parts").map(|(entry, mend)| Finding {
-            member: None,
-            rule: rules::GEMINI_CALL_PLACE,
-            entry,
-            slot: None,
-            detail: "behind another content of the model's".to_owned(),
-            mend,
+        findings.extend(joins(transcript, run, "parts").map(|(entry, mend)| {
+            Finding::of_entry(
+                rules::GEMINI_CALL_PLACE,
+                entry,
+                None,
+                "behind another content of the model's",
+                mend,
+            )
         }));
     }
 }
@@ -213,14 +206,13 @@ fn signatures(request: &Request, findings: &mut Vec<Finding>) {
         let Some(call) = entry.parts().find(is_call) else { continue };
         // What will be joined to the content before is judged then.
         if !call.is(Marks::SIGNED) && !follows {
-            findings.push(Finding {
-                member: None,
-                rule: rules::GEMINI_SIGNATURE,
-                entry: entry.index,
-                slot: Some(call.slot),
-                detail: call.name().into_owned(),
-                mend: Mend::Sign(call.slot),
-            });
+            findings.push(Finding::of_entry(
+                rules::GEMINI_SIGNATURE,
+                entry.index,
+                Some(call.slot),
+                call.name().into_owned(),
+                Mend::Sign(call.slot),
+            ));
         }
     }
 }

@@ -17,14 +17,13 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     for entry in past.rest(&request.transcript) {
         let is_whole = request.frame.list == entry.span();
         if entry.raw().starts_with('"') && !is_whole {
-            findings.push(Finding {
-                member: None,
-                rule: rules::INTERACTIONS_SHAPE,
-                entry: entry.index,
-                slot: None,
-                detail: "no step".to_owned(),
-                mend: Mend::DropEntry,
-            });
+            findings.push(Finding::of_entry(
+                rules::INTERACTIONS_SHAPE,
+                entry.index,
+                None,
+                "no step",
+                Mend::DropEntry,
+            ));
             continue;
         }
         shape(entry, &mut findings);
@@ -52,14 +51,7 @@ const LONGEST_NAME: usize = 128;
 
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
-        findings.push(Finding {
-            member: None,
-            rule,
-            entry: entry.index,
-            slot,
-            detail: detail.to_owned(),
-            mend,
-        });
+        findings.push(Finding::of_entry(rule, entry.index, slot, detail, mend));
     };
     if entry.role() == Role::Other {
         let raw = entry.raw();

@@ -84,14 +84,7 @@ fn has_content(entry: Entry<'_>) -> bool {
 
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
-        findings.push(Finding {
-            member: None,
-            rule,
-            entry: entry.index,
-            slot,
-            detail: detail.to_owned(),
-            mend,
-        });
+        findings.push(Finding::of_entry(rule, entry.index, slot, detail, mend));
     };
     let says_something = entry.parts().any(|p| match p.kind() {
         PartKind::Reasoning | PartKind::Link => false,
@@ -127,14 +120,7 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let raw = entry.raw();
     let start = entry.span().start;
     let mut find = |rule, slot, detail: &str, mend| {
-        findings.push(Finding {
-            member: None,
-            rule,
-            entry: entry.index,
-            slot,
-            detail: detail.to_owned(),
-            mend,
-        });
+        findings.push(Finding::of_entry(rule, entry.index, slot, detail, mend));
     };
     for part in entry.parts().filter(|part| part.kind() == PartKind::Opaque) {
         let at = (part.row().span.start - start) as usize;
@@ -199,14 +185,13 @@ fn names(request: &Request, entry: Entry<'_>, findings: &mut Vec<Finding>) {
             "" => "unknown".to_owned(),
             name => NAME.lawful(name, usize::MAX),
         };
-        findings.push(Finding {
-            member: None,
-            rule: rules::CHAT_NAME,
-            entry: entry.index,
-            slot: Some(call.slot),
-            detail: format!("`{name}`"),
-            mend: Mend::CallTool { slot: call.slot, name: lawful },
-        });
+        findings.push(Finding::of_entry(
+            rules::CHAT_NAME,
+            entry.index,
+            Some(call.slot),
+            format!("`{name}`"),
+            Mend::CallTool { slot: call.slot, name: lawful },
+        ));
     }
 }
 

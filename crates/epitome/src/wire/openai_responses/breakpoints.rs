@@ -48,13 +48,14 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     found
         .into_iter()
         .take(surplus)
-        .map(|(entry, hole)| Finding {
-            member: None,
-            rule: rules::RESPONSES_BREAKPOINTS,
-            entry,
-            slot: None,
-            detail: format!("{all} breakpoints"),
-            mend: Mend::Unmark(hole),
+        .map(|(entry, hole)| {
+            Finding::of_entry(
+                rules::RESPONSES_BREAKPOINTS,
+                entry,
+                None,
+                format!("{all} breakpoints"),
+                Mend::Unmark(hole),
+            )
         })
         .collect()
 }

@@ -114,7 +114,7 @@ struct Checks<'a> {
 impl Checks<'_> {
     fn find(&mut self, rule: RuleId, at: usize, slot: Option<Slot>, detail: &str, mend: Mend) {
         let detail = detail.to_owned();
-        self.findings.push(Finding { member: None, rule, entry: at, slot, detail, mend });
+        self.findings.push(Finding::of_entry(rule, at, slot, detail, mend));
     }
 
     fn shape(&mut self, entry: Entry<'_>, head: &Head<'_>) {
@@ -149,7 +149,15 @@ impl Checks<'_> {
                 "text" | "output_text" if !is_models => "input_text",
                 _ => continue,
             };
-            let mend = Mend::Retype { slot: part.slot, to: to.to_owned() };
+            // What a model says has members that no person's words have.
+            let has = |name| json::member(self.request.source(), part.row().span, name).is_some();
+            let is_bare = !has("annotations") && !has("logprobs");
+            let mend = if is_models || is_bare {
+                Mend::Retype { slot: part.slot, to: to.to_owned() }
+            } else {
+                let text = part.raw_body();
+                Mend::Replace(part.slot, format!(r#"{{"type":"{to}","text":{text}}}"#))
+            };
             self.find(rules::RESPONSES_CONTENT, entry.index, Some(part.slot), &kind, mend);
         }
     }

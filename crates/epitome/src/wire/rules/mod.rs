@@ -41,6 +41,12 @@ pub(crate) const OWN: &[RuleId] = &[
     ANTHROPIC_SIGNATURE,
     GEMINI_MEMBER,
     BEDROCK_MEMBER,
+    CHAT_JSON,
+    RESPONSES_JSON,
+    ANTHROPIC_JSON,
+    GEMINI_JSON,
+    INTERACTIONS_JSON,
+    BEDROCK_JSON,
 ];
 
 /// A provider's rule.
