@@ -15,6 +15,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::{self, Binding};
 use crate::request::Request;
 use crate::wire::Feature;
 use crate::wire::neutral::ParameterKey;
@@ -83,7 +84,11 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
         let (text, lost) = to.again(request, model);
         let said = parse(format, text).unwrap_or_else(|_| request.clone());
         let said = to_model(said, model);
-        let obeys = repair(&said);
+        let mut obeys = model::repair(&said, Binding::of(&said), &[]);
+        // What left before is counted no more.
+        if said.transcript.len() < request.transcript.len() {
+            obeys.mended.iter_mut().for_each(|mended| mended.entry = None);
+        }
         return Converted {
             format,
             text: obeys.request.source().to_string(),
