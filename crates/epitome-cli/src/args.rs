@@ -221,7 +221,7 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     ///
     /// The agent is told its address instead of the provider's. While nothing has to be compacted, bytes pass as they are, both ways,
     /// and streams piece by piece. Then the compacted view is sent, and later requests of the conversation go on from it. OpenAI
-    /// Chat and Responses, Anthropic Messages, Gemini and its Interactions are understood; all else passes. No model is asked for a summary.
+    /// Chat and Responses, Anthropic Messages, Gemini and its Interactions are understood; all else passes. No model is asked for a summary unless `--summarizer` names one.
     #[command(after_help = serve::EXAMPLES)]
     Serve(ServeArgs),
 

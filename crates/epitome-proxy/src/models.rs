@@ -14,6 +14,7 @@ use http::{HeaderValue, Method, Uri};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use tower_service::Service as _;
 
@@ -24,6 +25,8 @@ use crate::upstream::{Provider, provider_of};
 
 /// Models of credentials of which something is known; beyond, all is forgotten, and asked anew.
 const MOST: usize = 4096;
+/// Questions at the same time; whoever comes then asks with a later request.
+const MOST_AT_ONCE: usize = 8;
 /// The longest name of a model that is asked about.
 const LONGEST_NAME: usize = 256;
 /// How long nothing is asked again after a failure.
@@ -57,6 +60,8 @@ pub(crate) struct ModelsApi {
     /// Whether the operator said it.
     is_said: Box<dyn Fn(&str) -> bool + Send + Sync>,
     known: Arc<Mutex<HashMap<Key, Known>>>,
+    /// How many more may be asked at the same time.
+    places: Arc<Semaphore>,
 }
 
 fn locked(known: &Mutex<HashMap<Key, Known>>) -> MutexGuard<'_, HashMap<Key, Known>> {
@@ -68,7 +73,8 @@ impl ModelsApi {
         client: Asking,
         is_said: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
-        ModelsApi { client, is_said: Box::new(is_said), known: Arc::default() }
+        let places = Arc::new(Semaphore::new(MOST_AT_ONCE));
+        ModelsApi { client, is_said: Box::new(is_said), known: Arc::default(), places }
     }
 
     fn said(&self, key: &Key) -> Option<Said> {
@@ -102,11 +108,13 @@ impl ModelSayings for ModelsApi {
         }
         let key = (Arc::clone(&prompted.tenant), model.to_owned());
         if let Ok(runtime) = Handle::try_current()
+            && let Ok(place) = Arc::clone(&self.places).try_acquire_owned()
             && self.begins(&key)
             && let Some(questions) = questions(head, provider_of(prompted.format)?, model)
         {
             let (client, known) = (self.client.clone(), Arc::clone(&self.known));
             runtime.spawn(async move {
+                let _place = place;
                 let said = timeout(PATIENCE, asked(client, questions, &key.1)).await;
                 if let Ok(Some(said)) = said {
                     locked(&known).insert(key, Known::Said(said));

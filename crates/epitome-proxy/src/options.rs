@@ -20,7 +20,8 @@ use crate::upstream::Upstreams;
 pub struct ProxyOptions {
     /// Where requests go.
     pub upstreams: Upstreams,
-    /// The most tokens of every model's prompt; where nothing is said, each model's own, by its name.
+    /// The most tokens of every model's prompt; where nothing is said, what its upstream's models API says, or
+    /// else each model's own, by its name.
     pub window: Option<u64>,
     /// The same for some models, by a name or, with `*` at its end, the beginning of one.
     pub windows: Vec<(String, u64)>,

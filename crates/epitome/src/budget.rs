@@ -25,7 +25,7 @@ impl Target {
     pub fn resolve(self, tokens: u64) -> u64 {
         match self {
             Target::Tokens(most) => most,
-            Target::Percent(share) => tokens.saturating_mul(u64::from(share)) / 100,
+            Target::Percent(share) => (tokens.saturating_mul(u64::from(share)) / 100).max(1),
         }
     }
 }

@@ -16,10 +16,9 @@ Examples:
   epitome compact session.jsonl --summarizer 'cmd:python3 summarize.py' --focus 'the parser'
   epitome compact request.json --trigger 80% --model claude-opus-5-5 -o request.json
   epitome compact --window 200k < request.json | curl --data-binary @- https://…
-  epitome compact request.json -o request.json --receipt receipt.json
   epitome compact ~/.claude/projects/PROJECT/SESSION.jsonl --target 30% --apply
 
-The last but one may be run again after more was said: the earlier checkpoint is continued. A checkpoint that was \
+The third may be run again after more was said: the earlier checkpoint is continued. A checkpoint that was \
 changed since it was written is plain text.
 
 With --apply what was recorded stays, and the agent's own mark of a compaction is put behind it with what is \

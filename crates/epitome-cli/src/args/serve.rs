@@ -116,8 +116,8 @@ pub(crate) struct ProxyArgs {
     #[arg(long)]
     pub(crate) fail_closed: bool,
 
-    /// The most tokens that every model takes, or one: `200k`, `MODEL=200k`, `claude-*=200k`. Without it each model's own holds,
-    /// where it is known, and what its refusals teach (may be repeated).
+    /// The most tokens that every model takes, or one: `200k`, `MODEL=200k`, `claude-*=200k`. Without it the upstream is asked,
+    /// or else the model's own holds where it is known; refusals teach a smaller one (may be repeated).
     #[arg(long, value_name = "[MODEL=]N", value_parser = of_model(window))]
     pub(crate) window: Vec<(Option<String>, u64)>,
 
