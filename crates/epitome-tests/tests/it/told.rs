@@ -252,6 +252,32 @@ fn a_bare_answer_keeps_what_it_answers() {
     assert_eq!(broken_in_any(&drawn), [""; 0]);
 }
 
+/// Numbers of messages and sizes of what was cut came back as numbers that somebody had said.
+#[test]
+fn a_checkpoint_of_a_checkpoint_names_nothing_of_its_own() {
+    let mut drawn = "user Mend the importer.\n".to_owned();
+    for step in 0..130 {
+        let _ = writeln!(
+            drawn,
+            "asst call s{step} Edit {{\"file_path\":\"src/a{step}.rs\",\"old_string\":\"a\",\"new_string\":\"b\"}}\nres  s{step} = {{lorem 60}}\n",
+        );
+    }
+    drawn.push_str("asst call r Read {\"file_path\":\"b.rs\"}\nres  r = {lorem 4000}\n\nasst Read.\nuser Go on.\n");
+    let request = testkit::parse(Format::Anthropic, &drawn);
+    let mut view = request.clone();
+    for target in [6_000, 4_000, 2_500] {
+        view = compactor(Target::Tokens(target)).compact(&view).expect("it compacts").request;
+        let mut shown = view.transcript.entries().flat_map(|entry| entry.parts());
+        let text = shown.find(|part| part.text().starts_with("<checkpoint ")).expect("one");
+        let text = text.text().into_owned();
+        let numbers = text.lines().filter_map(|line| line.strip_prefix("numbers: "));
+        let mut numbers = numbers.flat_map(|line| line.split(", "));
+        let source = request.source();
+        assert!(numbers.all(|number| source.contains(number)), "{target}: {text}");
+        assert!(!text.contains(" elided …]"), "{target}: {text}");
+    }
+}
+
 /// A cancelled booking was one of "8 more calls" beside a quoted question whether it could be cancelled.
 #[test]
 fn what_was_done_is_named_before_failures_and_words() {

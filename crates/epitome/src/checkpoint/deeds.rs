@@ -228,6 +228,16 @@ impl Deeds {
         }
     }
 
+    /// What lines of an earlier checkpoint say, without their numbers.
+    pub(super) fn words(lines: &str) -> String {
+        let words = |line: &str| match Deed::read(line) {
+            Some(deed) => format!("{} {}\n", deed.what, deed.went),
+            None if line.starts_with(UNNAMED) => String::new(),
+            None => format!("{line}\n"),
+        };
+        lines.lines().map(words).collect()
+    }
+
     /// The lines of some of the calls.
     pub(super) fn lines(&self, is_of: impl Fn(&Deed) -> bool, merging: Merging) -> Vec<String> {
         self.merged(is_of, merging).iter().map(Deed::line).collect()

@@ -21,6 +21,7 @@ use crate::json;
 use crate::specifics::{Specific, specifics};
 use crate::text::arguments::Arguments;
 use crate::text::secrets::{into_masked, masked};
+use crate::text::shortened::note;
 use crate::text::{CallStatus, cut, framing};
 use crate::tool::keeps_list;
 use crate::transcript::unit::Units;
@@ -35,6 +36,8 @@ const RULE_FILES: [&str; 7] = words!(
 );
 /// Bytes at the beginning of an injected text in which such a name has to stand.
 const NAMED_WITHIN: usize = 800;
+/// Bytes before a number in which a note of ours begins.
+const NOTE: usize = 48;
 /// Bytes of one part whose specifics are noted, from each end: more is data.
 const MOST_BYTES: usize = 256 * 1024;
 
@@ -304,7 +307,15 @@ impl Gathered {
             text[..found.at].ends_with('"')
                 && text[found.at + found.text.len()..].starts_with("\":")
         };
-        for found in specifics(head).chain(late).filter(|found| !is_key(found)) {
+        // What a note of ours counts was never said.
+        let is_noted = |found: &Specific<'_>| {
+            let before = cut::tail(&text[..found.at], NOTE);
+            let begins = before.rfind("[… ").map(|at| before.len() - at);
+            let ends = begins.and_then(|bytes| note(&text[found.at - bytes..]));
+            begins < ends
+        };
+        let is_said = |found: &Specific<'_>| !is_key(found) && !is_noted(found);
+        for found in specifics(head).chain(late).filter(is_said) {
             let at = self.mentions.mention(&found, part, weight);
             all.push((found, at));
         }
@@ -378,7 +389,7 @@ impl Gathered {
         }
         let slot = part.slot.0;
         let light = weight(Origin::Tool, age);
-        self.mention(&deeds, slot, light);
+        self.mention(&Deeds::words(&deeds), slot, light);
         let mut label = "";
         for line in notes.lines() {
             let labelled = line.strip_prefix('[').and_then(|line| line.split_once("] "));

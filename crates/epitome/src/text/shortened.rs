@@ -237,7 +237,7 @@ fn runs(text: &str) -> Vec<&str> {
 }
 
 /// The length of the note that `text` begins with: `[… 12 lines (1.2 kB) elided …]`, `[… 1.2 kB elided …]`.
-fn note(text: &str) -> Option<usize> {
+pub(crate) fn note(text: &str) -> Option<usize> {
     let length = text.char_indices().take(MAX_NOTE).find(|(_, c)| *c == ']')?.0 + 1;
     let said = text[..length].strip_prefix("[… ")?.strip_suffix(" elided …]")?;
     let is_lines = || {

@@ -11,14 +11,16 @@ use crate::json::{self, Scanner, Span, escape};
 use crate::request::{Envelope, Request};
 
 const REPLACEMENT: &str = "\\ufffd";
+/// Digits of the smallest whole number beyond doubles.
+const DIGITS: usize = 309;
 
 /// The byte order mark and half characters in a request: what can be mended.
 pub(super) fn characters(request: &Request) -> Vec<Finding> {
     let source = request.source();
     let is_marked = source.starts_with('\u{feff}');
-    let escapes = ["\\ud", "\\uD"].map(|escape| memmem::find(source.as_bytes(), escape.as_bytes()));
-    let first = escapes.into_iter().flatten().min();
-    if !is_marked && first.is_none() {
+    let is_surrogate = |at: usize| matches!(source.as_bytes().get(at + 2), Some(b'd' | b'D'));
+    let is_halved = memmem::find_iter(source.as_bytes(), b"\\u").any(is_surrogate);
+    if !is_marked && !is_halved {
         return Vec::new();
     }
     let Some(mut strict) = Strict::of(request) else { return Vec::new() };
@@ -26,7 +28,7 @@ pub(super) fn characters(request: &Request) -> Vec<Finding> {
         let mark = Span::new(0..'\u{feff}'.len_utf8());
         strict.find(mark, "a byte order mark", Mend::LeaveOut(mark));
     }
-    if first.is_some() {
+    if is_halved {
         strict.strings();
     }
     strict.findings
@@ -107,7 +109,8 @@ impl<'a> Strict<'a> {
                         |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
                     let length = bytes[at..].iter().take_while(|byte| is_of(byte)).count();
                     let number = &source[at..at + length];
-                    if number.parse().is_ok_and(f64::is_infinite) {
+                    let is_large = length >= DIGITS || number.contains(['e', 'E']);
+                    if is_large && number.parse().is_ok_and(f64::is_infinite) {
                         self.find(Span::new(at..at + length), number, Mend::Nothing);
                     }
                     at += length;
