@@ -9,7 +9,7 @@ use crate::specifics::{self, Class};
 use crate::text::arguments::patched_files;
 use crate::text::cut;
 use crate::text::figure::counted;
-use crate::text::outcome::{body, exit_code, judge};
+use crate::text::outcome::{exit_code, judge, said};
 use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, NO_RESULT};
 use crate::tool::{Act, Call, FileDeed, Tests};
@@ -152,12 +152,15 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
 
 /// How a call went, by its masked output.
 pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
-    let verdict = judge(output, reported);
-    let tests = Tests::of(cut::tail(output, 64 * 1024));
+    let judged = judge(output, reported);
+    let bare = said(output);
+    let bare = bare.trim();
+    let verdict = judge(bare, judged.outcome);
+    let tests = Tests::of(cut::tail(bare, 64 * 1024));
     let totals = tests.map(Tests::note).unwrap_or_default();
     let is_bad =
         verdict.outcome == CallStatus::Error || tests.is_some_and(|tests| !tests.are_well());
-    let code = verdict.exit_code.filter(|code| *code != 0);
+    let code = judged.exit_code.filter(|code| *code != 0);
     if is_bad || code.is_some() {
         let mut out = match code {
             Some(code) => format!("exit {code}"),
@@ -170,7 +173,6 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
         }
         return out;
     }
-    let bare = body(output).trim();
     if bare.len() < 2 * NO_RESULT.len() && bare.contains(NO_RESULT) {
         return "no result".to_owned();
     }
@@ -184,42 +186,51 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
     {
         return cut::one_line(bare, MOST_RESULT);
     }
-    // An editor's first line tells, and what it shows behind that is the file. Of others no status tells, as of a command in a
-    // pipe: their own words do, a failure's first.
-    let quote = |line: &str, most| whole_words(line, most).into_owned();
+    let says = |line, most| format!("{SAYS}{}", whole_words(line, most));
+    // Of a command's many lines none is the outcome, wherever it stands; of others the first tells.
+    let first = bare.lines().map(str::trim).find(|line| !line.is_empty() && act != Act::Run);
+    let told = first.filter(|line| tell(line) >= Tell::Mention);
+    // An editor shows the file behind that.
     if matches!(act, Act::Edit | Act::Write | Act::Delete) {
-        let first = bare.lines().next().filter(|line| tell(line) >= Tell::Mention);
-        return first.map_or("ok".to_owned(), |line| format!("{SAYS}{}", quote(line, MOST_ERROR)));
+        return told.map_or("ok".to_owned(), |line| says(line, MOST_ERROR));
     }
+    // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
     let mut lines = cut::head(bare, MOST_SEEN).lines().chain(cut::tail(bare, MOST_SEEN).lines());
-    if let Some(line) = lines.find(|line| tell(line) == Tell::Failure) {
-        return format!("{SAYS}{}", quote(line, MOST_COMMAND));
+    if let Some(line) = lines.find(|line| tell(line) == Tell::Failure).or(told) {
+        return says(line, MOST_COMMAND);
     }
-    // Of an object the first words say nothing of how it went.
-    if bare.starts_with(['{', '[']) {
-        let first = bare.lines().next().filter(|line| tell(line) >= Tell::Mention);
-        let says = first.map(|line| format!("{SAYS}{}", quote(line, MOST_ERROR)));
-        return says.unwrap_or_else(|| ANSWERED.to_owned());
+    match first {
+        // Of an object the first words say nothing of how it went.
+        Some(line) if line.starts_with(['{', '[']) => ANSWERED.to_owned(),
+        Some(line) => whole_words(line, MOST_RESULT).into_owned(),
+        None if verdict.outcome == CallStatus::Ok => "ok".to_owned(),
+        None => last_lines(bare),
     }
+}
+
+/// The last lines of an output that have room: what stands at the very end may be said behind every output.
+fn last_lines(output: &str) -> String {
     // A shell that waits for the next command says nothing of this one.
     let is_prompt = |line: &str| line.ends_with(['$', '#']) && !line.contains(' ');
     let says = |line: &&str| {
         let is_code = line.len() <= MOST_RESULT && exit_code(line).is_some();
         !line.is_empty() && !is_code && !is_prompt(line)
     };
-    let mut said = bare.lines().map(str::trim).filter(says);
-    // Of a command's many lines none is the outcome, wherever it stands.
-    let first = if act == Act::Run { None } else { said.next() };
-    match first {
-        Some(line) => quote(line, MOST_RESULT),
-        None if verdict.outcome == CallStatus::Ok => "ok".to_owned(),
-        None if bare.is_empty() => "no output".to_owned(),
-        None => {
-            let last = said.clone().next_back().unwrap_or_default();
-            let lines = counted(said.count(), "line");
-            format!("{lines} of output, last: {}", quote(last, MOST_RESULT))
+    let mut said: Vec<&str> = output.lines().map(str::trim).filter(says).collect();
+    let lines = counted(said.len(), "line");
+    said.dedup();
+    let Some(last) = said.last() else { return "no output".to_owned() };
+    let mut out = whole_words(last, MOST_RESULT).into_owned();
+    let mut shown = 1;
+    for line in said.iter().rev().skip(1) {
+        if line.len() + " / ".len() + out.len() > MOST_ERROR {
+            break;
         }
+        out.insert_str(0, &format!("{} / ", whole_words(line, MOST_ERROR)));
+        shown += 1;
     }
+    let of = if shown < said.len() { ", last" } else { "" };
+    format!("{lines} of output{of}: {out}")
 }
 
 /// Whether what was said of a call by [`key`] is all of it, verbatim. Of a file that was changed its name is.

@@ -1,8 +1,10 @@
 //! How a tool call went, as far as its output tells.
 
+use std::borrow::Cow;
+
 use super::salience::{Tell, first_word, opens_with_failure, tell};
 use super::{begins_with_one, cut};
-use crate::json::unquote_inner;
+use crate::json::{self, Span, unquote_inner};
 
 /// How a tool call went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -139,6 +141,22 @@ pub(crate) fn body(output: &str) -> &str {
 
 fn has_preamble(output: &str) -> bool {
     begins_with_one(output, &["Chunk ID: ", "Exit code: ", "Wall time: "])
+}
+
+/// An output without them; the texts of a list of content blocks in place of its JSON.
+pub(crate) fn said(output: &str) -> Cow<'_, str> {
+    let bare = body(output);
+    if !bare.trim_start().starts_with('[') {
+        return Cow::Borrowed(bare);
+    }
+    let blocks = json::elements(bare, Span::new(bare.len() - bare.trim_start().len()..bare.len()));
+    let text = |block: Span| {
+        let block = block.of(bare);
+        let is_text = json::text_member(block, "type").as_deref() == Some("text");
+        json::text_member(block, "text").filter(|_| is_text)
+    };
+    let texts: Vec<_> = blocks.unwrap_or_default().into_iter().filter_map(text).collect();
+    if texts.is_empty() { Cow::Borrowed(bare) } else { Cow::Owned(texts.join("\n")) }
 }
 
 /// A line without the tags that harnesses put around errors.

@@ -135,21 +135,57 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
 }
 
 #[test]
-fn of_many_lines_the_last_is_told_as_that() {
+fn the_last_lines_are_told_as_that() {
     let mut deeds = Deeds::default();
-    let outputs = ["built\nGoodbye.", "v0.8.0", "error: no such task\nGoodbye."];
+    let long = format!("{}\nnpm error command failed\nGoodbye.\nGoodbye.", "lorem ".repeat(40));
+    let outputs = ["built\nGoodbye.", "v0.8.0", "error: no such task\nGoodbye.", &long];
     for (number, output) in (1..).zip(outputs) {
         let line = format!(r#"{{"command":"npm run task{number}"}}"#);
         deeds.call(number, number, "bash", &line, false);
         deeds.answer(number, output, CallStatus::Unknown);
     }
     let lines = deeds.lines(|_| true, Merging::Same);
-    let ends =
-        [" → 2 lines of output, last: Goodbye.", " → v0.8.0", " → failed: error: no such task"];
+    let ends = [
+        " → 2 lines of output: built / Goodbye.",
+        " → v0.8.0",
+        " → failed: error: no such task",
+        " → 4 lines of output, last: npm error command failed / Goodbye.",
+    ];
     assert!(lines.iter().zip(ends).all(|(line, end)| line.ends_with(end)), "{lines:?}");
     let mut next = Deeds::default();
     next.carry(&lines.join("\n"));
     assert_eq!(next.lines(|_| true, Merging::Same), lines);
+}
+
+/// What a user had asked for stood behind the JSON of a content block, and was cut.
+#[test]
+fn a_refusal_keeps_its_object() {
+    let mut deeds = Deeds::default();
+    let refused = "Action rejected. Reason: the user wants that http://localhost:5173 isn't used.";
+    let output = format!(r#"[{{"type":"text","text":"{refused}\nTry something else."}}]"#);
+    let output = format!("Wall time: 3.2 seconds\nOutput:\n{output}");
+    deeds.call(3, 3, "js", r#"{"title":"Open the page"}"#, false);
+    deeds.answer(3, &output, CallStatus::Unknown);
+    let line = format!("[3] js(title=Open the page) → says: {refused}");
+    assert_eq!(deeds.lines(|_| true, Merging::Same), [line]);
+}
+
+#[test]
+fn calls_that_failed_in_ways_of_their_own_say_each() {
+    let mut deeds = Deeds::default();
+    let outputs = ["Error: no seats", "Error: no funds", "Error: no seats"];
+    for (number, output) in (1..).zip(outputs) {
+        deeds.call(number, number, "book", &format!(r#"{{"id":"HAT{number}"}}"#), false);
+        deeds.answer(number, output, CallStatus::Unknown);
+    }
+    let lines = |merging| deeds.lines(|_| true, merging);
+    let all = "[1] book(HAT1 · HAT2 · HAT3) ×3 (all failed), last [3] → failed: Error: no funds · failed: Error: no seats";
+    assert_eq!(lines(Merging::TOOL), [all]);
+    let few = "[1] book(… · HAT2 · HAT3) ×3 (all failed), last [3] → failed: Error: no seats";
+    assert_eq!(lines(Merging::Targets(2)), [few]);
+    let mut next = Deeds::default();
+    next.carry(all);
+    assert_eq!(next.lines(|_| true, Merging::TOOL), [all]);
 }
 
 #[test]
