@@ -318,6 +318,13 @@ impl Proxy {
             return Ok((outbound, None));
         };
         let prompted = prompted.clone();
+        let uri = &outbound.head.uri;
+        let is_list = uri.path().ends_with(":streamGenerateContent")
+            && !is_streamed(prompted.format, uri.path(), uri.query(), "");
+        if is_list {
+            // A stream that is one JSON list is read by nobody here.
+            return Ok((outbound, None));
+        }
         let offered = move || offered(prompted.format, prompted.text()?);
         let offered = aside(self.internal_errors, offered).await?;
         let Some(body) = offered else { return Ok((outbound, None)) };

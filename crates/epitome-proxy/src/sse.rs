@@ -14,6 +14,8 @@ pub(crate) struct Events {
     line: usize,
     /// Up to where ends of lines were looked for.
     seen: usize,
+    /// Another event stood for the last one.
+    is_turned: bool,
     has_given_up: bool,
 }
 
@@ -30,10 +32,14 @@ impl Events {
         self.push(piece);
         let mut out = Vec::new();
         while let Some(one) = self.cut() {
-            match std::str::from_utf8(&one).ok().and_then(&mut turn) {
-                Some(turned) => out.extend_from_slice(turned.as_bytes()),
-                None => out.extend_from_slice(&one),
+            if self.is_turned && *one == *b"\n" {
+                // The end of what isn't there any more.
+                continue;
             }
+            let turned = std::str::from_utf8(&one).ok().and_then(&mut turn);
+            let told = turned.map_or_else(|| one.clone(), Bytes::from);
+            self.is_turned = told != one;
+            out.extend_from_slice(&told);
         }
         if self.held.len() > LONGEST {
             out.extend_from_slice(&self.give_up());

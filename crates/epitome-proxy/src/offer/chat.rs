@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::voice::{RecallCall, Round, Voice, append, said, sent, summed};
+use super::voice::{RecallCall, Round, Voice, append, parting, said, sent, summed};
 use crate::sse::data;
 
 #[derive(Debug, Default)]
@@ -54,12 +54,6 @@ fn recall_call(call: &Value) -> Option<RecallCall> {
     let function = &call["function"];
     let arguments = function["arguments"].as_str().unwrap_or_default().to_owned();
     RecallCall::of(&call["id"], &function["name"], arguments)
-}
-
-/// What stands between the words of two rounds, which are one text to the client.
-fn parting(before: &str, words: &str) -> &'static str {
-    let is_apart = before.ends_with(char::is_whitespace) || words.starts_with(char::is_whitespace);
-    if before.is_empty() || words.is_empty() || is_apart { "" } else { "\n\n" }
 }
 
 impl Chat {

@@ -6,6 +6,7 @@
 
 mod anthropic;
 mod chat;
+mod gemini;
 mod responses;
 mod smaller;
 mod voice;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use epitome::Format;
 use epitome::archive::{GET, SEARCH};
 use epitome_server::{Recalls, definitions};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::native::members::{Members, Raws, list_of, raw};
 use crate::recall::Recall;
@@ -39,15 +40,51 @@ fn is_ours(name: &str) -> bool {
 pub(crate) fn offered(format: Format, text: &str) -> Option<String> {
     let mut members = Members::read(text)?;
     let mut tools: Raws = members.get("tools")?;
-    let collides = |tool: &str| {
-        let tool: Value = serde_json::from_str(tool).unwrap_or_default();
-        let name = tool["name"].as_str().or_else(|| tool["function"]["name"].as_str());
-        name.is_some_and(|name| [SEARCH, GET].iter().any(|own| name.ends_with(own)))
-    };
-    if tools.is_empty() || tools.iter().any(|tool| collides(tool.get())) {
+    if !is_alone(format, &members) || tools.iter().any(|tool| collides(tool.get())) {
         return None;
     }
-    let is_alone = match format {
+    let own = definitions().into_iter().filter(|tool| is_ours(&tool.name)).map(|tool| {
+        let description = tool.description.as_deref().unwrap_or_default();
+        raw(defined(format, &tool.name, description, &tool.input_schema).to_string())
+    });
+    if format == Format::Gemini {
+        // All functions stand in one tool: Vertex takes no second one.
+        let place = tools.iter().position(|tool| {
+            Members::read(tool.get()).is_some_and(|tool| tool.raw(FUNCTIONS).is_some())
+        })?;
+        let mut tool = Members::read(tools[place].get())?;
+        let mut functions: Raws = tool.get(FUNCTIONS)?;
+        if functions.is_empty() {
+            return None;
+        }
+        functions.extend(own);
+        tool.set(FUNCTIONS, list_of(&functions));
+        tools[place] = raw(tool.to_string());
+    } else if tools.is_empty() {
+        return None;
+    } else {
+        tools.extend(own);
+    }
+    members.set("tools", list_of(&tools));
+    Some(members.to_string())
+}
+
+/// Where Gemini's tools have their functions.
+const FUNCTIONS: &str = "functionDeclarations";
+
+/// Whether a tool has such a name.
+fn collides(tool: &str) -> bool {
+    let tool: Value = serde_json::from_str(tool).unwrap_or_default();
+    let functions = tool[FUNCTIONS].as_array().into_iter().flatten();
+    let names = [&tool["name"], &tool["function"]["name"]].into_iter();
+    let mut names = names.chain(functions.map(|function| &function["name"]));
+    let is_like = |name: &str| [SEARCH, GET].iter().any(|own| name.ends_with(own));
+    names.any(|name| name.as_str().is_some_and(is_like))
+}
+
+/// Whether a request wants one answer, and all of its history is in it.
+fn is_alone(format: Format, members: &Members) -> bool {
+    match format {
         Format::Anthropic => true,
         Format::OpenaiChat => members.get::<u64>("n").is_none_or(|answers| answers == 1),
         Format::OpenaiResponses => {
@@ -57,43 +94,72 @@ pub(crate) fn offered(format: Format, text: &str) -> Option<String> {
                 && members.raw("previous_response_id").is_none()
                 && members.raw("conversation").is_none()
         }
+        Format::Gemini => {
+            let value = |name: &str| members.get::<Value>(name).unwrap_or_default();
+            let (config, tools) = (value("generationConfig"), value(TOOL_CONFIG));
+            // Arguments in pieces are read by nobody here.
+            let has_pieces =
+                tools[CALLING]["streamFunctionCallArguments"].as_bool().unwrap_or_default();
+            config["candidateCount"].as_u64().is_none_or(|answers| answers == 1)
+                && !has_pieces
+                && members.raw("cachedContent").is_none()
+        }
         _ => false,
-    };
-    if !is_alone {
-        return None;
     }
-    for tool in definitions().iter().filter(|tool| is_ours(&tool.name)) {
-        let (name, description) = (tool.name.as_ref(), tool.description.as_deref());
-        let schema = &*tool.input_schema;
-        let tool = match format {
-            Format::Anthropic => {
-                json!({"name": name, "description": description, "input_schema": schema})
-            }
-            Format::OpenaiChat => {
-                let function =
-                    json!({"name": name, "description": description, "parameters": schema});
-                json!({"type": "function", "function": function})
-            }
-            _ => {
-                json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
-            }
-        };
-        tools.push(raw(tool.to_string()));
+}
+
+/// Where Gemini says which tools may be called.
+const TOOL_CONFIG: &str = "toolConfig";
+const CALLING: &str = "functionCallingConfig";
+
+/// The definition of a tool.
+fn defined(format: Format, name: &str, description: &str, schema: &Map<String, Value>) -> Value {
+    match format {
+        Format::Anthropic => {
+            json!({"name": name, "description": description, "input_schema": schema})
+        }
+        Format::OpenaiChat => {
+            let function = json!({"name": name, "description": description, "parameters": schema});
+            json!({"type": "function", "function": function})
+        }
+        Format::Gemini => {
+            json!({"name": name, "description": description, "parametersJsonSchema": schema})
+        }
+        _ => {
+            json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
+        }
     }
-    members.set("tools", list_of(&tools));
-    Some(members.to_string())
+}
+
+/// Has a request's model speak only. The tools stay: signed thinking and the provider's cache hold for these.
+fn silenced(format: Format, members: &mut Members) {
+    match format {
+        Format::Anthropic => members.set("tool_choice", json!({"type": "none"}).to_string()),
+        Format::Gemini => {
+            let mut config = members.get::<Value>(TOOL_CONFIG).filter(Value::is_object);
+            let config = config.get_or_insert_with(|| json!({}));
+            config[CALLING] = json!({"mode": "NONE"});
+            members.set(TOOL_CONFIG, config.to_string());
+        }
+        _ => members.set("tool_choice", json!("none").to_string()),
+    }
 }
 
 /// Where the list of a body's messages is.
 fn list_name(format: Format) -> &'static str {
-    if format == Format::OpenaiResponses { "input" } else { "messages" }
+    match format {
+        Format::OpenaiResponses => "input",
+        Format::Gemini => "contents",
+        _ => "messages",
+    }
 }
 
 /// Hears the replies of an API.
-fn voice(format: Format) -> Box<dyn Voice> {
+pub(crate) fn voice(format: Format) -> Box<dyn Voice> {
     match format {
         Format::Anthropic => Box::<anthropic::Messages>::default(),
         Format::OpenaiChat => Box::<chat::Chat>::default(),
+        Format::Gemini => Box::<gemini::Contents>::default(),
         _ => Box::<responses::Responses>::default(),
     }
 }
@@ -131,7 +197,8 @@ mod tests {
 
     use super::*;
 
-    const APIS: [Format; 3] = [Format::Anthropic, Format::OpenaiChat, Format::OpenaiResponses];
+    const APIS: [Format; 4] =
+        [Format::Anthropic, Format::OpenaiChat, Format::OpenaiResponses, Format::Gemini];
 
     /// A reply that recalls, as one and in events.
     fn recalling(format: Format) -> (Value, Vec<Value>) {
@@ -154,6 +221,11 @@ mod tests {
                     chunk(json!({}), json!("tool_calls")),
                 ];
                 (json!({"choices": [{"message": {"content": "a", "tool_calls": [call]}}]}), events)
+            }
+            Format::Gemini => {
+                let part = json!({"functionCall": {"name": SEARCH}});
+                let reply = |end| json!({"candidates": [{"content": {"parts": [part]}, "finishReason": end}]});
+                (reply(json!("STOP")), vec![reply(Value::Null), reply(json!("STOP"))])
             }
             _ => {
                 let of_item = |name: &str| json!({"type": format!("response.output_item.{name}"), "output_index": u64::MAX, "item": item});
@@ -183,6 +255,13 @@ mod tests {
                 all.extend(members.map(
                     |member| json!({"type": kind, "index": 0, "output_index": 0, member: value}),
                 ));
+            }
+            all.push(json!({"candidates": [value], "usageMetadata": value, "responseId": value}));
+            all.push(json!({"candidates": [{"content": value, "finishReason": value}]}));
+            for part in
+                [&value, &json!({"functionCall": value}), &json!({"text": "a", "thought": value})]
+            {
+                all.push(json!({"candidates": [{"content": {"parts": [part, value]}}]}));
             }
             all.push(json!({"choices": [value]}));
             all.push(json!({"choices": [{"delta": value, "message": value}]}));
@@ -303,6 +382,30 @@ mod tests {
         assert_eq!(
             kinds(said[0]["content"].as_array().expect("a list")),
             ["compaction", "tool_use", "text"]
+        );
+
+        let parts = |parts: Value, end: Value| json!({"candidates": [{"content": {"parts": parts}, "finishReason": end}]});
+        let part = |name: &str| json!({"functionCall": {"name": name}});
+        let mut signed = part("Read");
+        signed["thoughtSignature"] = json!("c2ln");
+        let (told, said) = heard(
+            Format::Gemini,
+            &[
+                parts(json!([{"text": "Be"}]), Value::Null),
+                parts(json!([{"text": "side it."}, signed]), Value::Null),
+                parts(json!([part(SEARCH), {"text": "Behind it."}]), json!("STOP")),
+            ],
+        );
+        assert!(told.contains("side it.") && told.contains("Behind it."), "{told}");
+        assert!(!told.contains("Read") && !told.contains(SEARCH), "{told}");
+        let mut own = part(SEARCH);
+        // The first call of a step must be signed, and the one that was is dropped.
+        own["thoughtSignature"] = json!("skip_thought_signature_validator");
+        assert_eq!(
+            said,
+            [
+                json!({"role": "model", "parts": [{"text": "Beside it."}, own, {"text": "Behind it."}]})
+            ]
         );
 
         let call = |id: &str, name: &str| json!({"index": 0, "id": id, "extra_content": {"google": id}, "function": {"name": name, "arguments": "{}"}});

@@ -7,7 +7,7 @@ use crate::sse::data;
 
 /// A call of the model's for what was hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RecallCall {
+pub(crate) struct RecallCall {
     pub(super) id: String,
     pub(super) name: String,
     /// JSON.
@@ -25,7 +25,7 @@ impl RecallCall {
 
 /// What a model said that recalls something: what goes back to it, and the calls that are to be answered.
 #[derive(Debug, Default)]
-pub(super) struct Round {
+pub(crate) struct Round {
     pub(super) said: Vec<Value>,
     pub(super) calls: Vec<RecallCall>,
     /// Where the provider ran code in it, and goes on.
@@ -33,7 +33,7 @@ pub(super) struct Round {
 }
 
 /// The replies of one API to one request of a client, heard one after the other. The client is told one reply.
-pub(super) trait Voice: Send + Sync {
+pub(crate) trait Voice: Send + Sync {
     /// An event came; what the client is told.
     fn event(&mut self, one: &str) -> String;
 
@@ -85,6 +85,12 @@ pub(super) fn summed(one: &Value, two: &Value) -> Value {
         (one, Value::Null) => one.clone(),
         (_, two) => two.clone(),
     }
+}
+
+/// What stands between the words of two rounds, which are one text to the client.
+pub(super) fn parting(before: &str, words: &str) -> &'static str {
+    let is_apart = before.ends_with(char::is_whitespace) || words.starts_with(char::is_whitespace);
+    if before.is_empty() || words.is_empty() || is_apart { "" } else { "\n\n" }
 }
 
 /// An event with its data.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::smaller::smaller;
 use super::voice::Voice;
-use super::{MOST_ROUNDS, answered, list_name, voice};
+use super::{MOST_ROUNDS, answered, list_name, silenced, voice};
 use crate::exchange::{Asking, Inbound, Load, Prompted};
 use crate::flow::{Collected, Flow, Onward, Weave};
 use crate::ledger::Entered;
@@ -114,12 +114,7 @@ impl Followed {
         all.extend(more.map(|entry| raw(entry.to_string())));
         members.set(name, list_of(&all));
         if nth == MOST_ROUNDS {
-            // The tools stay: signed thinking and the provider's cache hold for these.
-            let none = match self.format() {
-                Format::Anthropic => r#"{"type":"none"}"#,
-                _ => r#""none""#,
-            };
-            members.set("tool_choice", none.to_owned());
+            silenced(self.format(), &mut members);
         }
         if let Some(id) = container {
             // One with skills is an object.

@@ -10,7 +10,7 @@ use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{provider, request};
 
-const APIS: [Api; 3] = [Api::Anthropic, Api::Chat, Api::Responses];
+const APIS: [Api; 4] = [Api::Anthropic, Api::Chat, Api::Responses, Api::Gemini];
 
 async fn offering(running: &Running, window: u64) -> Stage {
     let recall = RecallSource::Offered;
@@ -84,9 +84,14 @@ async fn a_model_recalls_and_the_client_sees_one_reply() {
                 // What it costs is the sum.
                 let output: u64 =
                     sent.iter().filter_map(|one| one.noted.usage).map(|usage| usage.output).sum();
-                let name = if api == Api::Chat { "completion_tokens" } else { "output_tokens" };
+                let names: &[&str] = match api {
+                    Api::Chat => &["completion_tokens"],
+                    Api::Gemini => &["candidatesTokenCount", "thoughtsTokenCount"],
+                    _ => &["output_tokens"],
+                };
                 if api != Api::Chat || !is_streaming {
-                    assert_eq!(reported(&text, name), output, "{what}");
+                    let told: u64 = names.iter().map(|name| reported(&text, name)).sum();
+                    assert_eq!(told, output, "{what}");
                 }
                 assert_eq!(agent.take(&text, 2), 2, "{what}");
             }
@@ -118,7 +123,10 @@ async fn a_model_that_only_recalls_is_ended_and_a_broken_stream_stays_broken() {
             for (nth, one) in sent.iter().enumerate() {
                 let body: Value = serde_json::from_slice(&one.body).expect("JSON");
                 let choice = &body["tool_choice"];
-                assert_eq!(choice == "none" || choice["type"] == "none", nth == 8, "{api} {nth}");
+                let is_silent = choice == "none"
+                    || choice["type"] == "none"
+                    || body["toolConfig"]["functionCallingConfig"]["mode"] == "NONE";
+                assert_eq!(is_silent, nth == 8, "{api} {nth}");
                 assert!(body["tools"].to_string().contains("recall_get"), "{api} {nth}");
             }
         }
@@ -187,6 +195,11 @@ async fn words_of_two_rounds_stand_apart() {
         let stage = offering(&running, 100_000).await;
         let first = Reply::text("Let me look.").and_call("recall_search", json!({"query": "x"}));
         play(&running, vec![first, Reply::text("It was 7.")]);
+        let text = answer(&stage, &Agent::new(Api::Gemini, is_streaming)).await;
+        let words = text.split("\"text\":\"").skip(1).filter_map(|rest| rest.split('"').next());
+        assert_eq!(words.collect::<String>(), "Let me look.\\n\\nIt was 7.", "{text}");
+        let first = Reply::text("Let me look.").and_call("recall_search", json!({"query": "x"}));
+        play(&running, vec![first, Reply::text("It was 7.")]);
         let text = answer(&stage, &Agent::new(Api::Chat, is_streaming)).await;
         let chunks = text.lines().filter_map(|line| {
             let line = line.strip_prefix("data: ").unwrap_or(line);
@@ -233,6 +246,20 @@ async fn it_is_offered_to_requests_with_tools_of_other_names() {
     assert!(sent("/v1/responses", body.clone(), "Bearer one").await);
     body["store"] = json!(true);
     assert!(!sent("/v1/responses", body, "Bearer one").await);
+    let streamed = "/v1beta/models/gemini-3.1-pro:streamGenerateContent";
+    let events = "/v1beta/models/gemini-3.1-pro:streamGenerateContent?alt=sse";
+    let contents = json!([{"role": "user", "parts": [{"text": "Go."}]}]);
+    let functions = json!([{"googleSearch": {}}, {"functionDeclarations": [{"name": "Read"}]}]);
+    let body = json!({"contents": contents, "tools": functions});
+    assert!(sent(events, body.clone(), "Bearer one").await);
+    // One JSON list, other answers, no functions.
+    assert!(!sent(streamed, body.clone(), "Bearer one").await);
+    let mut several = body.clone();
+    several["generationConfig"] = json!({"candidateCount": 2});
+    assert!(!sent(events, several, "Bearer one").await);
+    let mut bare = body;
+    bare["tools"] = json!([{"googleSearch": {}}]);
+    assert!(!sent(events, bare, "Bearer one").await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -242,6 +269,7 @@ async fn rounds_that_recall_are_on_the_bill() {
         (Api::Anthropic, true),
         (Api::Responses, true),
         (Api::Chat, false),
+        (Api::Gemini, true),
     ] {
         let running = provider(100_000).await;
         let management = Some(ManagementToken::new("sesame"));
