@@ -26,6 +26,8 @@ mod encoding;
 mod engine;
 mod exchange;
 mod flow;
+#[cfg(any(test, feature = "fuzzed"))]
+pub mod fuzzed;
 mod guard;
 mod heard;
 mod kept;
