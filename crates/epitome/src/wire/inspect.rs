@@ -7,6 +7,7 @@ use super::rules::RuleId;
 use super::{shape, strict};
 use crate::json::Span;
 use crate::request::{Envelope, Request};
+use crate::transcript::Slot;
 
 /// All breaches that [`check_except`](super::check_except) finds, and whatever the provider's SDK doesn't know: types, members and
 /// values.
@@ -17,11 +18,11 @@ pub fn inspect(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
     let mut findings = check_structure(request, waived);
     let dialect = request.format.dialect();
     let mut more = dialect.inspect(request);
-    // Where another mend writes anew nothing is left of it.
-    let written =
-        Written::of(findings.iter().chain(&more).filter_map(|found| place(request, found)));
+    // Of what another mend takes away or writes anew nothing is left.
+    let gone = findings.iter().chain(&more).flat_map(|found| taken(request, found));
+    let gone = Spans::of(gone.collect());
     let is_left = |found: &Finding| match &found.mend {
-        Mend::Overwrite { value, .. } => !written.holds(*value),
+        Mend::Overwrite { value, .. } => !gone.hold(*value),
         _ => true,
     };
     more.extend(strict::characters(request).into_iter().filter(is_left));
@@ -49,54 +50,59 @@ pub fn inspect(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
     findings
 }
 
-/// Bytes that are written, by where they begin, each with the furthest end so far.
-struct Written(Vec<(u32, u32)>);
+/// Ranges of bytes, by where they begin, each with the furthest end so far.
+pub(super) struct Spans(Vec<(u32, u32)>);
 
-impl Written {
-    fn of(spans: impl Iterator<Item = Span>) -> Self {
-        let mut all: Vec<(u32, u32)> = spans.map(|span| (span.start, span.end)).collect();
+impl Spans {
+    pub(super) fn of(spans: Vec<Span>) -> Self {
+        let mut all: Vec<(u32, u32)> =
+            spans.into_iter().map(|span| (span.start, span.end)).collect();
         all.sort_unstable();
         let mut furthest = 0;
         for (_, end) in &mut all {
             furthest = furthest.max(*end);
             *end = furthest;
         }
-        Written(all)
+        Spans(all)
     }
 
     /// Whether one of them holds the bytes.
-    fn holds(&self, span: Span) -> bool {
+    pub(super) fn hold(&self, span: Span) -> bool {
         let before = self.0.partition_point(|(start, _)| *start <= span.start);
         before.checked_sub(1).is_some_and(|last| span.end <= self.0[last].1)
     }
 }
 
-/// What leaves, moves or is written anew where these are mended, so that nothing else in it matters.
+/// What leaves or is written anew where these are mended, so that nothing else in it matters.
 fn remade(request: &Request, findings: &[Finding]) -> BTreeSet<Span> {
     let transcript = &request.transcript;
     let span = |found: &Finding| match &found.mend {
         Mend::DropEntry => Some(transcript.entry(found.entry).span()),
-        Mend::DropPart(slot)
-        | Mend::Replace(slot, _)
-        | Mend::Rewrite { slot, .. }
-        | Mend::Retype { slot, .. }
-        | Mend::Lead(slot)
-        | Mend::MoveResult { result: slot, .. } => Some(transcript.part(*slot).row().span),
+        Mend::DropPart(slot) | Mend::Replace(slot, _) | Mend::Retype { slot, .. } => {
+            Some(transcript.part(*slot).row().span)
+        }
+        Mend::Rewrite { slot, .. } => Some(transcript.part(*slot).row().body),
         _ => None,
     };
     findings.iter().filter_map(span).collect()
 }
 
-/// The bytes that a mend writes.
-fn place(request: &Request, found: &Finding) -> Option<Span> {
+/// The bytes of which nothing is left once it is mended.
+pub(super) fn taken(request: &Request, found: &Finding) -> Vec<Span> {
+    let row = |slot: &Slot| *request.transcript.part(*slot).row();
     match &found.mend {
         Mend::LeaveOut(span)
         | Mend::Unmark(span)
         | Mend::Shorten(span)
-        | Mend::Overwrite { value: span, .. } => Some(*span),
-        Mend::SpeakAsUser | Mend::DropEntry => Some(request.transcript.entry(found.entry).span()),
-        Mend::Nothing | Mend::Answer(_) => None,
-        _ => found.slot.map(|slot| request.transcript.part(slot).row().span),
+        | Mend::Overwrite { value: span, .. } => vec![*span],
+        Mend::DropEntry => vec![request.transcript.entry(found.entry).span()],
+        Mend::DropPart(slot) | Mend::Replace(slot, _) => vec![row(slot).span],
+        Mend::Rewrite { slot, .. } => vec![row(slot).body],
+        Mend::Retype { slot, .. } | Mend::CallTool { slot, .. } => vec![row(slot).name],
+        Mend::Label { result, id: None, .. } => vec![row(result).name],
+        Mend::Label { result, .. } => vec![row(result).name, row(result).id],
+        Mend::Rename { slots, .. } => slots.iter().map(|slot| row(slot).id).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -63,10 +63,6 @@ impl<'a> Strict<'a> {
     fn find(&mut self, span: Span, detail: &str, mend: Mend) {
         let at = self.entries.partition_point(|entry| entry.end <= span.start);
         let at = self.entries.get(at).filter(|entry| entry.start <= span.start).map(|_| at);
-        // Between rows and elements there is nothing to mend.
-        if at.is_none() && self.request.frame.envelope != Envelope::Body {
-            return;
-        }
         let member = at.is_none().then(|| self.paths.of(span));
         let (entry, detail) = (at.unwrap_or_default(), detail.to_owned());
         self.findings.push(Finding { rule: self.rule, entry, member, slot: None, detail, mend });
@@ -88,7 +84,13 @@ impl<'a> Strict<'a> {
     fn read(&mut self, deepest: usize) {
         let source: &str = self.request.source();
         let bytes = source.as_bytes();
-        let (mut at, mut depth) = (0, 0);
+        // A bare list is sent in a body, and rows in the list of one.
+        let around = match self.request.frame.envelope {
+            Envelope::Body => 0,
+            Envelope::Array => 1,
+            Envelope::Lines => 2,
+        };
+        let (mut at, mut depth) = (0, around);
         while let Some(byte) = bytes.get(at) {
             match byte {
                 b'"' => {

@@ -47,6 +47,62 @@ fn what_leaves_for_another_breach_isnt_mended_first() {
     assert!(mended.left.is_empty(), "{:?}", mended.left);
 }
 
+/// A mend of one thing hides nothing else of its message.
+#[test]
+fn half_a_character_beside_another_breach_is_found() {
+    let result = |id: &str| {
+        format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"\ud83d of {id}"}}"#)
+    };
+    let calls = r#"{"role":"assistant","content":[{"type":"text","text":"\ud83d"},
+        {"type":"tool_use","id":"a","name":"","input":{"x":"\ud83d"}},{"type":"tool_use","id":"b","name":"\ud83d","input":{}}]}"#;
+    let moved = format!(
+        r#"{{"role":"user","content":[{},{{"type":"text","text":"hi"}},{}]}}"#,
+        result("a"),
+        result("b")
+    );
+    let body =
+        format!(r#"{{"model":"claude-x","max_tokens":9,"messages":[{USER},{calls},{moved}]}}"#);
+    let mut found = places(&body);
+    let repaired = wire::repair_inspected(&read(&body), &[]);
+    let told =
+        |mended: &wire::Mended| format!("{} {}", mended.rule, mended.place().expect("known"));
+    let mut mended: Vec<_> = repaired.mended.iter().map(told).collect();
+    for all in [&mut found, &mut mended] {
+        all.sort();
+    }
+    let halves =
+        ["anthropic/json messages[1]"; 3].into_iter().chain(["anthropic/json messages[2]"; 2]);
+    let others = ["anthropic/name messages[1]", "anthropic/result-place messages[2]"];
+    assert_eq!(found, halves.chain(others).collect::<Vec<_>>());
+    assert_eq!((mended, repaired.left), (found, Vec::new()));
+}
+
+#[test]
+fn bare_lists_and_rows_are_held_to_json_too() {
+    for text in [format!("\u{feff}[{USER}]"), format!("\u{feff}{USER}\n{USER}\n")] {
+        assert_eq!(places(&text), ["chat/json the body"]);
+        let mended = wire::repair_inspected(&read(&text), &[]);
+        assert_eq!(mended.request.source().as_str(), text.trim_start_matches('\u{feff}'));
+        assert!(mended.left.is_empty() && mended.mended.len() == 1, "{:?}", mended.mended);
+    }
+    // In a body it stands as deep in a list.
+    let text = |levels: usize| {
+        let args = format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
+        format!(r#"{{"role":"model","parts":[{{"functionCall":{{"name":"f","args":{args}}}}}]}}"#)
+    };
+    let ask = r#"{"role":"user","parts":[{"text":"q"}]}"#;
+    for levels in [94, 95] {
+        let deep = text(levels);
+        let all = [
+            format!(r#"{{"contents":[{ask},{deep}]}}"#),
+            format!("[{ask},{deep}]"),
+            format!("{ask}\n{deep}\n"),
+        ];
+        let found = all.map(|text| places(&text).len());
+        assert_eq!(found, [levels - 94; 3], "{levels}");
+    }
+}
+
 #[test]
 fn a_mark_a_number_and_a_depth_that_no_reader_takes_are_found() {
     let claude =

@@ -1,7 +1,7 @@
 //! What is mended around the entries: in the definitions of tools, the system prompt, the body's own members.
 
 use crate::json::{self, Span, Splices};
-use crate::request::{Envelope, Request};
+use crate::request::Request;
 use crate::wire::Finding;
 use crate::wire::rules::Mend;
 
@@ -22,11 +22,8 @@ fn change(request: &Request, mend: &Mend) -> Option<(Span, String)> {
 
 /// Whether a mend is of nothing that was said.
 pub(super) fn is_of(request: &Request, mend: &Mend) -> bool {
-    let frame = &request.frame;
-    let list = frame.list;
-    frame.envelope == Envelope::Body
-        && change(request, mend)
-            .is_some_and(|(span, _)| span.end <= list.start || list.end <= span.start)
+    let list = request.frame.list;
+    change(request, mend).is_some_and(|(span, _)| span.end <= list.start || list.end <= span.start)
 }
 
 /// The request's text with all of these done to what stands around its entries; `None` where none of them is.

@@ -10,10 +10,11 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::breach::place;
+use super::inspect::{Spans, taken};
 use super::rules::Mend;
 use super::{Finding, RuleId, check_except, inspect, parse};
 use crate::request::Request;
-use crate::transcript::{Marks, Part, PartKind, Slot};
+use crate::transcript::{Marks, Part, PartKind, Role, Slot};
 use patch::Patch;
 
 /// A breach that was mended.
@@ -92,7 +93,9 @@ fn mend(
         // What stands around the entries is mended by itself; the rest is found again.
         let (frame, inside): (Vec<_>, Vec<_>) =
             open.into_iter().partition(|finding| frame::is_of(&current, &finding.mend));
-        let (open, rest) = if frame.is_empty() { (inside, frame) } else { (frame, inside) };
+        let (inside, moved) = beside_moves(&current, inside);
+        let (open, mut rest) = if frame.is_empty() { (inside, frame) } else { (frame, inside) };
+        rest.extend(moved);
         let (text, origins) = match frame::mended(&current, &open) {
             Some(text) => (text, (0..current.transcript.len()).map(Some).collect()),
             None => Patch::of(&current, &open).apply(&current),
@@ -121,6 +124,24 @@ fn mend(
         findings = check(&current);
     }
     Repaired { request: current, mended, left: findings, came_from }
+}
+
+/// Those that are of nothing that another moves, and those that are, to be found again where it stands then.
+fn beside_moves(request: &Request, findings: Vec<Finding>) -> (Vec<Finding>, Vec<Finding>) {
+    let moved = |found: &Finding| match &found.mend {
+        Mend::Lead(result) | Mend::MoveResult { result, .. } => {
+            let entry = request.transcript.entry(request.transcript.entry_of(*result));
+            let is_message = entry.role() == Role::Tool;
+            let part = request.transcript.part(*result).row().span;
+            Some(if is_message { entry.span() } else { part })
+        }
+        _ => None,
+    };
+    let moved = Spans::of(findings.iter().filter_map(moved).collect());
+    findings.into_iter().partition(|found| {
+        let taken = taken(request, found);
+        taken.is_empty() || !taken.iter().all(|span| moved.hold(*span))
+    })
 }
 
 /// The request without these parts, and for each of its entries the entry it was; `None` if nothing would be left.
@@ -188,7 +209,7 @@ fn words(mend: &Mend) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::{Origin, Role};
+    use crate::transcript::Origin;
     use crate::wire::Format;
 
     fn read(format: Format, list: &str, messages: &[&str]) -> Request {
