@@ -24,6 +24,22 @@ fn output(id: &str) -> String {
     format!(r#"{{"type":"function_call_output","call_id":{id},"output":"x"}}"#)
 }
 
+/// The API refuses a thought without a summary, so that no conversion and no compaction leaves it without.
+#[test]
+fn a_thought_has_a_summary() {
+    for (odd, mended) in [
+        (r#"{"type":"reasoning","encrypted_content":"x"}"#, r#"{"summary":[],"type":"#),
+        (r#"{"type":"reasoning","summary":null,"encrypted_content":"x"}"#, r#""summary":[],"enc"#),
+    ] {
+        let request = wire::parse(Format::OpenaiResponses, items(&[ASK, odd, SAY])).expect("items");
+        let found: Vec<_> = wire::inspect(&request, &[]).iter().map(|found| found.rule.0).collect();
+        assert_eq!(found, ["responses/missing"]);
+        let repaired = wire::repair(&request);
+        assert!(repaired.request.source().contains(mended), "{}", repaired.request.source());
+        assert_eq!(wire::inspect(&repaired.request, &[]), []);
+    }
+}
+
 #[test]
 fn a_call_is_over_when_somebody_spoke_since() {
     let (a, b) = (call(r#""a""#), call(r#""b""#));

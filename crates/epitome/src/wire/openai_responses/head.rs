@@ -27,6 +27,7 @@ pub(super) struct Head<'a> {
     id: &'a str,
     is_async: &'a str,
     content: &'a str,
+    summary: &'a str,
 }
 
 impl<'a> Head<'a> {
@@ -40,6 +41,7 @@ impl<'a> Head<'a> {
             "name" => head.name = value,
             "async" => head.is_async = value,
             "content" => head.content = value,
+            "summary" => head.summary = value,
             _ => {}
         };
         // A text that is known to be one isn't read again.
@@ -75,6 +77,11 @@ impl<'a> Head<'a> {
     /// The name that it gives, as JSON.
     pub(super) fn name(&self) -> &'a str {
         self.name
+    }
+
+    /// Its summary, as JSON.
+    pub(super) fn summary(&self) -> &'a str {
+        self.summary
     }
 
     /// Its content, as JSON.

@@ -131,6 +131,9 @@ impl Checks<'_> {
         } else if head.kind() == "compaction_trigger" && at + 1 < self.request.transcript.len() {
             let detail = "a trigger that isn't the last item";
             self.find(rules::RESPONSES_TRIGGER, at, None, detail, Mend::DropEntry);
+        } else if head.kind() == "reasoning" && matches!(head.summary(), "" | "null") {
+            let mend = no_summary(entry);
+            self.find(rules::RESPONSES_MISSING, at, None, "no summary", mend);
         }
     }
 
@@ -312,6 +315,18 @@ impl Checks<'_> {
 
     fn slim(&self) -> &str {
         self.slim.get_or_init(|| self.request.slim())
+    }
+}
+
+/// Gives a thought a summary that says nothing.
+fn no_summary(entry: Entry<'_>) -> Mend {
+    let raw = entry.raw();
+    match json::member(raw, Span::new(0..raw.len()), "summary") {
+        Some(null) => {
+            let value = null.shifted_by(entry.span().start);
+            Mend::Overwrite { value, json: "[]".to_owned() }
+        }
+        None => Mend::AddMember { holder: entry.span(), member: r#""summary":[]"#.to_owned() },
     }
 }
 
