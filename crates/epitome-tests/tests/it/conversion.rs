@@ -477,6 +477,20 @@ fn the_form_of_an_answer_goes_from_one_of_openais_formats_to_the_other() {
     assert_eq!(elsewhere.lost[0].name, "text.format");
 }
 
+/// An SVG of Anthropic's went to Gemini, which takes no such image either.
+#[test]
+fn an_image_that_no_model_sees_is_a_note() {
+    let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/svg+xml","data":"PHN2Zz4="}}"#;
+    let body = format!(r#"[{{"role":"user","content":[{image},{{"type":"text","text":"x"}}]}}]"#);
+    let request = wire::parse(Format::Anthropic, body).expect("a request");
+    for to in Format::ALL.into_iter().filter(|to| *to != Format::Anthropic) {
+        let done = convert(&request, to);
+        assert_eq!(done.lost.first().map(|lost| lost.what), Some(Loss::Medium), "{to}");
+        let written = wire::parse(to, done.text).expect("a request");
+        assert_eq!(wire::inspect(&written, &[]), [], "{to}");
+    }
+}
+
 #[test]
 fn empty_messages_and_what_mending_took_are_told() {
     let said = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":"{text}"}}"#);

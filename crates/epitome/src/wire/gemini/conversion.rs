@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::shapes::may_be_shown;
 use super::{Gemini, terms::TERMS};
 use crate::json::{self, Scanner, Span, quote};
 use crate::transcript::Part;
@@ -90,14 +91,15 @@ impl Conversion for Gemini {
 
     fn medium(&self, shown: &ShownMedium<'_>) -> Option<Value> {
         let kind = shown.kind;
-        match &shown.medium.data {
-            Data::Base64(data) => Some(json!({"inlineData": {"mimeType": kind, "data": data}})),
-            Data::Url(url) => Some(match if kind.contains('/') { kind } else { by_name(url) } {
+        let medium = match &shown.medium.data {
+            Data::Base64(data) => json!({"inlineData": {"mimeType": kind, "data": data}}),
+            Data::Url(url) => match if kind.contains('/') { kind } else { by_name(url) } {
                 "" => json!({"fileData": {"fileUri": url}}),
                 kind => json!({"fileData": {"mimeType": kind, "fileUri": url}}),
-            }),
-            Data::Text(_) | Data::Elsewhere(_) => None,
-        }
+            },
+            Data::Text(_) | Data::Elsewhere(_) => return None,
+        };
+        may_be_shown(kind).then_some(medium)
     }
 
     fn call(&self, call: &ToolCall, seal: Seal) -> String {

@@ -18,6 +18,11 @@ pub(super) const SHAPES: Shapes = Shapes {
 pub(in crate::wire) const IMAGES: &[&str] =
     &words!("image/png image/jpeg image/webp image/heic image/heif image/gif image/bmp image/tiff");
 
+/// Whether it may be shown: it is one of these, or no image.
+pub(in crate::wire) fn may_be_shown(kind: &str) -> bool {
+    !kind.starts_with("image/") || IMAGES.contains(&kind)
+}
+
 /// Base rules judge what else a content has.
 const CONTENT: Object = Object::open("").with(&[("parts", Shape::List(&Shape::Object(&PART)))]);
 

@@ -9,6 +9,7 @@ use crate::wire::Terms;
 use crate::wire::conversion::{
     CallDemand, Conversion, Inside, Members, Seal, SpokenPiece, message_of, words,
 };
+use crate::wire::gemini::may_be_shown;
 use crate::wire::neutral::{
     Data, Instruction, Medium, Object, Parameters, ShownMedium, Side, Tool, ToolAnswer, ToolCall,
     ToolChoice, ToolReader, by_name, text,
@@ -97,7 +98,7 @@ impl Conversion for Interactions {
 
     fn medium(&self, shown: &ShownMedium<'_>) -> Option<Value> {
         let kind = shown.kind;
-        let kind_of = |kind: &str| match kind.split('/').next() {
+        let kind_of = |kind: &str| match kind.split('/').next().filter(|_| may_be_shown(kind)) {
             Some(kind @ ("image" | "audio" | "video")) => Some(kind.to_owned()),
             _ if kind == "application/pdf" || kind == "text/csv" => Some("document".to_owned()),
             _ => None,
