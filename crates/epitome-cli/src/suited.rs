@@ -101,9 +101,14 @@ impl Suited {
         if self.misfits.is_empty() { String::new() } else { self.words() }
     }
 
-    /// Whether the provider is known to refuse it.
+    /// What the provider is known to refuse.
+    pub(crate) fn refused(&self) -> usize {
+        self.misfits.iter().filter(|one| one.misfit.sure == Sure::Yes).count()
+    }
+
+    /// Whether it is known to refuse anything.
     pub(crate) fn is_refused(&self) -> bool {
-        self.misfits.iter().any(|one| one.misfit.sure == Sure::Yes)
+        self.refused() > 0
     }
 
     /// In words.

@@ -226,6 +226,7 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
     let request = &opened.request;
     let repaired = model::repair_inspected(request, model::Binding::of(request), &args.except);
     let suited = Suited::own(args, &repaired.request)?;
+    let left = repaired.left.len() + suited.as_ref().map_or(0, Suited::refused);
     output::deliver(&[Parcel { place: &place, text: repaired.request.source().as_bytes() }])?;
     if place.is_screen() {
         output::note("");
@@ -250,18 +251,24 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
         }
         Report::Words => {
             let sizes = [request, &repaired.request].map(|of| of.source().len());
-            tell(&repaired.mended, &repaired.left, sizes);
+            tell(&repaired.mended, &repaired.left);
             let more = open_words(&repaired.request)
                 + &suited.as_ref().map(Suited::misfit_words).unwrap_or_default();
             more.lines().for_each(output::note);
+            // What a mend took out is gone.
+            let lost = match sizes[0].saturating_sub(sizes[1]) {
+                0 => String::new(),
+                lost => format!("; {} less than it was", size(lost)),
+            };
+            let mended = count(repaired.mended.len());
+            output::note(&format!("{mended} mended, {} left{lost}", count(left)));
             formats::tell_hidden(&repaired.request);
         }
     }
-    let is_left = !repaired.left.is_empty() || suited.is_some_and(|suited| suited.is_refused());
-    Ok(if is_left { Exit::Found } else { Exit::Ok })
+    Ok(if left > 0 { Exit::Found } else { Exit::Ok })
 }
 
-fn tell(mended: &[Mended], left: &[Finding], [before, after]: [usize; 2]) {
+fn tell(mended: &[Mended], left: &[Finding]) {
     for one in mended {
         let at = one.place().unwrap_or_else(|| "(made up)".to_owned());
         let found = detail(&one.detail);
@@ -272,10 +279,4 @@ fn tell(mended: &[Mended], left: &[Finding], [before, after]: [usize; 2]) {
         let (rule, found) = (paint(WARN, one.rule), detail(&one.detail));
         output::tell(&format!("{at} {rule}{found}: left; only its author can mend it"));
     }
-    // What a mend took out is gone.
-    let lost = match before.saturating_sub(after) {
-        0 => String::new(),
-        lost => format!("; {} less than it was", size(lost)),
-    };
-    output::note(&format!("{} mended, {} left{lost}", count(mended.len()), count(left.len())));
 }

@@ -292,6 +292,16 @@ fn what_only_the_author_can_mend_is_left() {
     assert_eq!(ran.out, body);
 }
 
+/// What the model refuses is left, too, and counted where the exit code says so.
+#[test]
+fn what_the_model_refuses_is_counted_as_left() {
+    let bench = Bench::new();
+    let image = r#"{"type":"image_url","image_url":{"url":"https://e.x/a.png"}}"#;
+    let body = format!(r#"{{"model":"gpt-4","messages":[{{"role":"user","content":[{image}]}}]}}"#);
+    let ran = bench.pipe("check --repair", body.as_bytes()).ends(3);
+    assert!(ran.err.contains("0 mended, 1 left"), "{}", ran.err);
+}
+
 #[test]
 fn plan_says_what_compact_would_do() {
     let bench = bench();
