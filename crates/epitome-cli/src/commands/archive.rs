@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use epitome::archive::recall::{Hit, hits};
 use epitome::archive::{Archive as _, Original, before, redone, undone};
+use epitome::checkpoint::looks_like_one;
 use epitome::count::counter;
 use epitome::text::figure::counted;
-use epitome::transcript::ContentId;
+use epitome::transcript::{ContentId, Marks, Part, PartKind};
 use epitome_recordings as recordings;
 use epitome_store::{Access, Forgotten, Session, Store, StoreError};
 use serde_json::json;
@@ -64,6 +65,9 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
     };
     let bytes =
         if is_all { first(bytes, &session, &store).map_err(args.archive.failed())? } else { bytes };
+    if is_all {
+        warn_of_hidden(&bytes, &store, &args.archive)?;
+    }
     if in_place.as_ref().is_some_and(|there| there.text().as_bytes() == &bytes[..]) {
         output::tell("it is that already; nothing was written");
         return Ok(Exit::Ok);
@@ -81,6 +85,34 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         );
     }
     Ok(Exit::Ok)
+}
+
+/// Says which messages of what was restored are checkpoints themselves: what these hide isn't restored.
+fn warn_of_hidden(bytes: &[u8], store: &Store, archive: &ArchiveArg) -> Result<()> {
+    let opened = recordings::open(bytes.to_vec(), None, recordings::Options::default());
+    let Ok(recordings::Input::Request(request)) = opened else { return Ok(()) };
+    for entry in request.transcript.entries() {
+        let is_one = |part: &Part<'_>| {
+            let is_text = part.kind() == PartKind::Text && !part.is(Marks::NESTED);
+            is_text && looks_like_one(&part.text())
+        };
+        for part in entry.parts().filter(is_one) {
+            output::warn(&format!(
+                "messages[{}] is a checkpoint: what it stands for isn't restored",
+                entry.index
+            ));
+            let id = ContentId::of_text(&part.text());
+            let known = store.shown_as(id).map_err(archive.failed())?;
+            output::note(&match known {
+                Some((session, view)) => {
+                    let folder = operand(&archive.store);
+                    format!("hint: epitome restore {}.{view} --archive {folder}", session.name())
+                }
+                None => "it isn't in this archive".to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// What the first compaction was made from, where these bytes went on from another: a checkpoint in them says so.

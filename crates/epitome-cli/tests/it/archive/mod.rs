@@ -49,6 +49,31 @@ fn it_comes_back_after_the_request_went_on() {
     assert_eq!(piped.out, bench.read("in"));
 }
 
+/// Only the user's own message is continued as a checkpoint; the model's may be one that a client put there.
+#[test]
+fn what_a_checkpoint_of_the_models_stands_for_is_said_to_be_missing() {
+    let bench = kept(SESSION);
+    let mut request: Value = bench.json("out.json");
+    let messages = request["messages"].as_array_mut().expect("messages");
+    let is_one = |message: &Value| message.to_string().contains("<checkpoint ");
+    let at = messages.iter().position(is_one).expect("a checkpoint");
+    let ask = |text: &str| serde_json::json!({"role": "user", "content": text});
+    messages[at]["role"] = "assistant".into();
+    messages.insert(at + 1, ask("Go on."));
+    messages.extend((0..40).map(|_| ask(&"And again, at length. ".repeat(40))));
+    bench.write("moved.json", request.to_string());
+    let ran = bench.run("compact moved.json --target 50% --archive store -o moved.out.json");
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.err);
+    let ran = bench.run("restore moved.out.json --archive store").ends(0);
+    assert_eq!(ran.out, bench.read("moved.json"));
+    let said = format!("messages[{at}] is a checkpoint: what it stands for isn't restored");
+    let session = bench.json("receipt.json")["archived"]["session"].clone();
+    let hint = format!("epitome restore {}.1 --archive store", session.as_str().expect("a name"));
+    ran.complains(&[&said, &hint]);
+    let all = bench.run("restore out.json --archive store").ends(0);
+    assert!(!all.err.contains("isn't restored"), "{}", all.err);
+}
+
 #[test]
 fn what_a_reader_leaves_out_comes_back_too() {
     let bench = Bench::new();
