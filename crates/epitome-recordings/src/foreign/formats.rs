@@ -69,6 +69,9 @@ formats! {
         [Any("message_id"), Within("message", &[Has("role", '"'), Has("content", '[')]), Lacks("type")]
         [Has("agent_id", '"'), Has("conversation_manager_state", '{')]
         [Has("session_id", '"'), Has("session_type", '"')];
+    "a history of Gemini's Interactions in turns, as they were before June 2026",
+        "write a step for each turn: {\"type\": \"user_input\", \"content\": […]}, {\"type\": \"model_output\", \"content\": […]}", Body:
+        [Among("input", &[Is("role", &["model"]), Any("content"), Lacks("type")])];
     "a thread of Amp", CHAT, Body:
         [Begins("id", &["T-"]), Any("created"), Has("messages", '[')]
         [Among("messages", &[Any("messageId"), Has("role", '"')])]

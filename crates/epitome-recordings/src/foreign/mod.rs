@@ -213,6 +213,10 @@ mod tests {
                 r#"{"info": {}, "messages": [{"role": "system", "content": "x"}]}"#,
                 "a trajectory around plain messages, as mini-swe-agent writes it",
             ),
+            (
+                r#"{"model":"m","input":[{"role":"user","content":"q"},{"role":"model","content":"a"}]}"#,
+                "a history of Gemini's Interactions in turns, as they were before June 2026",
+            ),
             (r#"{"model":"text-embedding-3-small","input":"x"}"#, "a request for embeddings"),
             (r#"{"model":"m","input":["x","y"]}"#, "a request for embeddings"),
             (
