@@ -8,6 +8,7 @@ use epitome::strategy::guard::Unheld;
 use epitome::summarize::{Choice, PriceQuote, Shape, Spent, SummaryReceipt};
 use epitome::text::figure::counted;
 use epitome::trigger::Cause;
+use epitome::wire::Mend;
 
 use crate::failure::Exit;
 use crate::terminal::{
@@ -215,13 +216,11 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
     }
     for left in &receipt.left {
         let detail = line(&left.detail, 60);
-        row!(
-            out,
-            "left",
-            "{} messages[{}]: {detail}: only its author can mend it",
-            left.rule,
-            left.entry
-        );
+        let whose = match left.mend {
+            Mend::Nothing => "only its author can mend it",
+            _ => "it stays as it came",
+        };
+        row!(out, "left", "{} {}: {detail}: {whose}", left.rule, left.place());
     }
     for fallback in &receipt.fallbacks {
         put(out, "fallback", &line(fallback, 120));

@@ -226,7 +226,8 @@ pub struct Receipt {
     /// Tokens that came with what was mended: notes of what is missing.
     #[serde(default)]
     pub mending_added: u64,
-    /// Breaches that only the author can mend.
+    /// All that [`inspect`](crate::wire::inspect) finds in the request as it leaves; nothing where the trigger doesn't fire, so
+    /// that nothing was looked at.
     pub left: Vec<Finding>,
     /// Pins that nothing in the transcript says.
     pub unmatched_pins: Vec<String>,

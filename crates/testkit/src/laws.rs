@@ -172,9 +172,12 @@ fn read_back(outcome: &Outcome) -> Result<(), String> {
 /// Law 2: the provider accepts what comes out.
 fn pairing(outcome: &Outcome) -> Result<(), String> {
     let out = &outcome.request;
-    let known: Vec<_> = outcome.receipt.left.iter().map(|finding| finding.rule).collect();
+    let known: Vec<_> = wire::check(&outcome.base).into_iter().map(|found| found.rule).collect();
     let new: Vec<_> = wire::check(out).into_iter().filter(|f| !known.contains(&f.rule)).collect();
     holds!(new.is_empty(), "{new:?}");
+    if outcome.receipt.reached != Reached::NotTriggered {
+        same!(outcome.receipt.left, wire::inspect(out, &[]), "what is left is said");
+    }
     if !known.is_empty() {
         return Ok(());
     }
@@ -258,7 +261,7 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
         return Ok(());
     }
     // What only its author could mend may be mended once something else stands before it.
-    if !outcome.receipt.left.is_empty() && !second.receipt.repaired.is_empty() {
+    if !wire::check(&outcome.base).is_empty() && !second.receipt.repaired.is_empty() {
         return Ok(());
     }
     let same = second.rendered() == outcome.rendered();

@@ -150,7 +150,7 @@ fn the_best_is_written_where_the_target_cant_be_reached() {
         what must stay, and its tokens:
          # system messages
          # the task (first human message)
-         # the newest human message
+         # the newest messages
          # the least checkpoint, and what frames it all
     "#]]
     .assert_eq(&ran.err_shape());

@@ -180,6 +180,39 @@ fn ten_times_the_messages_are_still_one_checkpoint_under_its_cap() {
     assert!(outcome.receipt.after.count.tokens <= 4_000);
 }
 
+/// What a look at the output finds is what the receipt says.
+#[test]
+fn a_receipt_says_what_stays_broken_and_what_was_mended_for_nothing() {
+    let served = r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_a","name":"web_search","input":{}}]}"#;
+    let step = |at: usize, name: &str| {
+        format!(
+            r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"t{at}","name":"{name}","input":{{}}}}]}},
+            {{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{at}","content":"{}"}}]}}"#,
+            format!("words of result {at} ").repeat(40)
+        )
+    };
+    let (first, steps) = (step(0, ""), (1..9).map(|at| step(at, "read")).collect::<Vec<_>>());
+    let body = format!(
+        r#"{{"model":"claude-x","max_tokens":9,"messages":[{{"role":"user","content":"Go."}},{first},{},{served},{{"role":"user","content":"Well?"}}]}}"#,
+        steps.join(",")
+    );
+    let request = wire::detect(body).expect("a request");
+    let outcome = compactor(200).compact(&request).expect("a view");
+    let left = &outcome.receipt.left;
+    assert_eq!(*left, wire::inspect(&outcome.request, &[]));
+    let places: Vec<_> =
+        left.iter().map(|left| format!("{} {}", left.rule, left.place())).collect();
+    let at = outcome.request.transcript.len() - 2;
+    assert_eq!(places, [format!("anthropic/unserved messages[{at}]")]);
+    let mended: Vec<_> = outcome.receipt.repaired.iter().map(|mended| &*mended.mend).collect();
+    assert_eq!(
+        mended,
+        ["gave the call's tool a name that is allowed; the message was folded since"]
+    );
+    let whole = compactor(1_000_000).compact(&request).expect("a view");
+    assert_eq!(whole.receipt.repaired[0].mend, "gave the call's tool a name that is allowed");
+}
+
 /// Due above so many entries, in a window.
 fn due(most: usize, window: Option<u64>) -> Compactor {
     let trigger = When::Items(most).build().expect("in range");

@@ -190,6 +190,18 @@ fn a_pin_that_the_system_prompt_says_holds_no_message() {
     }
 }
 
+/// The newest human message is a person's; what the transcript ends with may be anybody's.
+#[test]
+fn who_spoke_last_is_told_from_the_person_who_did() {
+    let body = format!(
+        r#"[{{"role":"user","content":"Go."}},{{"role":"assistant","content":"Well."}},{{"role":"user","content":"Again."}},{{"role":"assistant","content":"{}"}}]"#,
+        "Done. ".repeat(9)
+    );
+    let request = wire::parse(Format::OpenaiChat, body).expect("a request");
+    let held: Vec<_> = receipt(&request, 5, &[]).held_by().iter().map(|(held, _)| *held).collect();
+    assert_eq!(held, [KeepReason::Last, KeepReason::Task, KeepReason::Newest]);
+}
+
 /// It was cut as what must stay, and the next compaction found a failed call that is no stub yet.
 #[test]
 fn a_failed_call_that_must_stay_is_a_stub_at_once() {

@@ -128,6 +128,7 @@ fn a_holder_says_what_it_holds() {
         KeepReason::State,
         KeepReason::Task,
         KeepReason::Newest,
+        KeepReason::Last,
         KeepReason::Pin,
         KeepReason::Tail,
         KeepReason::Tool,
@@ -146,6 +147,7 @@ fn a_holder_says_what_it_holds() {
         stateful messages
         the task (first human message)
         the newest human message
+        the newest messages
         pins
         the tail to keep
         preserved tools

@@ -1,5 +1,6 @@
 //! The outcome of a compaction, with its receipt.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::prepare::{Base, Prepared};
@@ -20,7 +21,7 @@ use crate::request::Request;
 use crate::transcript::{ContentId, Origin, Part};
 use crate::trigger::{Asker, Cause, Demand};
 use crate::view::{Fate, PartEdit, Reason, View};
-use crate::wire::{self, Laid, Piece};
+use crate::wire::{self, Laid, Mended, Piece};
 
 impl Outcome {
     /// The bytes that the model is sent.
@@ -63,6 +64,9 @@ impl Prepared {
         let shown = checkpoint.filter(|_| view.checkpoint().is_some());
         let fallbacks = std::mem::take(&mut run.log.fallbacks);
         let before = self.base.came.unwrap_or_else(|| RequestSize::of(base, tally.total()));
+        // What isn't due isn't looked at.
+        let is_looked_at = plan.reached != Reached::NotTriggered;
+        let left = if is_looked_at { wire::inspect(&request, &[]) } else { Vec::new() };
         let receipt = Receipt {
             version: RECEIPT_VERSION,
             format: base.format,
@@ -108,8 +112,8 @@ impl Prepared {
             steps: plan.steps,
             mending_took: before.count.tokens.saturating_sub(tally.total().tokens),
             mending_added: tally.total().tokens.saturating_sub(before.count.tokens),
-            repaired: self.base.mended,
-            left: self.base.left,
+            repaired: repaired(self.base.mended, &self.base.came_from, &view),
+            left,
             fallbacks,
             originals: run.originals,
         };
@@ -139,7 +143,7 @@ impl Prepared {
             // The model's answer to the newest message is there to show that there is one, and what
             // stands for a task where no person gave one isn't anybody's words.
             let is_human = self.base.request.transcript.entry(entry).is_human();
-            if matches!(held, KeepReason::Newest | KeepReason::Task) && !is_human {
+            if matches!(held, KeepReason::Last | KeepReason::Task) && !is_human {
                 return None;
             }
             let (tokens, left) = (self.tally.entry(entry), plan.draft.entry_tokens(entry));
@@ -177,6 +181,27 @@ impl Prepared {
 pub(super) fn tokens(plan: &Plan, checkpoint: Option<&Checkpoint>, laid: &[Laid]) -> u64 {
     let own = checkpoint.map_or(0, |checkpoint| checkpoint.tokens);
     plan.draft.total() + own - wire::shared(laid) as u64 * AROUND_MESSAGE
+}
+
+/// What was mended, and whether the message is hidden since.
+fn repaired(mut mended: Vec<Mended>, came_from: &[Option<usize>], view: &View) -> Vec<Mended> {
+    if mended.is_empty() {
+        return mended;
+    }
+    let fates: HashMap<usize, &Fate> = came_from
+        .iter()
+        .zip(view.fates())
+        .filter_map(|(from, fate)| Some(((*from)?, fate)))
+        .collect();
+    for one in &mut mended {
+        let since = match one.entry.and_then(|entry| fates.get(&entry)) {
+            Some(Fate::Fold(_)) => "the message was folded since",
+            Some(Fate::Drop(_)) => "the message was dropped since",
+            _ => continue,
+        };
+        one.mend = format!("{}; {since}", one.mend).into();
+    }
+    mended
 }
 
 /// Why something was done, or nothing was.

@@ -114,7 +114,7 @@ impl Guard {
         let newest_unit = said.into_iter().chain(transcript.entries().next_back());
         for last in newest_unit {
             for at in units.all()[units.index_of(last.index)].entries.clone() {
-                guard.hold(at, KeepReason::Newest);
+                guard.hold(at, KeepReason::Last);
                 if !transcript.entry(at).role().instructs() {
                     guard.excerptable.entry(at).or_default();
                 }
@@ -205,7 +205,7 @@ impl Guard {
         match self.held(entry) {
             None => !is_human_text,
             // What the person's entry carries beside the words (results) isn't theirs.
-            Some(KeepReason::Task | KeepReason::Newest) => !part.is_human(),
+            Some(KeepReason::Task | KeepReason::Newest | KeepReason::Last) => !part.is_human(),
             Some(KeepReason::Companion | KeepReason::Elsewhere) => !is_human_text,
             Some(_) => false,
         }

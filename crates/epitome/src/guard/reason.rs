@@ -21,6 +21,8 @@ pub enum KeepReason {
     Task,
     /// The newest human message.
     Newest,
+    /// What the transcript ends with: the newest step, or message.
+    Last,
     /// A pin.
     Pin,
     /// The tail that was asked for.
@@ -49,6 +51,7 @@ impl KeepReason {
             KeepReason::State => "stateful messages",
             KeepReason::Task => "the task (first human message)",
             KeepReason::Newest => "the newest human message",
+            KeepReason::Last => "the newest messages",
             KeepReason::Pin => "pins",
             KeepReason::Tail => "the tail to keep",
             KeepReason::Tool => "preserved tools",
@@ -68,7 +71,7 @@ fn leniency(held: KeepReason) -> u8 {
         // Its results are cut only where they don't fit, wherever the tail begins.
         KeepReason::Tool => 1,
         KeepReason::Companion | KeepReason::Elsewhere => 4,
-        KeepReason::Task | KeepReason::Newest => 3,
+        KeepReason::Task | KeepReason::Newest | KeepReason::Last => 3,
         _ => 2,
     }
 }

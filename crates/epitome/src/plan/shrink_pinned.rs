@@ -165,7 +165,7 @@ impl PlanInput<'_> {
             KeepReason::Companion | KeepReason::Elsewhere => {
                 Some(if is_human { Cut::Spoken } else { Cut::Soft })
             }
-            KeepReason::Newest if !is_human => is_excerptable.then_some(Cut::Soft),
+            KeepReason::Last if !is_human => is_excerptable.then_some(Cut::Soft),
             _ => is_excerptable.then_some(Cut::Firm),
         }
     }

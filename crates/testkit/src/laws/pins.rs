@@ -127,7 +127,7 @@ pub(super) fn fit(outcome: &Outcome, compactor: &Compactor) -> Result<(), String
         let is_human = base.transcript.entry(at).is_human();
         let held = guard.held(at);
         matches!(held, Some(KeepReason::Companion | KeepReason::Elsewhere))
-            || held == Some(KeepReason::Newest) && !is_human
+            || held == Some(KeepReason::Last) && !is_human
     };
     let most = (receipt.target / 4).max(80);
     let least = |at: usize| {

@@ -114,7 +114,7 @@ impl Sizes {
             sizes.fixed += rigid;
             match (held, entry.is_human()) {
                 (KeepReason::Companion, true) => sizes.spoken.push(whole - rigid),
-                (KeepReason::Companion | KeepReason::Newest, false) => {
+                (KeepReason::Companion | KeepReason::Last, false) => {
                     sizes.soft.push(whole - rigid);
                 }
                 _ => sizes.firm.push(whole - rigid),
