@@ -202,6 +202,18 @@ proptest! {
     }
 }
 
+#[test]
+fn an_answer_to_a_call_at_the_provider_is_known_too() {
+    let output = r#"{"type":"function_call_output","call_id":"c","output":"x"}"#;
+    let go = r#",{"role":"user","content":"Go."}"#;
+    let first = [output, go, go, go].concat();
+    let mut known = Known::default();
+    for list in [first.clone(), format!("{first},{output}")] {
+        let body = format!(r#"{{"previous_response_id":"resp_1","input":[{list}]}}"#);
+        known.go_on(Format::OpenaiResponses, &body).expect("the same is found");
+    }
+}
+
 /// A machine that is handed message after message, and one that is handed all of it each time.
 #[test]
 fn a_message_that_is_appended_is_decided_as_if_all_was_read() {

@@ -77,10 +77,12 @@ pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
                         waiting.insert((group, part.id().into_owned()));
                     }
                 }
-                PartKind::Result if !waiting.is_empty() => {
-                    if let Some(group) = Head::of(entry).group() {
+                PartKind::Result => {
+                    if let Some(group) = Head::of(entry).group().filter(|_| !waiting.is_empty()) {
                         waiting.remove(&(group, part.id().into_owned()));
                     }
+                    // Its call may be at the provider.
+                    past.calls.add(at, &part.id());
                 }
                 PartKind::Link => past.items.add(at, &part.text()),
                 PartKind::Opaque if part.is(Marks::STATEFUL) && !part.row().id.is_empty() => {
