@@ -276,6 +276,10 @@ fn a_thought_with_its_id_is_followed_by_what_came_of_it() {
                 items(&[ASK, thought, r#"{"type":"future","id":"x_1"}"#]),
             ),
             ("by a trigger", items(&[ASK, thought, r#"{"type":"compaction_trigger"}"#])),
+            (
+                "by what a client sets",
+                items(&[ASK, thought, r#"{"type":"configuration_update","reasoning":{}}"#, SAY]),
+            ),
             ("by a person", items(&[ASK, thought, ASK])),
             ("by nothing", items(&[ASK, thought])),
             ("by nothing, without an id", items(&[ASK, &nameless])),
@@ -284,6 +288,8 @@ fn a_thought_with_its_id_is_followed_by_what_came_of_it() {
             by words: sound
             by an item that isn't known: sound
             by a trigger
+              responses/reasoning-follows in 1: nothing of the model's follows DropEntry
+            by what a client sets
               responses/reasoning-follows in 1: nothing of the model's follows DropEntry
             by a person
               responses/reasoning-follows in 1: nothing of the model's follows DropEntry

@@ -107,6 +107,11 @@ impl<'a> Head<'a> {
         matches!(self.kind(), "compaction_trigger" | "mcp_approval_response")
     }
 
+    /// Whether an item of no role is something that the model said or that was done for it, not what a client sets.
+    pub(super) fn is_told(&self) -> bool {
+        !self.asks() && self.kind() != "configuration_update"
+    }
+
     /// The calls or outputs that it belongs to, if it is one of a client's tool.
     pub(super) fn group(&self) -> Option<Group> {
         match self.kind() {

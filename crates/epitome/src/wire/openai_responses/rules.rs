@@ -264,7 +264,7 @@ impl Checks<'_> {
             if !is_reasoning {
                 is_followed = match entry.role() {
                     Role::Assistant => true,
-                    Role::Other => !Head::of(entry).asks(),
+                    Role::Other => Head::of(entry).is_told(),
                     _ => false,
                 };
                 continue;
