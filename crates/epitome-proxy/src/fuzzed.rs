@@ -21,7 +21,7 @@ pub fn stream(stream: &[u8], sizes: &[usize]) {
         let mut left = stream;
         let mut sizes = sizes.iter().copied().chain([1]).cycle();
         std::iter::from_fn(move || {
-            let size = sizes.next()?.clamp(1, left.len().max(1)).min(left.len());
+            let size = sizes.next()?.max(1).min(left.len());
             let (piece, rest) = left.split_at(size);
             left = rest;
             (size > 0).then(|| Bytes::copy_from_slice(piece))

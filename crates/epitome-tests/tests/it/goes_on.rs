@@ -167,10 +167,6 @@ proptest! {
             known.go_on(one.format, &with(&one, &entries, more, hand))?;
         }
     }
-}
-
-proptest! {
-    #![proptest_config(cases(2_000))]
 
     #[test]
     fn what_is_appended_is_what_would_be_read(
@@ -205,10 +201,9 @@ proptest! {
 #[test]
 fn an_answer_to_a_call_at_the_provider_is_known_too() {
     let output = r#"{"type":"function_call_output","call_id":"c","output":"x"}"#;
-    let go = r#",{"role":"user","content":"Go."}"#;
-    let first = [output, go, go, go].concat();
+    let first = output.to_owned() + &r#",{"role":"user","content":"Go."}"#.repeat(3);
     let mut known = Known::default();
-    for list in [first.clone(), format!("{first},{output}")] {
+    for list in [&first, &format!("{first},{output}")] {
         let body = format!(r#"{{"previous_response_id":"resp_1","input":[{list}]}}"#);
         known.go_on(Format::OpenaiResponses, &body).expect("the same is found");
     }

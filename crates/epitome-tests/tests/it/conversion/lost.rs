@@ -263,3 +263,39 @@ fn words_in_blocks_of_one_format_alone_are_said_everywhere() {
         assert!(done.lost.iter().any(|lost| lost.name == "citations"), "{:?}", done.lost);
     }
 }
+
+#[test]
+fn empty_messages_and_what_mending_took_are_told() {
+    let said = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
+    let body =
+        format!("[{},{},{}]", said("user", "Go."), said("assistant", ""), said("user", "On."));
+    let request = wire::parse(Format::Anthropic, body).expect("a request");
+    let mended = convert(&request, Format::OpenaiChat);
+    assert_eq!(mended.mended.len(), 1);
+    assert!(mended.mending_took > 30, "{}", mended.mending_took);
+    let alone = format!("[{},{}]", said("user", "Go."), said("assistant", ""));
+    let request = wire::parse(Format::Anthropic, alone).expect("a request");
+    let listed = convert(&request, Format::OpenaiChat);
+    assert_eq!((listed.lost[0].what, listed.lost[0].entry), (Loss::Blank, Some(1)));
+}
+
+/// A message that was dropped unbound the thinking behind it, which the provider refused then.
+#[test]
+fn a_body_of_the_same_format_loses_thinking_that_a_mend_unbinds() {
+    let thinks = |text: &str| {
+        format!(
+            r#"{{"role":"assistant","content":[{{"type":"thinking","thinking":"{text}","signature":"c2ln"}},{{"type":"text","text":"Said {text}."}}]}}"#
+        )
+    };
+    let go = r#"{"role":"user","content":"Go."}"#;
+    let orphan =
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"x"}]}"#;
+    let messages = [go, &thinks("one"), orphan, go, &thinks("two"), go].join(",");
+    let body = format!(r#"{{"model":"claude-opus-5-5","max_tokens":9,"messages":[{messages}]}}"#);
+    let request = wire::parse(Format::Anthropic, body).expect("messages");
+    let converted = convert(&request, Format::Anthropic);
+    assert!(converted.text.contains(r#""thinking":"one""#), "{}", converted.text);
+    assert!(!converted.text.contains(r#""thinking":"two""#), "{}", converted.text);
+    let places: Vec<_> = converted.mended.iter().map(|mended| mended.entry).collect();
+    assert_eq!(places, [Some(2), Some(4)]);
+}

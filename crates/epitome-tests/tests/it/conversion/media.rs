@@ -291,3 +291,17 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           bedrock: {"text":"[not carried over: application/pdf, https://h/a.pdf]"} (Medium application/pdf)
     "#]].assert_eq(&all);
 }
+
+/// An SVG of Anthropic's went to Gemini, which takes no such image either.
+#[test]
+fn an_image_that_no_model_sees_is_a_note() {
+    let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/svg+xml","data":"PHN2Zz4="}}"#;
+    let body = format!(r#"[{{"role":"user","content":[{image},{{"type":"text","text":"x"}}]}}]"#);
+    let request = wire::parse(Format::Anthropic, body).expect("a request");
+    for to in Format::ALL.into_iter().filter(|to| *to != Format::Anthropic) {
+        let done = convert(&request, to);
+        assert_eq!(done.lost.first().map(|lost| lost.what), Some(Loss::Medium), "{to}");
+        let written = wire::parse(to, done.text).expect("a request");
+        assert_eq!(wire::inspect(&written, &[]), [], "{to}");
+    }
+}
