@@ -209,7 +209,7 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
         row!(out, verb, "{} tokens with what is mended", count(receipt.mending_took));
     }
     for mended in &receipt.repaired {
-        let at = mended.entry.map_or_else(String::new, |at| format!(" messages[{at}]"));
+        let at = mended.place().map_or_else(String::new, |place| format!(" {place}"));
         let verb = if tense == Tense::Done { "mended" } else { "would mend" };
         let detail = line(&mended.detail, 60);
         row!(out, verb, "{}{at}: {detail}: {}", mended.rule, mended.mend);

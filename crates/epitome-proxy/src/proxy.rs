@@ -322,7 +322,7 @@ impl Proxy {
         let is_list = uri.path().ends_with(":streamGenerateContent")
             && !is_streamed(prompted.format, uri.path(), uri.query(), "");
         if is_list {
-            // A stream that is one JSON list is read by nobody here.
+            // The proxy can't weave a stream that is one JSON list.
             return Ok((outbound, None));
         }
         let offered = move || offered(prompted.format, prompted.text()?);

@@ -14,8 +14,8 @@ pub(crate) struct Events {
     line: usize,
     /// Up to where ends of lines were looked for.
     seen: usize,
-    /// Another event stood for the last one.
-    is_turned: bool,
+    /// The last event ended with a CR, whose LF comes by itself, and another stood for it.
+    wants_no_lf: bool,
     has_given_up: bool,
 }
 
@@ -32,13 +32,12 @@ impl Events {
         self.push(piece);
         let mut out = Vec::new();
         while let Some(one) = self.cut() {
-            if self.is_turned && *one == *b"\n" {
-                // The end of what isn't there any more.
+            if std::mem::take(&mut self.wants_no_lf) && *one == *b"\n" {
                 continue;
             }
             let turned = std::str::from_utf8(&one).ok().and_then(&mut turn);
             let told = turned.map_or_else(|| one.clone(), Bytes::from);
-            self.is_turned = told != one;
+            self.wants_no_lf = one.ends_with(b"\r") && told != one;
             out.extend_from_slice(&told);
         }
         if self.held.len() > LONGEST {
@@ -130,5 +129,18 @@ mod tests {
                 assert_eq!(told, ["1\n2", "3", "4"], "{end:?} {size}");
             }
         }
+    }
+
+    #[test]
+    fn of_a_turned_event_no_line_feed_is_left() {
+        let turned = |pieces: &[&'static str]| {
+            let mut events = Events::default();
+            let one = |one: &str| one.starts_with("data").then(|| "data: 2\n\n".to_owned());
+            let out = pieces.iter().flat_map(|piece| events.turned(&Bytes::from(*piece), one));
+            String::from_utf8(out.collect()).expect("text")
+        };
+        assert_eq!(turned(&["data: 1\r\n\r", "\n"]), "data: 2\n\n");
+        // A line that was sent by itself stays.
+        assert_eq!(turned(&["data: 1\n\n", "\n"]), "data: 2\n\n\n");
     }
 }

@@ -207,7 +207,7 @@ impl Voice for Messages {
         };
         let said = std::mem::take(&mut self.blocks).into_values();
         let content: Vec<Value> = said.filter(is_said).collect();
-        self.before = summed(&self.before, &self.usage);
+        self.before = summed(&self.before, &self.usage.take());
         self.nth += 1;
         self.is_over = false;
         (self.inputs, self.told, self.held) = Default::default();

@@ -223,7 +223,7 @@ impl Voice for Chat {
                 said[name] = thought;
             }
         }
-        self.before = summed(&self.before, &self.usage);
+        self.before = summed(&self.before, &self.usage.take());
         self.nth += 1;
         self.is_over = false;
         self.held.clear();

@@ -79,7 +79,7 @@ impl Contents {
             }
             self.words.push_str(&more);
         }
-        // Thoughts behind a recall belong to a history that the client's isn't.
+        // Thoughts behind a recall belong to a history that the client doesn't have.
         parts.retain(|part| self.nth == 0 || !is_thought(part));
         parts
     }
@@ -132,8 +132,10 @@ impl Contents {
             return String::new();
         }
         let content = json!({"role": "model", "parts": []});
-        let piece =
-            json!({"candidates": [{"content": content, "index": 0}], "responseId": self.id});
+        let mut piece = json!({"candidates": [{"content": content, "index": 0}]});
+        if !self.id.is_null() {
+            piece["responseId"] = self.id.clone();
+        }
         sent("", &self.placed(piece, parts))
     }
 }
@@ -171,6 +173,13 @@ impl Voice for Contents {
             return None;
         }
         let parts = [std::mem::take(&mut self.visible), parts].concat();
+        if !parts.is_empty()
+            && reply.pointer(PARTS).is_none()
+            && let Some(candidate) = reply.pointer_mut("/candidates/0")
+            && candidate.is_object()
+        {
+            candidate["content"] = json!({"role": "model", "parts": []});
+        }
         Some(self.placed(reply, parts))
     }
 
@@ -195,7 +204,7 @@ impl Voice for Contents {
         let words = std::mem::take(&mut self.words);
         self.told.push_str(parting(&self.told, &words));
         self.told.push_str(&words);
-        self.before = summed(&self.before, &self.usage);
+        self.before = summed(&self.before, &self.usage.take());
         self.nth += 1;
         self.is_over = false;
         self.held.clear();

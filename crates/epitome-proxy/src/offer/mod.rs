@@ -97,11 +97,15 @@ fn is_alone(format: Format, members: &Members) -> bool {
         Format::Gemini => {
             let value = |name: &str| members.get::<Value>(name).unwrap_or_default();
             let (config, tools) = (value("generationConfig"), value(TOOL_CONFIG));
-            // Arguments in pieces are read by nobody here.
+            // The proxy reads no arguments in pieces, and the documented spelling of members alone.
+            let is_spelt_otherwise = ["cached_content", "generation_config", "tool_config"]
+                .iter()
+                .any(|name| members.raw(name).is_some());
             let has_pieces =
                 tools[CALLING]["streamFunctionCallArguments"].as_bool().unwrap_or_default();
             config["candidateCount"].as_u64().is_none_or(|answers| answers == 1)
                 && !has_pieces
+                && !is_spelt_otherwise
                 && members.raw("cachedContent").is_none()
         }
         _ => false,
@@ -354,6 +358,17 @@ mod tests {
             !told.contains("Read") && !told.contains(SEARCH) && !told.contains("bare"),
             "{told}"
         );
+    }
+
+    #[test]
+    fn words_of_an_earlier_round_stay_where_the_last_one_says_nothing() {
+        let parts = json!([{"text": "Let me look."}, {"functionCall": {"name": SEARCH}}]);
+        let mut whole = voice(Format::Gemini);
+        assert_eq!(whole.whole(json!({"candidates": [{"content": {"parts": parts}}]})), None);
+        assert!(whole.round().is_some());
+        let told = whole.whole(json!({"candidates": [{"finishReason": "SAFETY"}]}));
+        let told = told.expect("it recalls no more");
+        assert_eq!(told["candidates"][0]["content"]["parts"], json!([{"text": "Let me look."}]));
     }
 
     #[test]

@@ -237,7 +237,7 @@ impl Voice for Responses {
         let mut back: Vec<Value> = places.iter().filter_map(|at| items.remove(at)).collect();
         // Of reasoning that the provider doesn't keep all has to be there.
         back.retain(|item| item["type"] != "reasoning" || item["encrypted_content"].is_string());
-        self.before = summed(&self.before, &self.usage);
+        self.before = summed(&self.before, &self.usage.take());
         self.nth += 1;
         self.is_over = false;
         (self.silent, self.held, self.told) = Default::default();

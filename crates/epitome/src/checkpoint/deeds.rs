@@ -86,8 +86,6 @@ const FAILED: &str = " failed";
 const UNNAMED: &str = "[…] more calls, not named: ";
 /// Bytes of a target among others, unless it is one exact string.
 const MOST_TARGET: usize = 48;
-/// Bytes that are said of how the calls of one line failed, where each failed in its own way.
-const MOST_FAILURES: usize = 200;
 /// Bytes that are said of how a call went where not every tool has a line.
 const MOST_BRIEF: usize = 12;
 const LOOKS: &str = "Only read: ";

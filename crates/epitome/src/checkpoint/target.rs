@@ -152,22 +152,33 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
 
 /// How a call went, by its masked output.
 pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
-    let judged = judge(output, reported);
+    let code = exit_code(output);
+    let reported = match (reported, code) {
+        (CallStatus::Unknown, Some(0)) => CallStatus::Ok,
+        (CallStatus::Unknown, Some(_)) => CallStatus::Error,
+        (reported, _) => reported,
+    };
     let bare = said(output);
     let bare = bare.trim();
-    let verdict = judge(bare, judged.outcome);
+    let verdict = judge(bare, reported);
     let tests = Tests::of(cut::tail(bare, 64 * 1024));
     let totals = tests.map(Tests::note).unwrap_or_default();
-    let is_bad =
-        verdict.outcome == CallStatus::Error || tests.is_some_and(|tests| !tests.are_well());
-    let code = judged.exit_code.filter(|code| *code != 0);
+    // Totals say more than the first words do, and less than a status.
+    let is_guessed = reported == CallStatus::Unknown;
+    let is_bad = match tests {
+        Some(tests) if is_guessed || !tests.are_well() => !tests.are_well(),
+        _ => verdict.outcome == CallStatus::Error,
+    };
+    let code = code.filter(|code| *code != 0);
     if is_bad || code.is_some() {
         let mut out = match code {
             Some(code) => format!("exit {code}"),
             None => "failed".to_owned(),
         };
         out.push_str(&totals);
-        let says = |line: &&str| totals.is_empty() && tell(line) >= Tell::Warning;
+        // Of a command's lines one may be anything; what a tool says of its failure is the reason.
+        let is_reason = |line: &str| act != Act::Run || tell(line) >= Tell::Warning;
+        let says = |line: &&str| totals.is_empty() && is_reason(line);
         if let Some(line) = verdict.line.filter(says) {
             let _ = write!(out, ": {}", whole_words(line, MOST_ERROR));
         }
@@ -188,7 +199,8 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
     }
     let says = |line, most| format!("{SAYS}{}", whole_words(line, most));
     // Of a command's many lines none is the outcome, wherever it stands; of others the first tells.
-    let first = bare.lines().map(str::trim).find(|line| !line.is_empty() && act != Act::Run);
+    let is_data = bare.starts_with(['{', '[']);
+    let first = if act == Act::Run && !is_data { None } else { bare.lines().next().map(str::trim) };
     let told = first.filter(|line| tell(line) >= Tell::Mention);
     // An editor shows the file behind that.
     if matches!(act, Act::Edit | Act::Write | Act::Delete) {
@@ -201,7 +213,7 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
     }
     match first {
         // Of an object the first words say nothing of how it went.
-        Some(line) if line.starts_with(['{', '[']) => ANSWERED.to_owned(),
+        Some(_) if is_data => ANSWERED.to_owned(),
         Some(line) => whole_words(line, MOST_RESULT).into_owned(),
         None if verdict.outcome == CallStatus::Ok => "ok".to_owned(),
         None => last_lines(bare),
@@ -217,7 +229,7 @@ fn last_lines(output: &str) -> String {
         !line.is_empty() && !is_code && !is_prompt(line)
     };
     let mut said: Vec<&str> = output.lines().map(str::trim).filter(says).collect();
-    let lines = counted(said.len(), "line");
+    let all = said.len();
     said.dedup();
     let Some(last) = said.last() else { return "no output".to_owned() };
     let mut out = whole_words(last, MOST_RESULT).into_owned();
@@ -229,8 +241,8 @@ fn last_lines(output: &str) -> String {
         out.insert_str(0, &format!("{} / ", whole_words(line, MOST_ERROR)));
         shown += 1;
     }
-    let of = if shown < said.len() { ", last" } else { "" };
-    format!("{lines} of output{of}: {out}")
+    let of = if shown < all { ", last" } else { "" };
+    format!("{} of output{of}: {out}", counted(all, "line"))
 }
 
 /// Whether what was said of a call by [`key`] is all of it, verbatim. Of a file that was changed its name is.

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::{BETWEEN, CUT, Deed, MOST_BRIEF, MOST_FAILURES, MOST_TARGET};
+use super::{BETWEEN, CUT, Deed, MOST_BRIEF, MOST_TARGET};
 use crate::checkpoint::activation::Key;
-use crate::checkpoint::target::{self, has_failed, is_bad, is_target};
+use crate::checkpoint::target::{self, is_bad, is_target};
 use crate::specifics;
 use crate::tool::{Command, FileDeed, runs_lines};
 
@@ -33,8 +33,6 @@ pub(super) struct Group<'a> {
     pub(super) deed: Deed,
     targets: Vec<Cow<'a, str>>,
     seen: HashSet<Cow<'a, str>>,
-    /// How calls of several targets failed, each way once.
-    failures: Vec<&'a str>,
 }
 
 /// Calls in the groups that `merging` makes of them.
@@ -53,8 +51,7 @@ pub(super) fn grouped<'a>(
         if at == groups.len() {
             let deed = deed.clone();
             let deed = Deed { what: what.into(), times: 0, failed: 0, ..deed };
-            let (targets, seen, failures) = (Vec::new(), HashSet::new(), Vec::new());
-            groups.push(Group { deed, targets, seen, failures });
+            groups.push(Group { deed, targets: Vec::new(), seen: HashSet::new() });
         }
         groups[at].add(deed, merging);
     }
@@ -107,10 +104,6 @@ impl<'a> Group<'a> {
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
         if let Merging::Targets(most) = merging {
-            if most == usize::MAX && has_failed(&deed.went) {
-                self.failures.retain(|known| **known != *deed.went);
-                self.failures.push(&deed.went);
-            }
             // What several have in common is said once where not all have room.
             let targets = targets(deed).into_iter();
             let targets: Vec<_> = if most < usize::MAX && !deed.names_files {
@@ -139,12 +132,6 @@ impl<'a> Group<'a> {
             let newest = &self.targets[self.targets.len().saturating_sub(most)..];
             let before = if newest.len() < self.targets.len() { CUT } else { "" };
             deed.what = format!("{}({before}{})", deed.what, newest.join(BETWEEN)).into();
-        }
-        for failure in self.failures.iter().rev().skip(1) {
-            if deed.went.len() + BETWEEN.len() + failure.len() > MOST_FAILURES {
-                break;
-            }
-            deed.went = format!("{failure}{BETWEEN}{}", deed.went).into();
         }
         deed
     }

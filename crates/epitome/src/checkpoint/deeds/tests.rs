@@ -171,21 +171,20 @@ fn a_refusal_keeps_its_object() {
 }
 
 #[test]
-fn calls_that_failed_in_ways_of_their_own_say_each() {
+fn a_failure_says_why_and_totals_overrule_first_words() {
+    let edit = r#"{"file_path":"a.rs","old_string":"a","new_string":"b"}"#;
+    let unread = "<tool_use_error>File has not been read yet.</tool_use_error>";
+    let passed = "Error: boom was logged\ntest result: ok. 3 passed; 0 failed; 0 ignored";
     let mut deeds = Deeds::default();
-    let outputs = ["Error: no seats", "Error: no funds", "Error: no seats"];
-    for (number, output) in (1..).zip(outputs) {
-        deeds.call(number, number, "book", &format!(r#"{{"id":"HAT{number}"}}"#), false);
-        deeds.answer(number, output, CallStatus::Unknown);
-    }
-    let lines = |merging| deeds.lines(|_| true, merging);
-    let all = "[1] book(HAT1 · HAT2 · HAT3) ×3 (all failed), last [3] → failed: Error: no funds · failed: Error: no seats";
-    assert_eq!(lines(Merging::TOOL), [all]);
-    let few = "[1] book(… · HAT2 · HAT3) ×3 (all failed), last [3] → failed: Error: no seats";
-    assert_eq!(lines(Merging::Targets(2)), [few]);
-    let mut next = Deeds::default();
-    next.carry(all);
-    assert_eq!(next.lines(|_| true, Merging::TOOL), [all]);
+    deeds.call(1, 1, "Edit", edit, false);
+    deeds.answer(1, unread, CallStatus::Error);
+    deeds.call(3, 3, "Bash", r#"{"command":"cargo test"}"#, false);
+    deeds.answer(3, passed, CallStatus::Unknown);
+    let lines = [
+        "[1] Edit(a.rs) → failed: File has not been read yet.",
+        "[3] Bash(cargo test) → ok, 3 passed",
+    ];
+    assert_eq!(deeds.lines(|_| true, Merging::Same), lines);
 }
 
 #[test]

@@ -112,7 +112,12 @@ fn mend(
         for finding in open {
             mended.push(Mended {
                 rule: finding.rule,
-                entry: came_from.get(finding.entry).copied().flatten(),
+                // What stands around the entries is of none.
+                entry: came_from
+                    .get(finding.entry)
+                    .copied()
+                    .flatten()
+                    .filter(|_| finding.member.is_none()),
                 member: finding.member,
                 detail: finding.detail,
                 mend: words(&finding.mend).into(),
@@ -126,7 +131,7 @@ fn mend(
     Repaired { request: current, mended, left: findings, came_from }
 }
 
-/// Those that are of nothing that another moves, and those that are, to be found again where it stands then.
+/// Findings outside of what others move, and those inside, which are found again after the move.
 fn beside_moves(request: &Request, findings: Vec<Finding>) -> (Vec<Finding>, Vec<Finding>) {
     let moved = |found: &Finding| match &found.mend {
         Mend::Lead(result) | Mend::MoveResult { result, .. } => {
