@@ -130,3 +130,19 @@ fn checkpoints_are_as_the_page_shows_them() {
         assert!(page == new, "docs/checkpoints.md is out of date: UPDATE_EXPECT=1 writes it anew");
     }
 }
+
+/// The tour runs where Python is; here it is seen that its outputs are of today's compaction.
+#[test]
+fn the_tour_for_python_shows_this_compaction() {
+    let tour = fs::read_to_string(root().join("crates/epitome-py/tour.ipynb")).expect("a tour");
+    let ran =
+        desk().run("compact examples/claude-code/session-3fe1b6bc.jsonl --target 10%").ends(0);
+    let out: serde_json::Value = serde_json::from_str(&ran.out).expect("a request");
+    let checkpoint = out.to_string();
+    let (_, id) = checkpoint.split_once("<checkpoint ").expect("a checkpoint");
+    let found = tour.contains(&id[..12]);
+    assert!(
+        found,
+        "tour.ipynb is out of date: UPDATE_EXPECT=1 with tests/test_tour.py writes it anew"
+    );
+}
