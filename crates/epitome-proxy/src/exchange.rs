@@ -415,10 +415,10 @@ pub(crate) struct Asking {
     pub(crate) agreeing: Option<Arc<Ledger>>,
 }
 
-/// How often a request is sent that no upstream can have read.
+/// How often a request is sent that no upstream has read.
 const ATTEMPTS: usize = 4;
 
-/// Whether a request that failed so may be sent again (RFC 9110, 9.2.2): nobody can have read it, or it changes nothing.
+/// Whether a request that failed so may be sent again (RFC 9110, 9.2.2): nobody has read it, or it changes nothing.
 fn may_be_asked_again(method: &Method, error: &legacy::Error) -> bool {
     !error.is_connect() && (found::<Gone>(error).is_some() || method.is_safe() && is_cut(error))
 }

@@ -48,6 +48,8 @@ type ConnectError = Box<dyn Error + Send + Sync>;
 pub(crate) struct Kept {
     stream: TokioIo<TcpStream>,
     turn: Turn,
+    /// What is said of a request that stays without an answer.
+    silence: Silence,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,39 +58,64 @@ enum Turn {
     Fresh,
     /// The other side spoke last: what is written now may be the next request.
     Theirs,
-    /// This one did.
+    /// This one did, after the other side had spoken.
     Ours,
 }
 
-/// The upstream has closed a connection that was kept, and nothing of the request was written.
+/// What it says of a request on a kept connection that this is closed before anything came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Silence {
+    /// That nobody read it. llama.cpp promises to keep a connection after a stream, and closes it at once: the next request
+    /// is on its way by then.
+    Unread,
+    /// Nothing: what comes and goes may be of the encryption.
+    Unknown,
+}
+
+/// The upstream has closed a connection that was kept, and hasn't answered the request on it.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the connection was closed before the request")]
+#[error("the kept connection was closed before it answered")]
 pub(crate) struct Gone;
+
+impl Gone {
+    fn error() -> io::Error {
+        io::Error::new(io::ErrorKind::ConnectionAborted, Gone)
+    }
+}
 
 impl Kept {
     /// Refuses to write what nobody will read: whoever closed its side before a request began never saw it. The runtime tells
     /// that only when it looks at its sockets again, which may be too late.
     fn turn(&mut self) -> io::Result<()> {
         if self.turn == Turn::Theirs {
-            let mut byte = [MaybeUninit::uninit()];
-            let is_gone = match SockRef::from(self.stream.inner()).peek(&mut byte) {
-                Ok(count) => count == 0,
-                Err(error) => {
-                    ![io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted].contains(&error.kind())
-                }
-            };
-            if is_gone {
-                return Err(io::Error::new(io::ErrorKind::ConnectionAborted, Gone));
+            if self.is_gone() {
+                return Err(Gone::error());
             }
             self.turn = Turn::Ours;
         }
         Ok(())
     }
-}
 
-impl From<TokioIo<TcpStream>> for Kept {
-    fn from(stream: TokioIo<TcpStream>) -> Self {
-        Kept { stream, turn: Turn::Fresh }
+    /// Whether the other side has closed it, and all that it said is read.
+    fn is_gone(&self) -> bool {
+        let mut byte = [MaybeUninit::uninit()];
+        match SockRef::from(self.stream.inner()).peek(&mut byte) {
+            Ok(count) => count == 0,
+            Err(error) => {
+                ![io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted].contains(&error.kind())
+            }
+        }
+    }
+
+    /// Whether a request stays without an answer that nobody read.
+    fn is_unread(&self) -> bool {
+        self.turn == Turn::Ours && self.silence == Silence::Unread && self.is_gone()
+    }
+
+    /// What came of writing.
+    fn written<T>(&self, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        let has_failed = matches!(polled, Poll::Ready(Err(_)));
+        if has_failed && self.is_unread() { Poll::Ready(Err(Gone::error())) } else { polled }
     }
 }
 
@@ -107,7 +134,10 @@ impl Service<Uri> for Connector {
             self.proxies.as_ref().filter(|_| is_encrypted).and_then(|it| it.intercept(&uri));
         let Some(proxy) = proxy else {
             let connecting = self.http.call(uri);
-            return Box::pin(async move { Ok(Kept::from(connecting.await?)) });
+            let silence = if is_encrypted { Silence::Unknown } else { Silence::Unread };
+            return Box::pin(async move {
+                Ok(Kept { stream: connecting.await?, turn: Turn::Fresh, silence })
+            });
         };
         // What is said through it is encrypted, but not what is said to it.
         if proxy.uri().scheme() != Some(&Scheme::HTTP) {
@@ -118,7 +148,10 @@ impl Service<Uri> for Connector {
         if let Some(auth) = proxy.basic_auth() {
             tunnel = tunnel.with_auth(auth.clone());
         }
-        Box::pin(async move { Ok(Kept::from(tunnel.call(uri).await?)) })
+        Box::pin(async move {
+            let stream = tunnel.call(uri).await?;
+            Ok(Kept { stream, turn: Turn::Fresh, silence: Silence::Unknown })
+        })
     }
 }
 
@@ -134,6 +167,9 @@ impl Read for Kept {
         context: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.is_unread() {
+            return Poll::Ready(Err(Gone::error()));
+        }
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         if matches!(polled, Poll::Ready(Ok(()))) {
             self.turn = Turn::Theirs;
@@ -149,7 +185,8 @@ impl Write for Kept {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.turn()?;
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.written(polled)
     }
 
     fn poll_write_vectored(
@@ -158,7 +195,8 @@ impl Write for Kept {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         self.turn()?;
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.written(polled)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -190,7 +228,8 @@ mod tests {
         let at = listener.local_addr().expect("it is bound");
         let stream = TcpStream::connect(at).await.expect("it listens");
         let (mut theirs, _) = listener.accept().expect("it is connected");
-        let mut kept = Kept { stream: TokioIo::new(stream), turn: Turn::Fresh };
+        let mut kept =
+            Kept { stream: TokioIo::new(stream), turn: Turn::Fresh, silence: Silence::Unread };
         written(&mut kept).await.expect("a fresh one is written to");
         theirs.write_all(b"a").expect("it is read");
         let mut room = [0; 9];

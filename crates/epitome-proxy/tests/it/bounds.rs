@@ -103,6 +103,35 @@ async fn an_upstream_that_hangs_up_is_said_to_have_done_so() {
     }
 }
 
+/// As llama.cpp does behind a stream: it says that it keeps the connection, and closes it while the next request is on its way.
+#[tokio::test]
+async fn a_kept_connection_that_is_closed_under_a_request_is_no_refusal() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let served = tokio::spawn(async move {
+        for _ in 0..6 {
+            let (mut stream, _) = listener.accept().await.expect("it connects");
+            let (mut read, mut some) = (Vec::new(), [0; 1 << 14]);
+            while !read.ends_with(b"a\"}") {
+                let count = stream.read(&mut some).await.expect("it is sent");
+                read.extend_from_slice(&some[..count]);
+            }
+            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+            stream.write_all(answer).await.expect("it is read");
+            // The next request has begun to arrive.
+            stream.peek(&mut [0]).await.expect("it is sent");
+        }
+    });
+    let stage = Stage::new(&before(&url, None)).await;
+    for bytes in [9, 9, 8 << 20, 8 << 20, 9, 9] {
+        let body = Bytes::from(format!(r#"{{"model":"m","messages":"{}"}}"#, "a".repeat(bytes)));
+        let request = stage.post("/v1/messages").body(body).expect("a request");
+        let reply = stage.call(request).await;
+        assert_eq!(reply.status(), 200, "{:?}", reply.body());
+    }
+    assert!(!served.is_finished(), "the last connection is kept");
+}
+
 #[tokio::test]
 async fn an_upstream_that_never_answers_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
