@@ -1,6 +1,7 @@
 //! What a call was about and how it went, in few words. Strings are whole or left out.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::deeds::BETWEEN;
@@ -176,11 +177,17 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
             None => "failed".to_owned(),
         };
         out.push_str(&totals);
-        // Of a command's lines one may be anything; what a tool says of its failure is the reason.
-        let is_reason = |line: &str| act != Act::Run || tell(line) >= Tell::Warning;
-        let says = |line: &&str| totals.is_empty() && is_reason(line);
-        if let Some(line) = verdict.line.filter(says) {
-            let _ = write!(out, ": {}", whole_words(line, MOST_ERROR));
+        let reason = match act {
+            _ if !totals.is_empty() => None,
+            // Without an exit code the last words may say what ended it.
+            Act::Run => {
+                reason(bare, bare.lines().next_back().filter(|_| !is_guessed && code.is_none()))
+            }
+            // What a tool says of its failure is the reason.
+            _ => verdict.line.map(|line| whole_words(line, MOST_ERROR).into_owned()),
+        };
+        if let Some(reason) = reason {
+            let _ = write!(out, ": {reason}");
         }
         return out;
     }
@@ -207,8 +214,10 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
         return told.map_or("ok".to_owned(), |line| says(line, MOST_ERROR));
     }
     // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
-    let mut lines = cut::head(bare, MOST_SEEN).lines().chain(cut::tail(bare, MOST_SEEN).lines());
-    if let Some(line) = lines.find(|line| tell(line) == Tell::Failure).or(told) {
+    if let Some(line) = failure(bare, MOST_COMMAND) {
+        return format!("{SAYS}{line}");
+    }
+    if let Some(line) = told {
         return says(line, MOST_COMMAND);
     }
     match first {
@@ -216,33 +225,76 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
         Some(_) if is_data => ANSWERED.to_owned(),
         Some(line) => whole_words(line, MOST_RESULT).into_owned(),
         None if verdict.outcome == CallStatus::Ok => "ok".to_owned(),
-        None => last_lines(bare),
+        None => Ending::of(bare).map_or("no output".to_owned(), |ending| ending.told()),
     }
 }
 
-/// The last lines of an output that have room: what stands at the very end may be said behind every output.
-fn last_lines(output: &str) -> String {
-    // A shell that waits for the next command says nothing of this one.
-    let is_prompt = |line: &str| line.ends_with(['$', '#']) && !line.contains(' ');
-    let says = |line: &&str| {
-        let is_code = line.len() <= MOST_RESULT && exit_code(line).is_some();
-        !line.is_empty() && !is_code && !is_prompt(line)
+/// Why a command failed, as far as its lines tell, the last one of which may say what ended it.
+fn reason(output: &str, last: Option<&str>) -> Option<String> {
+    let Some(mut reason) = failure(output, MOST_ERROR) else {
+        let ending = Ending::of(output)?;
+        return Some(if ending.is_all { ending.text } else { ending.told() });
     };
-    let mut said: Vec<&str> = output.lines().map(str::trim).filter(says).collect();
-    let all = said.len();
-    said.dedup();
-    let Some(last) = said.last() else { return "no output".to_owned() };
-    let mut out = whole_words(last, MOST_RESULT).into_owned();
-    let mut shown = 1;
-    for line in said.iter().rev().skip(1) {
-        if line.len() + " / ".len() + out.len() > MOST_ERROR {
-            break;
-        }
-        out.insert_str(0, &format!("{} / ", whole_words(line, MOST_ERROR)));
-        shown += 1;
+    let last = last.map(str::trim).filter(|last| !reason.starts_with(last));
+    if let Some(last) = last {
+        let _ = write!(reason, " / {}", whole_words(last, MOST_RESULT));
     }
-    let of = if shown < all { ", last" } else { "" };
-    format!("{} of output{of}: {out}", counted(all, "line"))
+    Some(reason)
+}
+
+/// The first line that states a failure, in at most `most` bytes, and how many do.
+fn failure(output: &str, most: usize) -> Option<String> {
+    let head = cut::head(output, MOST_SEEN);
+    let tail = cut::tail(&output[head.len()..], MOST_SEEN);
+    let is_seen = head.len() + tail.len() == output.len();
+    let states = |line: &&str| tell(line) == Tell::Failure;
+    let all: BTreeSet<&str> =
+        head.lines().chain(tail.lines()).map(str::trim).filter(states).collect();
+    let first = head.lines().chain(tail.lines()).map(str::trim).find(states)?;
+    let mut out = whole_words(first, most).into_owned();
+    if all.len() > 1 {
+        let least = if is_seen { "" } else { "at least " };
+        let _ = write!(out, " (1 of {least}{} such lines)", all.len());
+    }
+    Some(out)
+}
+
+/// The last lines of an output that have room: what stands at the very end may be said behind every output.
+struct Ending {
+    text: String,
+    /// Lines of the whole output.
+    lines: usize,
+    /// Whether the text is all of them, of equal neighbours one.
+    is_all: bool,
+}
+
+impl Ending {
+    fn of(output: &str) -> Option<Self> {
+        // A shell that waits for the next command says nothing of this one.
+        let is_prompt = |line: &str| line.ends_with(['$', '#']) && !line.contains(' ');
+        let says = |line: &&str| {
+            let is_code = line.len() <= MOST_RESULT && exit_code(line).is_some();
+            !line.is_empty() && !is_code && !is_prompt(line)
+        };
+        let mut said: Vec<&str> = output.lines().map(str::trim).filter(says).collect();
+        let lines = said.len();
+        said.dedup();
+        let mut text = whole_words(said.last()?, MOST_RESULT).into_owned();
+        let mut shown = 1;
+        for line in said.iter().rev().skip(1) {
+            if line.len() + " / ".len() + text.len() > MOST_ERROR {
+                break;
+            }
+            text.insert_str(0, &format!("{} / ", whole_words(line, MOST_ERROR)));
+            shown += 1;
+        }
+        Some(Ending { text, lines, is_all: shown == said.len() })
+    }
+
+    fn told(&self) -> String {
+        let of = if self.is_all { "" } else { ", last" };
+        format!("{} of output{of}: {}", counted(self.lines, "line"), self.text)
+    }
 }
 
 /// Whether what was said of a call by [`key`] is all of it, verbatim. Of a file that was changed its name is.

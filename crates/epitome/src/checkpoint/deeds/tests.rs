@@ -157,6 +157,35 @@ fn the_last_lines_are_told_as_that() {
     assert_eq!(next.lines(|_| true, Merging::Same), lines);
 }
 
+/// The first words of a failure are one of several, and needn't be what ended it.
+#[test]
+fn a_failed_command_says_how_much_failed_and_what_ended_it() {
+    let errors = "a.ts(1,2): error TS1: x\na.ts(3,4): error TS2: y\na.ts(3,4): error TS2: y";
+    let outputs = [
+        (
+            errors.to_owned(),
+            "a.ts(1,2): error TS1: x (1 of 2 such lines) / a.ts(3,4): error TS2: y",
+        ),
+        (format!("Exit code 2\n{errors}"), "a.ts(1,2): error TS1: x (1 of 2 such lines)"),
+        (
+            "Error in the loader\n(node:3) Warning: slow\n\nCommand aborted".to_owned(),
+            "Warning: slow / Command aborted",
+        ),
+        (
+            "Exit code 1\nOptions:\n  1. Use another model".to_owned(),
+            "exit 1: Options: / 1. Use another model",
+        ),
+        ("Exit code 1\nno such host".to_owned(), "exit 1: no such host"),
+    ];
+    let mut deeds = Deeds::default();
+    for (number, (output, _)) in (1..).zip(&outputs) {
+        deeds.call(number, number, "bash", &format!(r#"{{"command":"make {number}"}}"#), false);
+        deeds.answer(number, output, CallStatus::Error);
+    }
+    let lines = deeds.lines(|_| true, Merging::Same);
+    assert!(lines.iter().zip(&outputs).all(|(line, (_, end))| line.ends_with(end)), "{lines:#?}");
+}
+
 /// What a user had asked for stood behind the JSON of a content block, and was cut.
 #[test]
 fn a_refusal_keeps_its_object() {
