@@ -21,6 +21,12 @@ pub enum Binding {
 }
 
 impl Binding {
+    /// Whether a view that was made for a model which binds is shown to one whose open loop must start with its reasoning, or
+    /// was made for one.
+    pub(crate) fn is_manual_with(self, shown_for: Binding) -> bool {
+        self != Binding::Free && [self, shown_for].contains(&Binding::PrefixManual)
+    }
+
     /// The binding that the request's own model and reasoning mode bring, by the built-in table.
     ///
     /// Bedrock's model stands in the path, not in the body: where nobody named it, it is taken for one

@@ -8,7 +8,6 @@ use super::epoch::{Epoch, notes_left_out};
 use super::late_reply::Late;
 use super::{Chain, SessionId, Sessions, Ticket};
 use crate::engine::{CompactError, Outcome};
-use crate::model::Binding;
 use crate::plan::Reached;
 
 /// What became of a compaction.
@@ -119,7 +118,10 @@ impl Sessions {
         let notes = notes_left_out(&outcome.view, &outcome.base, &chain, counter);
         epoch.spared = (before - after).saturating_sub(notes);
         epoch.checkpoint = receipt.checkpoint.as_ref().map(|checkpoint| checkpoint.id);
-        if epoch.binding == Binding::PrefixManual && flight.late.iter().any(Late::reasons) {
+        // The model may be another one by now than it was made for.
+        let now_shown_for = line.shown_for.map_or(epoch.binding, |(binding, _)| binding);
+        let is_manual = epoch.binding.is_manual_with(now_shown_for);
+        if is_manual && flight.late.iter().any(Late::reasons) {
             return Committed::Refused { cause: Refusal::BoundMeanwhile };
         }
         for (nth, late) in flight.late.iter().enumerate() {
@@ -129,6 +131,9 @@ impl Sessions {
         line.floor = matches!(receipt.reached, Reached::Unreachable { .. } | Reached::Short)
             .then_some(after);
         line.requests = 0;
+        if now_shown_for != epoch.binding {
+            line.shown_for = None;
+        }
         line.enter(epoch);
         Committed::Adopted { epoch: flight.epoch + 1 }
     }

@@ -231,17 +231,15 @@ impl Line {
             let is_reply = entry.role() == Role::Assistant;
             if is_reply && let Some(under) = self.under_way(chain, request, link) {
                 let reply = Late::of(entry, request, counter);
-                match self.epoch().binding {
-                    // Its loop must start with its reasoning; which prompt that is bound to, nobody can say who
-                    // sent both.
-                    Binding::PrefixManual if reply.reasons() => {
-                        if self.was_asked_again(chain, request, link) {
-                            self.is_unsure = true;
-                        } else {
-                            self.return_to(under);
-                        }
-                    }
-                    _ => self.newest_epoch().take_late(link, &reply),
+                // The model may be another one than the epoch was made for.
+                let is_manual = self.epoch().binding.is_manual_with(Binding::of(request));
+                if !is_manual || !reply.reasons() {
+                    self.newest_epoch().take_late(link, &reply);
+                } else if self.was_asked_again(chain, request, link) {
+                    // Its loop must start with its reasoning; which prompt that is bound to, nobody can say who sent both.
+                    self.is_unsure = true;
+                } else {
+                    self.return_to(under);
                 }
             }
             self.counted.push(before + tokens);

@@ -259,6 +259,15 @@ fn a_turn_that_is_open_again_starts_with_its_thinking() {
     drive(steps.into_iter().chain(on).collect(), Format::Anthropic, None).expect("it holds");
 }
 
+/// A view that is made for a model which binds is adopted for one that starts its loop with its reasoning.
+#[test]
+fn the_model_changes_while_a_view_is_made() {
+    let steps = [1, 10, 16].map(Act::Step).into_iter().chain([Act::Model(1)]);
+    let steps = steps.chain([1, 23, 7, 24, 1, 12, 12, 20, 1].map(Act::Step));
+    let on = [Act::Turn, Act::Model(2), Act::Commit, Act::Step(1)];
+    drive(steps.chain(on).collect(), Format::Anthropic, Some(700)).expect("it holds");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 

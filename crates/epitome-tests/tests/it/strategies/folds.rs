@@ -6,17 +6,17 @@ use super::*;
 #[test]
 fn older_steps_fold_behind_the_task() {
     let expected = expect![[r#"
-            1511 → 549 tokens, target 600
+            1511 → 552 tokens, target 600
             keep sys  You are terse.
             keep user Fix the build.
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
-            here <checkpoint 16c5d10fe542>
+            here <checkpoint e1ddfc71311b>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 2–4. A higher [number] holds over a lower one; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | What was done
-               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types
+               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types (1 of 5 such lines)
                | Only read: Read: src/x.rs
                | 
                | Where it stands
@@ -43,9 +43,9 @@ fn older_steps_fold_behind_the_task() {
                |   Compiling read_config v0.21.0 (tests/test_upload.py)
                | 
                | Names not said above
-               | ids: E0410, E0866, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.319.0, v0.715.0
+               | ids: E0410, E0866, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.319.0
                | numbers: 283, 383, 945, 319, 154, 935, 474, 596, 900, 902, 895, 128, 235, 310, 289
-               | </checkpoint 16c5d10fe542>
+               | </checkpoint e1ddfc71311b>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
@@ -64,20 +64,20 @@ fn the_task_may_fold_too() {
         Options { task: Task::Fold, ..to(600) },
         BUILD,
         &expect![[r#"
-            1511 → 545 tokens, target 600
+            1511 → 547 tokens, target 600
             keep sys  You are terse.
             fold user Fix the build.  # folded into the checkpoint
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
-            here <checkpoint a61b14be1333>
+            here <checkpoint 326bfeee257c>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 1–4. A higher [number] holds over a lower one; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | User's words
                | [1] Fix the build.
                | 
                | What was done
-               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types
+               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types (1 of 5 such lines)
                | Only read: Read: src/x.rs
                | 
                | Where it stands
@@ -103,9 +103,9 @@ fn the_task_may_fold_too() {
                |   Compiling read_config v0.21.0 (tests/test_upload.py)
                | 
                | Names not said above
-               | ids: E0410, E0866, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.860.0, v0.319.0, v0.715.0, v0.677.0
+               | ids: E0410, E0866, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.860.0, v0.319.0, v0.715.0
                | numbers: 283, 383, 945, 319, 154, 935, 474, 596, 900, 902, 895, 128, 235, 310, 289
-               | </checkpoint a61b14be1333>
+               | </checkpoint 326bfeee257c>
             keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
             keep res  c = ok
             keep user And the docs.
