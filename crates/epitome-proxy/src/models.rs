@@ -23,7 +23,8 @@ use crate::exchange::{Asking, Load, ModelSayings, Outbound, Prompted};
 use crate::flow::{Collected, Flow};
 use crate::upstream::{Provider, provider_of};
 
-/// Models of credentials of which something is known; beyond, all is forgotten, and asked anew.
+/// Models of credentials of which something is known. Beyond, what was asked in vain is forgotten, and all of whoever asks
+/// then: names that somebody makes up cost others nothing.
 const MOST: usize = 4096;
 /// Questions at the same time; whoever comes then asks with a later request.
 const MOST_AT_ONCE: usize = 8;
@@ -94,10 +95,19 @@ impl ModelsApi {
             _ => {}
         }
         if known.len() >= MOST {
-            known.clear();
+            make_room(&mut known, &key.0);
         }
         known.insert(key.clone(), Known::Nothing(now + REST));
         true
+    }
+}
+
+/// Forgets what was asked in vain, and all of this tenant; where that is nothing, everything.
+fn make_room(known: &mut HashMap<Key, Known>, tenant: &str) {
+    let before = known.len();
+    known.retain(|(of, _), known| matches!(known, Known::Said(_)) && **of != *tenant);
+    if known.len() == before {
+        known.clear();
     }
 }
 
@@ -281,6 +291,22 @@ mod tests {
             );
             assert!(!models.headers.contains_key("content-length"));
         }
+    }
+
+    #[test]
+    fn names_that_somebody_makes_up_cost_others_nothing() {
+        let said = Known::Said(Said { window: Some(1), compacts: false });
+        let mut known = HashMap::from([((Arc::from("a"), "m".to_owned()), said)]);
+        for name in 0..9 {
+            let said = Known::Said(Said::default());
+            let known_of = if name < 5 { Known::Nothing(Instant::now()) } else { said };
+            known.insert((Arc::from(if name < 3 { "b" } else { "c" }), name.to_string()), known_of);
+        }
+        let left = |known: &HashMap<Key, Known>| known.keys().filter(|it| &*it.0 == "a").count();
+        make_room(&mut known, "c");
+        assert_eq!((known.len(), left(&known)), (1, 1));
+        make_room(&mut known, "b");
+        assert!(known.is_empty(), "nothing else could go");
     }
 
     #[test]
