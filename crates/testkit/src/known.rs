@@ -50,7 +50,10 @@ const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 fn chat(entries: &[Value]) -> Checked {
     let kinds = ["text", "image_url", "input_audio", "file", "refusal"];
     let mut blocks = blocks(entries, "content");
-    blocks.try_for_each(|(_, block)| is(kinds.contains(&text(&block["type"])), "a type"))
+    blocks.try_for_each(|(_, block)| {
+        is(kinds.contains(&text(&block["type"])), "a type")?;
+        is(!block["image_url"].is_string(), "image_url")
+    })
 }
 
 fn anthropic(body: &Value, entries: &[Value]) -> Checked {

@@ -10,7 +10,8 @@ use super::rules::{Finding, Mend, RuleId};
 use crate::json::{self, Span, quote, unquote};
 use crate::transcript::Entry;
 
-/// What a value may be. A value of another form isn't judged here, nor is null, which counts as not there.
+/// What a value may be. What must be an object is one; another value of another form isn't judged here, nor is a member that is
+/// null, which counts as not there.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
     Any,
@@ -210,6 +211,9 @@ impl<'a> Reading<'a> {
                 }
             }
             (Shape::Typed(typed), Some(b'{')) => self.typed(span, typed, name),
+            (Shape::Object(_) | Shape::Typed(_), _) if self.must_be(raw) => {
+                self.find(self.shapes.kind, format!("{name}: {}", said(raw)), Mend::Nothing);
+            }
             (Shape::OneOf(known), Some(b'"')) => self.word(span, known, name),
             (Shape::OneOf(_), Some(b'0'..=b'9' | b't' | b'f' | b'{' | b'[')) => {
                 self.refuse(name, raw);
@@ -244,6 +248,15 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Whether something must stand where this is read. Base rules judge entries that are no objects, or of no type.
+    fn must_be(&self, raw: &str) -> bool {
+        match self.path.last() {
+            None => false,
+            Some(Step::Member(_)) => raw != "null",
+            Some(Step::Element(_)) => true,
+        }
+    }
+
     fn refuse(&mut self, name: &str, raw: &str) {
         self.find(self.shapes.value, format!("{name}: {}", said(raw)), Mend::Nothing);
     }
@@ -263,15 +276,20 @@ impl<'a> Reading<'a> {
     }
 
     fn typed(&mut self, span: Span, typed: &Typed, name: &str) {
-        let kind = json::text_member(span.of(self.source), "type");
+        let said_kind = json::member(self.source, span, "type").map(|kind| kind.of(self.source));
+        let kind = said_kind.filter(|kind| *kind != "null").map(unquote);
         let object = match &kind {
             Some(kind) => (typed.of)(kind),
             None => typed.untyped,
         };
+        let is_word = said_kind.is_some_and(|kind| kind.starts_with('"'));
         match (object, kind) {
             (Some(object), _) => self.object(span, object, name),
-            (None, Some(kind)) if typed.others != Others::Taken => {
+            (None, Some(kind)) if typed.others != Others::Taken || !is_word => {
                 self.find(self.shapes.kind, said(&kind), Mend::Nothing);
+            }
+            (None, None) if !self.path.is_empty() => {
+                self.find(self.shapes.kind, format!("no type of {name}"), Mend::Nothing);
             }
             _ => {}
         }
@@ -288,6 +306,9 @@ impl<'a> Reading<'a> {
         let shapes: Vec<_> = members.iter().map(|(key, _)| shape_of(*key)).collect();
         if object.others != Others::Taken {
             self.strangers(object, &members, &shapes);
+        }
+        if object.others == Others::Kind && members.is_empty() {
+            self.find(self.shapes.kind, format!("nothing in {name}"), Mend::Nothing);
         }
         for ((_, value), known) in members.iter().zip(&shapes) {
             if let Some((name, shape)) = known {

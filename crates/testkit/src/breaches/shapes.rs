@@ -28,6 +28,10 @@ pub(super) fn failing(rule: &str) -> Option<String> {
             CALL.replace(r#""id":"a""#, LONG_ID),
             ANSWER.replace(r#"_id":"a""#, &LONG_ID.replacen(r#""id"#, "_id", 1)),
         ),
+        "chat/form" => {
+            let image = r#"[{"type":"image_url","image_url":"https://example.org/a.png"}]"#;
+            format!(r#"{{"model":"gpt-4.1","messages":[{}]}}"#, USER.replace(r#""hi""#, image))
+        }
         "chat/json" | "anthropic/json" => format!("[{}]", USER.replace("hi", HALF)),
         "bedrock/json" => format!("[{}]", BID.replace("hi", HALF)),
         "gemini/json" => format!("[{}]", ASK.replace("hi", HALF)),

@@ -3,6 +3,7 @@
 mod bedrock;
 mod body;
 mod gemini;
+mod objects;
 mod responses;
 
 use std::fmt::Write as _;

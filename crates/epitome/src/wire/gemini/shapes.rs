@@ -6,7 +6,7 @@ use crate::word_list::words;
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Object(&CONTENT),
-    body: Shape::Any,
+    body: Shape::Object(&BODY),
     names: Names::EitherCase,
     kind: rules::GEMINI_KIND,
     member: rules::GEMINI_MEMBER,
@@ -38,6 +38,11 @@ const PART: Object = Object::union(
     ("functionResponse", Shape::Object(&RESPONSE)),
     ("executableCode", Shape::Object(&CODE)),
     ("codeExecutionResult", Shape::Object(&CODE_RESULT)),
+]);
+
+const BODY: Object = Object::open("").with(&[
+    ("systemInstruction", Shape::Object(&CONTENT)),
+    ("tools", Shape::List(&Shape::Object(&Object::open("")))),
 ]);
 
 const BLOB: Object = Object::of("displayName")

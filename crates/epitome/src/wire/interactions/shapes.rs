@@ -6,7 +6,7 @@ use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Typed(&STEPS),
-    body: Shape::Any,
+    body: Shape::Object(&BODY),
     names: Names::Exact,
     kind: rules::INTERACTIONS_KIND,
     member: rules::INTERACTIONS_MEMBER,
@@ -64,7 +64,8 @@ const INPUT: Object =
     Object::of("type").with(&[("content", Shape::List(&Shape::Typed(&CONTENTS)))]);
 const OUTPUT: Object =
     Object::of("type error").with(&[("content", Shape::List(&Shape::Typed(&CONTENTS)))]);
-const THOUGHT: Object = Object::of("type signature summary");
+const THOUGHT: Object =
+    Object::of("type signature").with(&[("summary", Shape::List(&Shape::Typed(&CONTENTS)))]);
 const CALL: Object = Object::of("type id name arguments signature");
 const RESULT: Object = Object::of("type call_id name is_error signature")
     .with(&[("result", Shape::List(&Shape::Typed(&RESULTS)))]);
@@ -78,3 +79,7 @@ const MEDIUM: Object =
     Object::of("type uri mime_type resolution processing channels sample_rate name")
         .with(&[("data", Shape::Data)]);
 const FUNCTION: Object = Object::open("");
+
+/// The provider's own tools are its own.
+const TOOLS: Typed = Typed { of: |_| None, untyped: None, others: Others::Taken };
+const BODY: Object = Object::open("").with(&[("tools", Shape::List(&Shape::Typed(&TOOLS)))]);

@@ -16,7 +16,7 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
         entry.parts().filter(is_strange).map(of_part)
     });
     let mut findings: Vec<Finding> = strange.collect();
-    if request.reader().is_some_and(|model| is_openais(&model)) {
+    if is_for_openai(request) {
         findings.extend(longer(&request.transcript, LONGEST_ID, rules::CHAT_LENGTH));
         findings.extend(request.transcript.entries().flat_map(longer_names));
     }
@@ -26,6 +26,11 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
 /// In characters (PROVIDERS.md B.3).
 const LONGEST_ID: usize = 40;
 const LONGEST_NAME: usize = 64;
+
+/// Whether OpenAI itself reads it.
+pub(super) fn is_for_openai(request: &Request) -> bool {
+    request.reader().is_some_and(|model| is_openais(&model))
+}
 
 /// Whether OpenAI serves the model. Its open ones are served by others.
 fn is_openais(model: &str) -> bool {

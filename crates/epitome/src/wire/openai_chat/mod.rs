@@ -3,9 +3,11 @@
 pub(super) mod conversion;
 mod inspected;
 mod rules;
+mod shapes;
 mod terms;
 
 use super::clean::Past;
+use super::shape::Shapes;
 use super::{Dialect, Finding, MissingResult, origin};
 use crate::json::{self, JsonError, Scanner, Span, quote, unquote};
 use crate::request::Request;
@@ -70,6 +72,10 @@ impl Dialect for OpenaiChat {
 
     fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
         rules::check(request, past)
+    }
+
+    fn shapes(&self, request: &Request) -> Option<&'static Shapes> {
+        inspected::is_for_openai(request).then_some(&shapes::SHAPES)
     }
 
     fn inspect(&self, request: &Request) -> Vec<Finding> {

@@ -5,7 +5,7 @@ use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Typed(&ITEMS),
-    body: Shape::Any,
+    body: Shape::Object(&BODY),
     names: Names::Exact,
     kind: rules::RESPONSES_KIND,
     member: rules::RESPONSES_MEMBER,
@@ -106,9 +106,10 @@ const MESSAGE: Object = Object::of(
 )
 .with(&[CONTENT]);
 const REASONING: Object = Object::of(
-    "type id summary content encrypted_content status created_by \
+    "type id encrypted_content status created_by \
      internal_chat_message_metadata_passthrough agent",
 )
+.with(&[("summary", Shape::List(&Shape::Typed(&BLOCKS))), CONTENT])
 .filled(&[("summary", "[]")]);
 const CALL: Object = Object::of(
     "type id call_id name arguments namespace caller async status created_by \
@@ -130,3 +131,7 @@ const CUSTOM_OUTPUT: Object = Object::of(
      internal_chat_message_metadata_passthrough agent",
 )
 .with(&[OUTPUT]);
+
+/// The provider's own tools are its own.
+const TOOLS: Typed = Typed { of: |_| None, untyped: None, others: Others::Taken };
+const BODY: Object = Object::open("").with(&[("tools", Shape::List(&Shape::Typed(&TOOLS)))]);

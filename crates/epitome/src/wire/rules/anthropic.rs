@@ -148,7 +148,7 @@ rules! {
         repair "",
         error "messages.….content.0.type: Expected `thinking` or `redacted_thinking`, but found `…`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
         source "PROVIDERS.md B.1.3";
-    ANTHROPIC_KIND = Anthropic "anthropic/unknown-type": "blocks, and sources of media, are of a type that the SDK has",
+    ANTHROPIC_KIND = Anthropic "anthropic/unknown-type": "blocks, sources of media, tools and cache markers are objects, blocks and sources of a type that the SDK has",
         repair "",
         error "messages.….content.…: Input tag '…' found using 'type' does not match any of the expected tags: …",
         source "Anthropic SDK types";

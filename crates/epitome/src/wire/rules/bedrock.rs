@@ -88,7 +88,7 @@ rules! {
         repair "",
         error "messages.….content.0.type: Expected `thinking` or `redacted_thinking`, but found `…`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
         source "PROVIDERS.md B.1.3";
-    BEDROCK_KIND = Bedrock "bedrock/unknown-block": "blocks have a member that the service model knows, in results and in the system prompt too",
+    BEDROCK_KIND = Bedrock "bedrock/unknown-block": "structures are objects, and blocks have a member that the service model knows, in results and in the system prompt too",
         repair "",
         error "Unknown parameter in messages[…].content[…]: \"…\", must be one of: text, image, document, …",
         source "AWS SDK service model and its validation";

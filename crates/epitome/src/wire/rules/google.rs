@@ -136,7 +136,7 @@ rules! {
         repair "a tool that is the very same is left out",
         error "Duplicate function declaration found: …",
         source "PROVIDERS.md B.4c [BK]";
-    GEMINI_KIND = Gemini "gemini/unknown-part": "a part has a member that the SDK knows",
+    GEMINI_KIND = Gemini "gemini/unknown-part": "a part, what it holds, a tool and the system instruction are objects, and a part has a member that the SDK knows",
         repair "",
         error "Invalid JSON payload received. Unknown name \"…\" at 'contents[…].parts[…]': Cannot find field.",
         source "google-genai SDK types";
@@ -152,7 +152,7 @@ rules! {
         repair "",
         error "Please ensure that code execution result comes immediately after executable code.",
         source "google-genai SDK types; text [BK]";
-    INTERACTIONS_KIND = GeminiInteractions "interactions/unknown-type": "steps and contents are of a type that the SDK has",
+    INTERACTIONS_KIND = GeminiInteractions "interactions/unknown-type": "steps, contents and tools are objects, steps and contents of a type that the SDK has",
         repair "",
         error "Invalid value at 'input[…].type': …",
         source "google-genai SDK types; text [BK]";

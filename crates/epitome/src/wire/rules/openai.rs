@@ -140,7 +140,11 @@ rules! {
         repair "",
         error "Invalid value: 'tool_use'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.",
         source "OpenAI SDK types";
-    RESPONSES_KIND = OpenaiResponses "responses/unknown-type": "items and blocks are of a type that the SDK has",
+    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts and tools are objects of a type, with an object of what they hold",
+        repair "",
+        error "Invalid type for 'messages[…].content[…]': expected an object, but got … instead.",
+        source "OpenAI SDK types; text [BK]";
+    RESPONSES_KIND = OpenaiResponses "responses/unknown-type": "items, blocks and tools are objects, items and blocks of a type that the SDK has",
         repair "",
         error "Invalid value: '…'. Supported values are: ….",
         source "OpenAI SDK types";
