@@ -20,7 +20,7 @@ use super::todo::Todo;
 use crate::json;
 use crate::specifics::{Specific, specifics};
 use crate::text::arguments::Arguments;
-use crate::text::secrets::{into_masked, masked};
+use crate::text::secrets::{into_masked, masked, masked_json};
 use crate::text::shortened::note;
 use crate::text::{CallStatus, cut, framing};
 use crate::tool::keeps_list;
@@ -331,7 +331,7 @@ impl Gathered {
 
     fn call(&mut self, part: &Part<'_>, number: u32) {
         let (tool, arguments) = (part.name(), part.text());
-        let arguments = told(&arguments);
+        let arguments = told_json(&arguments);
         if self.todo.take(part.slot.0, &tool, &Arguments::read(&arguments)) {
             self.shows_todo = false;
         }
@@ -425,6 +425,11 @@ fn told(text: &str) -> Cow<'_, str> {
     framing::without(masked(text))
 }
 
+/// The same of a JSON text.
+fn told_json(json: &str) -> Cow<'_, str> {
+    framing::without(masked_json(json))
+}
+
 /// What a part says, as it may be quoted; of a call's arguments the strings as they mean.
 pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> String {
     // The JSON of arguments, and of a result that is an object.
@@ -434,7 +439,7 @@ pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> String {
         return framing::without(into_masked(part_text(transcript, part)).into()).into_owned();
     }
     let text = part.text();
-    let masked = told(&text);
+    let masked = told_json(&text);
     if masked.contains('\\') {
         json::unquote_inner(&masked).into_owned()
     } else {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use super::literal::escape;
+use super::literal::{escape, needs_escape};
 
 /// The same JSON without white space outside of strings, and without escapes that strings can do without; as it stands
 /// where it has none.
@@ -22,7 +22,7 @@ pub(crate) fn compact(json: &str) -> Cow<'_, str> {
                 continue;
             }
             let (length, said) = escape(&json[at..]);
-            if !matches!(said, '"' | '\\' | char::REPLACEMENT_CHARACTER) && !said.is_control() {
+            if !needs_escape(said) {
                 text.push_str(&json[from..at]);
                 text.push(said);
                 from = at + length;

@@ -38,6 +38,32 @@ pub(crate) fn unquote_inner(inner: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The same JSON without escapes that its strings can do without.
+pub(crate) fn spelt_out(json: &str) -> Cow<'_, str> {
+    let mut text = String::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(next) = memchr::memchr(b'\\', &json.as_bytes()[at..]) {
+        at += next;
+        let (length, said) = escape(&json[at..]);
+        if !needs_escape(said) {
+            text.push_str(&json[from..at]);
+            text.push(said);
+            from = at + length;
+        }
+        at += length;
+    }
+    if from == 0 {
+        return Cow::Borrowed(json);
+    }
+    text.push_str(&json[from..]);
+    Cow::Owned(text)
+}
+
+/// Whether an escape that says this stays one.
+pub(super) fn needs_escape(said: char) -> bool {
+    matches!(said, '"' | '\\' | char::REPLACEMENT_CHARACTER) || said.is_control()
+}
+
 /// Keys, ids and names: it takes longer to begin a search in them than to look at each byte.
 const SHORT: usize = 32;
 

@@ -15,7 +15,7 @@ use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use compact::compact;
-pub(crate) use literal::{characters, escape, unquote_inner};
+pub(crate) use literal::{characters, escape, spelt_out, unquote_inner};
 pub use literal::{quote, unquote};
 pub use splices::Splices;
 

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use super::cut;
 use super::excerpt::widen;
 use super::outline::{Cutting, Limits, Outline, SMALL, ValueKind};
-use super::secrets::masked;
+use super::secrets::masked_json;
 use crate::json::{Span, members, unquote};
 use crate::word_list::words;
 
@@ -32,7 +32,7 @@ const BULK: [&str; 14] = words!(
 /// `Read(…/main.rs)`.
 pub fn short_arguments(tool: &str, arguments_json: &str, max_chars: usize) -> String {
     // Before it is cut: half a secret has no shape.
-    unmasked_arguments(tool, &masked(arguments_json), max_chars)
+    unmasked_arguments(tool, &masked_json(arguments_json), max_chars)
 }
 
 /// The same, with secrets as they stand there.
@@ -51,7 +51,7 @@ pub fn unmasked_arguments(tool: &str, arguments_json: &str, max_chars: usize) ->
 pub(crate) fn whole_arguments(tool: &str, arguments_json: &str, max_chars: usize) -> String {
     let tool = cut::one_line(tool, 48);
     let room = max_chars.saturating_sub(tool.chars().count() + 2);
-    let inner = cut::whole_words(&gist(&masked(arguments_json), room), room);
+    let inner = cut::whole_words(&gist(&masked_json(arguments_json), room), room);
     joined(&tool, &inner, max_chars)
 }
 

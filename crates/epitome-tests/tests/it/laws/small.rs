@@ -125,3 +125,19 @@ fn a_deed_is_named_however_long_its_failure() {
 {"type":"compaction_trigger"}]}"#;
     hold(Format::OpenaiResponses, body, 1..100, &Options::default());
 }
+
+/// Found by chance: secrets were looked for in the JSON of a result, where an escape in a word passed for one, so that a name
+/// was cut before it.
+#[test]
+fn a_name_with_an_escape_in_it_is_whole() {
+    let line = r#"log.debug(\"request\", TokenS\u0074ream[502])\n"#;
+    let body = format!(
+        r#"{{"contents":[
+{{"role":"user","parts":[{{"text":"Go."}}]}},
+{{"role":"model","parts":[{{"functionCall":{{"name":"Read","args":{{"code":"{line}"}}}}}}]}},
+{{"role":"user","parts":[{{"functionResponse":{{"name":"Read","response":{{"lines":1,"result":"{line}{}"}}}}}}]}},
+{{"role":"user","parts":[{{"text":"Go on."}}]}}]}}"#,
+        lines(20)
+    );
+    hold(Format::Gemini, &body, 1..100, &Options::default());
+}

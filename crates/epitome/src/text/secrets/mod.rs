@@ -32,6 +32,8 @@ use patterns::patterned;
 use shapes::{BY_FIRST, Class, LOOKED_AT, rows, shaped};
 use starts::Starts;
 
+use crate::json::spelt_out;
+
 /// Shorter words are none that may be a key by their length, and shorter numbers none before one.
 const LEAST_LONG: usize = 14;
 const LEAST_NUMBER: usize = 8;
@@ -59,6 +61,14 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     }
     out.push_str(&text[done..]);
     Cow::Owned(out)
+}
+
+/// [`masked`] of a JSON text: what an escape says is read as it means, so that none of a word passes for a secret.
+pub(crate) fn masked_json(json: &str) -> Cow<'_, str> {
+    match spelt_out(json) {
+        Cow::Borrowed(json) => masked(json),
+        Cow::Owned(json) => into_masked(json.into()).into(),
+    }
 }
 
 /// [`masked`] of a text that is needed as it is where it has no secret.
