@@ -354,6 +354,7 @@ fn payloads_are_of_their_kind() {
             an output that is a list: sound
             an output that is neither
               responses/output in 2: a Rewrite { slot: Slot(2), json: "\"{\\\"a\\\":1}\"" }
+              responses/content-type in 2: {"a":1} DropPart(Slot(3))
             a patch's list
               responses/output in 2: a Rewrite { slot: Slot(2), json: "\"[1]\"" }
             a patch's, without: sound
@@ -385,5 +386,44 @@ fn the_providers_own_compaction_begins_at_a_thousand_tokens() {
           responses/compact-threshold in 0: 999 tokens Nothing
         1000: sound
     "#]],
+    );
+}
+
+/// Found by chance: nothing found them, and the view was refused.
+#[test]
+fn what_is_no_block_is_dropped() {
+    let said = |content: &str| {
+        format!(
+            r#"{{"input":[{{"role":"user","content":[{content}]}},{{"role":"user","content":"hi"}}]}}"#
+        )
+    };
+    let output = |output: &str| {
+        let call = r#"{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}"#;
+        format!(
+            r#"{{"input":[{call},{{"type":"function_call_output","call_id":"c","output":[{output}]}}]}}"#
+        )
+    };
+    let text = r#"{"type":"input_text","text":"x"}"#;
+    check(
+        Format::OpenaiResponses,
+        &[
+            ("a number", said("42")),
+            ("a string", said(&format!(r#""x",{text}"#))),
+            ("an object without a type", said(&format!(r#"{text},{{"a":1}}"#))),
+            ("in an output", output(&format!(r#"{text},null"#))),
+            ("all of an output", output("[]")),
+        ],
+        &expect![[r#"
+            a number
+              responses/content-type in 0: 42 DropPart(Slot(0))
+            a string
+              responses/content-type in 0: "x" DropPart(Slot(0))
+            an object without a type
+              responses/content-type in 0: {"a":1} DropPart(Slot(1))
+            in an output
+              responses/content-type in 1: null DropPart(Slot(3))
+            all of an output
+              responses/content-type in 1: [] DropPart(Slot(2))
+        "#]],
     );
 }

@@ -146,6 +146,14 @@ impl Checks<'_> {
             let mend = Mend::DropEntry;
             return self.find(rules::RESPONSES_EMPTY, entry.index, None, "no content", mend);
         }
+        let holds_blocks =
+            matches!(head.kind(), "message" | "function_call_output" | "custom_tool_call_output");
+        let is_typed = |part: &Part<'_>| part.row().name.of(self.request.source()).starts_with('"');
+        let is_odd = |part: &Part<'_>| part.kind() == PartKind::Opaque && !is_typed(part);
+        for part in entry.parts().filter(|part| holds_blocks && is_odd(part)) {
+            let (rule, mend) = (rules::RESPONSES_CONTENT, Mend::DropPart(part.slot));
+            self.find(rule, entry.index, Some(part.slot), part.raw(), mend);
+        }
         let is_models = entry.role() == Role::Assistant;
         for part in entry.parts().filter(|part| part.kind() == PartKind::Text) {
             let kind = part.name();

@@ -100,8 +100,8 @@ rules! {
         repair "the later id is left out; a repeated thought, reference or call of the provider's own is dropped",
         error "Duplicate item found with id …. Remove duplicate items from your input and try again.",
         source "PROVIDERS.md B.2.2";
-    RESPONSES_CONTENT = OpenaiResponses "responses/content-type": "the model's texts are `output_text`, all others `input_text`",
-        repair "the text gets the type of its side",
+    RESPONSES_CONTENT = OpenaiResponses "responses/content-type": "content is a list of blocks, each an object with a type; the model's texts are `output_text`, all others `input_text`",
+        repair "what is no block is dropped; the text gets the type of its side",
         error "Invalid value: '…'. Supported values are: 'output_text' and 'refusal'.",
         source "PROVIDERS.md B.2.2";
     RESPONSES_EMPTY = OpenaiResponses "responses/empty": "a message has content: a string or a list",
