@@ -81,7 +81,7 @@ const LEAST_ANSWERED: u64 = 48;
 /// Tokens of the titles of two lanes.
 pub(super) const TITLES_TOKENS: u64 = 12;
 /// Targets that the calls of one tool name, the most that fit.
-const TARGETS: [usize; 8] = [usize::MAX, 100, 32, 16, 8, 3, 1, 0];
+const TARGETS: [usize; 7] = [usize::MAX, 100, 32, 16, 8, 3, 1];
 /// After so many lines or names in a row that have no room none is looked for.
 const MISSES: u32 = 24;
 /// Percent of what is left that lines have before names.
@@ -214,7 +214,7 @@ impl Lanes<'_> {
         let (failed, made): (Vec<Deed>, Vec<Deed>) = self
             .gathered
             .deeds
-            .merged(is_of, Merging::Brief)
+            .merged(is_of, Merging::LEAST)
             .into_iter()
             .partition(Deed::has_failed);
         let mut lines: Vec<String> = made.iter().map(Deed::line).collect();
@@ -255,7 +255,7 @@ impl Lanes<'_> {
             ranked.sort_by_key(|(again, deed)| (!deed.has_failed(), !again));
             ranked.into_iter().map(|(_, deed)| deed).collect::<Vec<Deed>>()
         };
-        let mut chosen = of(Merging::Brief);
+        let mut chosen = of(Merging::LEAST);
         let tokens = |deed: &Deed| self.tokens(&deed.line()) + 1;
         let mut needed: u64 = chosen.iter().map(tokens).sum();
         let mut missing = 0;
@@ -267,8 +267,9 @@ impl Lanes<'_> {
             needed -= tokens(&chosen[missing]);
             missing += 1;
         }
-        let longer: Vec<Vec<Deed>> =
-            TARGETS.iter().map(|targets| of(Merging::Targets(*targets))).collect();
+        // What they were done to comes before how the last one went.
+        let ways = TARGETS.map(Merging::Targets).into_iter().chain(TARGETS.map(Merging::Brief));
+        let longer: Vec<Vec<Deed>> = ways.chain([Merging::Targets(0)]).map(of).collect();
         let mut left = most.saturating_sub(needed);
         for at in (missing..chosen.len()).rev() {
             let more = |deed: &Deed| tokens(deed).saturating_sub(tokens(&chosen[at]));

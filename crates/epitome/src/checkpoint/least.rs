@@ -46,7 +46,7 @@ pub fn least_tokens<'a>(
             }
         }
     }
-    for deed in carried.merged(|_| true, Merging::Brief) {
+    for deed in carried.merged(|_| true, Merging::LEAST) {
         let times = tools.entry(deed.tool().to_owned()).or_default();
         *times = times.saturating_add(deed.times());
     }

@@ -313,6 +313,37 @@ fn the_laws_hold_for_whatever_is_taken() {
     assert!(taken * 5 > all, "{taken} of {all} were taken");
 }
 
+/// Found by chance: where how a call went had no room, neither had what it was done to.
+#[test]
+fn what_a_call_was_done_to_comes_before_how_it_went() {
+    let words = |n: usize| "lorem elit labore veniam amet tempor ".repeat(n);
+    let line =
+        |at: usize| format!("{at}: lorem elit labore veniam amet{}\\n", [" tempor", ""][at % 2]);
+    let body = format!(
+        r#"{{"model":"claude-opus-4-8","max_tokens":4096,"messages":[
+{{"role":"assistant","content":[{{"type":"compaction","content":"{}"}}]}},
+{{"role":"user","content":"{}"}},
+{{"role":"user","content":"see?"}},
+{{"role":"assistant","content":[{{"type":"tool_use","id":"a","name":"Bash","input":{{"command":"ok"}}}}]}},
+{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"a","content":"{}"}}]}},
+{{"role":"assistant","content":"Done."}}]}}"#,
+        words(6),
+        words(42),
+        (0..27).map(line).collect::<String>()
+    );
+    let request = epitome::wire::parse(Format::Anthropic, body).expect("a body");
+    for percent in 30..90 {
+        let options = Options { target: Target::Percent(percent), ..Options::default() };
+        let local = Compactor::new(options, counter("o200k").expect("a known name"));
+        let local = local.expect("in range");
+        let all =
+            says("all", |job| ProposedView { fates: folding(job, 0), ..ProposedView::default() });
+        let compactor = local.clone().with_compactors(by(vec![all]));
+        let outcome = wait(Drive::new(compactor.begin(&request))).expect("a view");
+        check_view(&outcome, &local).unwrap_or_else(|why| panic!("{percent} %: {why}"));
+    }
+}
+
 #[test]
 fn with_the_trigger_remote_it_is_asked_on_every_call() {
     let trigger = || When::Remote.build().expect("in range").boxed();

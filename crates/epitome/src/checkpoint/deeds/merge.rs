@@ -103,7 +103,7 @@ impl<'a> Group<'a> {
         known.count(deed);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
-        if let Merging::Targets(most) = merging {
+        if let Merging::Targets(most) | Merging::Brief(most) = merging {
             // What several have in common is said once where not all have room.
             let targets = targets(deed).into_iter();
             let targets: Vec<_> = if most < usize::MAX && !deed.names_files {
@@ -122,10 +122,10 @@ impl<'a> Group<'a> {
     /// The line of all of them.
     pub(super) fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
-        if merging == Merging::Brief {
+        if let Merging::Brief(_) = merging {
             deed.went = target::brief(&deed.went, MOST_BRIEF).into();
         }
-        if let Merging::Targets(most) = merging
+        if let Merging::Targets(most) | Merging::Brief(most) = merging
             && most > 0
             && !self.targets.is_empty()
         {
@@ -146,13 +146,15 @@ pub(in crate::checkpoint) enum Merging {
     Short,
     /// Those of one tool, which names its newest targets, at most so many.
     Targets(usize),
-    /// Those of one tool, which says in a few words how the last one went.
-    Brief,
+    /// The same, which says in a few words how the last one went.
+    Brief(usize),
 }
 
 impl Merging {
     /// Those of one tool, which names all its targets.
     pub(in crate::checkpoint) const TOOL: Merging = Merging::Targets(usize::MAX);
+    /// Those of one tool in the fewest words.
+    pub(in crate::checkpoint) const LEAST: Merging = Merging::Brief(0);
 
     /// What stands for a call.
     fn of<'d>(self, deed: &'d Deed, depths: &HashMap<&str, usize>) -> Cow<'d, str> {
@@ -171,7 +173,7 @@ impl Merging {
                     format!("{tool}({}, …)", short.join(", ")).into()
                 }
             }
-            Merging::Targets(_) | Merging::Brief => tool.into(),
+            Merging::Targets(_) | Merging::Brief(_) => tool.into(),
         }
     }
 }
