@@ -70,6 +70,22 @@ pub(super) struct Written {
     pub(super) words: Lane,
     /// The summary in it; empty if there is none.
     pub(super) summary: String,
+    /// Whether a tool that changed something isn't named.
+    pub(super) lacks_tools: bool,
+}
+
+/// Calls without a line.
+#[derive(Clone, Copy, Default)]
+struct Unnamed {
+    calls: u32,
+    /// Whether one of them didn't fail.
+    is_made: bool,
+}
+
+impl Unnamed {
+    fn of(deeds: &[Deed]) -> Self {
+        Unnamed { calls: count(deeds), is_made: !deeds.iter().all(Deed::has_failed) }
+    }
 }
 
 /// What stands behind the name of a file that was changed since.
@@ -107,7 +123,7 @@ impl Lanes<'_> {
         let unquoted = self.unquoted(&words.quoted);
         let words = words.naming(&unquoted, self.gathered.more_unquoted);
         self.push(&mut out, titles::WORDS, &words.text, &mut left);
-        let (deeds, is_complete) = self.deeds(left);
+        let (deeds, is_complete, lacks_tools) = self.deeds(left);
         let answered = self.answered(&words.quoted, left.saturating_sub(self.tokens(&deeds)));
         self.push(&mut out, titles::ANSWERED, &answered, &mut left);
         self.push(&mut out, titles::DEEDS, &deeds, &mut left);
@@ -127,7 +143,7 @@ impl Lanes<'_> {
         }
         // No deed and no rule is left out while notes or names have room.
         if !is_complete || words.lacks_commands {
-            return Written { body: out, words, summary };
+            return Written { body: out, words, summary, lacks_tools };
         }
         let share = left * NOTES_SHARE / 100;
         let mut said_by_notes = is_said.clone();
@@ -144,7 +160,7 @@ impl Lanes<'_> {
         }
         self.push(&mut out, titles::NOTES, &notes, &mut left);
         self.push(&mut out, titles::NAMES, &names, &mut left);
-        Written { body: out, words, summary }
+        Written { body: out, words, summary, lacks_tools }
     }
 
     /// The user's messages that aren't quoted; none where little fits.
@@ -181,8 +197,8 @@ impl Lanes<'_> {
     }
 
     /// What was done, calls since the newest human message before all else, then files that were changed before it; and whether
-    /// all of these are named.
-    fn deeds(&self, left: u64) -> (String, bool) {
+    /// all of these are named, and whether a tool isn't.
+    fn deeds(&self, left: u64) -> (String, bool, bool) {
         let is_new = |deed: &Deed| self.is_new(deed);
         let deeds = &self.gathered.deeds;
         let total = |lines: &[String]| self.total(lines);
@@ -195,18 +211,21 @@ impl Lanes<'_> {
         let for_new = left.saturating_sub(self.least_of(&|deed| !is_new(deed)));
         let fitting = fitting.find(|(lines, percent)| total(lines) <= for_new * percent / 100);
         let is_complete = fitting.is_some();
-        let (new, unnamed) =
-            fitting.map_or_else(|| self.by_tool(&is_new, for_new), |(lines, _)| (lines, 0));
+        let (new, unnamed) = fitting.map_or_else(
+            || self.by_tool(&is_new, for_new),
+            |(lines, _)| (lines, Unnamed::default()),
+        );
         let left = left.saturating_sub(total(&new));
         let (old, are_complete, more) = self.older(self.shares.older.min(left), left);
         let is_complete = is_complete && are_complete;
         let left = left.saturating_sub(total(&old));
         let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
-        let unnamed = Some(deeds.unnamed.saturating_add(unnamed).saturating_add(more))
-            .filter(|count| *count > 0);
+        let lacks_tools = unnamed.is_made || more.is_made;
+        let unnamed = deeds.unnamed.saturating_add(unnamed.calls).saturating_add(more.calls);
+        let unnamed = Some(unnamed).filter(|count| *count > 0);
         let unnamed = unnamed.map(Deeds::unnamed_line).filter(|line| self.tokens(line) < left);
         let lines = [unnamed.into_iter().collect(), old, new, looks].concat();
-        (unlines(&lines), is_complete)
+        (unlines(&lines), is_complete, lacks_tools)
     }
 
     /// Tokens of the lines that name, by tool, each of these calls that may have changed something, and count the others.
@@ -224,16 +243,16 @@ impl Lanes<'_> {
         self.total(&lines)
     }
 
-    /// Calls before the newest human message, whether all of them are named, and how many aren't: in at most `most` tokens as they
+    /// Calls before the newest human message, whether all of them are named, and those that aren't: in at most `most` tokens as they
     /// are, in half of what is `left` by their targets, and in all of it by tool.
-    fn older(&self, most: u64, left: u64) -> (Vec<String>, bool, u32) {
+    fn older(&self, most: u64, left: u64) -> (Vec<String>, bool, Unnamed) {
         let deeds = &self.gathered.deeds;
         let is_old = |deed: &Deed| !self.is_new(deed);
         let ways = [(Merging::Same, most), (Merging::Short, left / 2), (Merging::TOOL, left)];
         for (merging, room) in ways {
             let all = deeds.lines(is_old, merging);
             if self.total(&all) <= room {
-                return (all, true, 0);
+                return (all, true, Unnamed::default());
             }
         }
         let (lines, unnamed) = self.by_tool(&is_old, left);
@@ -241,8 +260,8 @@ impl Lanes<'_> {
     }
 
     /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, of those that
-    /// name changed files and the newest first of all, those that failed last; and how many calls have no line.
-    fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> (Vec<String>, u32) {
+    /// name changed files and the newest first of all, those that failed last; and calls without a line.
+    fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> (Vec<String>, Unnamed) {
         let deeds = &self.gathered.deeds;
         let of = |merging| {
             let mut merged = deeds.merged(is_of, merging);
@@ -279,7 +298,7 @@ impl Lanes<'_> {
                 chosen[at] = deed.clone();
             }
         }
-        let unnamed = count(&chosen[..missing]);
+        let unnamed = Unnamed::of(&chosen[..missing]);
         chosen.drain(..missing);
         chosen.sort_by_key(Deed::last);
         (chosen.iter().map(Deed::line).collect(), unnamed)

@@ -31,6 +31,7 @@ use crate::transcript::{ContentId, Transcript};
 
 pub use crate::tool::only_reads;
 pub use cues::commands;
+use deeds::Merging;
 pub use extract::Gathered;
 use fence::fenced;
 pub use fence::{disown, look_alikes, looks_like_one};
@@ -69,31 +70,59 @@ pub struct Checkpoint {
     pub words: usize,
 }
 
-/// Writes a checkpoint of at most `most` tokens, with `summary` in its lane. Where nothing else fits it is one line that says
-/// which messages it stands for; that line is written whatever `most` is.
+/// Writes a checkpoint of at most `most` tokens, with `summary` in its lane. Tools that changed something are named even if that
+/// takes more, up to `least`. Where nothing else fits it is one line that says which messages it stands for; that line is written
+/// whatever `most` is.
 pub fn write(
+    gathered: &Gathered,
+    transcript: &Transcript,
+    (most, least): (u64, u64),
+    summary: Option<&str>,
+    counter: &dyn TokenCounter,
+) -> Checkpoint {
+    let within = |most| within(gathered, transcript, most, summary, counter);
+    let written = within(most);
+    let is_short = written.lacks_tools && most < least;
+    finished(if is_short { within(least) } else { written }, gathered, counter)
+}
+
+fn within(
     gathered: &Gathered,
     transcript: &Transcript,
     most: u64,
     summary: Option<&str>,
     counter: &dyn TokenCounter,
-) -> Checkpoint {
+) -> Written {
     let tokens = |body: &str| message_tokens(&fenced(body), counter);
     let is_small = most < LEAST_TOKENS;
-    let head = if is_small { short_header(gathered) } else { header(gathered) };
-    let mut room = most.saturating_sub(tokens(&head));
-    // Texts side by side may count a little more or less than each by itself. Where few fit, one line less is much.
-    room += if is_small { SLACK } else { 0 };
-    for attempt in 0_u32..12 {
-        let lanes = Lanes { gathered, transcript, counter, shares: Shares::of(room), summary };
-        let written = lanes.write(&head);
-        match tokens(&written.body).saturating_sub(most) {
-            0 => return finished(written, gathered, counter),
-            // A little less room may change nothing.
-            over => room = room.saturating_sub((over + over / 4 + 1) << attempt.saturating_sub(4)),
+    let behind = |head: &str| {
+        let mut room = most.saturating_sub(tokens(head));
+        // Texts side by side may count a little more or less than each by itself. Where few fit, one line less is much.
+        room += if is_small { SLACK } else { 0 };
+        for attempt in 0_u32..12 {
+            let lanes = Lanes { gathered, transcript, counter, shares: Shares::of(room), summary };
+            let written = lanes.write(head);
+            match tokens(&written.body).saturating_sub(most) {
+                0 => return written,
+                // A little less room may change nothing.
+                over => {
+                    room = room.saturating_sub((over + over / 4 + 1) << attempt.saturating_sub(4));
+                }
+            }
         }
+        let made = gathered.deeds.merged(|deed| !deed.has_failed(), Merging::LEAST);
+        Written { body: line(gathered), lacks_tools: !made.is_empty(), ..Written::default() }
+    };
+    if !is_small {
+        return behind(&header(gathered));
     }
-    finished(Written { body: line(gathered), ..Written::default() }, gathered, counter)
+    let newer = newer_words(gathered);
+    let quotes_none = |written: &Written| written.words.quoted.is_empty();
+    let written = behind(&short_header(gathered, &newer));
+    // Where no words are quoted, none are newer.
+    let bare = Some(&written).filter(|written| !newer.is_empty() && quotes_none(written));
+    let bare = bare.map(|_| behind(&short_header(gathered, ""))).filter(quotes_none);
+    bare.unwrap_or(written)
 }
 
 /// Tokens for a summary in a checkpoint of at most `most` tokens; `None` if it has no room for one.
@@ -108,7 +137,7 @@ pub(crate) fn summary_room(
 }
 
 fn finished(written: Written, gathered: &Gathered, counter: &dyn TokenCounter) -> Checkpoint {
-    let Written { body, words, summary } = written;
+    let Written { body, words, summary, .. } = written;
     let text = fenced(&body);
     Checkpoint {
         summary: Some(summary).filter(|summary| !summary.is_empty()),
@@ -145,15 +174,18 @@ fn header(gathered: &Gathered) -> String {
 }
 
 /// What stands before lanes in little room.
-fn short_header(gathered: &Gathered) -> String {
+fn short_header(gathered: &Gathered, newer: &str) -> String {
     let stands_for = gathered.stands_for.text();
-    let above = gathered.newer_above();
-    let newer = if above.is_empty() {
-        String::new()
-    } else {
-        format!(" Newer words of the user's stand before this: {}.", above.text())
-    };
     format!("{STANDS_FOR}{stands_for}, for reference; {NO_AUTHORITY}.{newer}\n")
+}
+
+/// Where words stand that hold over quotes; empty if none do.
+fn newer_words(gathered: &Gathered) -> String {
+    let above = gathered.newer_above();
+    if above.is_empty() {
+        return String::new();
+    }
+    format!(" Newer words of the user's stand before this: {}.", above.text())
 }
 
 /// The least checkpoint, which quotes nothing.

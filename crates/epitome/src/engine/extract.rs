@@ -137,7 +137,8 @@ impl Extract {
         let Extract { prepared, plan, gathered, .. } = &self;
         let transcript = &prepared.base.request.transcript;
         let counter = run.compactor.counter();
-        let written = checkpoint::write(gathered, transcript, plan.checkpoint, summary, counter);
+        let room = (plan.checkpoint, prepared.least);
+        let written = checkpoint::write(gathered, transcript, room, summary, counter);
         self.rendering(Some(written), run)
     }
 

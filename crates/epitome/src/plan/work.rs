@@ -56,11 +56,10 @@ impl WorkingPlan {
             .filter(|part| part.origin() == Origin::Checkpoint && self.draft.is_gone(part.slot));
         let gone = gone + carried.map(|part| input.tally.part(part.slot)).sum::<u64>();
         let most_of_it = if input.stop == Stop::AtEnd { gone / 3 } else { gone };
-        // Where what must stay is above the target by itself, a checkpoint of one line would help nobody.
-        let is_above = self.draft.total() + input.least > most;
-        let least = if is_above { input.budget.share().max(input.least) } else { input.least };
         let cap = most_of_it.min(input.budget.checkpoint()).max(input.least);
-        most.saturating_sub(self.draft.total()).max(least).min(cap)
+        // Where what must stay is above the target by itself, a checkpoint of one line would help nobody.
+        let room = most.checked_sub(self.draft.total());
+        room.unwrap_or_else(|| input.budget.share().max(input.least)).clamp(1, cap)
     }
 
     /// The plan that it comes to.

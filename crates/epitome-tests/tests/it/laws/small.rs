@@ -141,3 +141,19 @@ fn a_name_with_an_escape_in_it_is_whole() {
     );
     hold(Format::Gemini, &body, 1..100, &Options::default());
 }
+
+/// Found by chance: a checkpoint had as much room as the least of one was thought to need, though less was left and was enough;
+/// the next compaction, which knew better what the least is, wrote it anew.
+#[test]
+fn a_checkpoint_takes_what_is_left_where_that_is_enough() {
+    let body = r#"{"model":"gemini-3.8-flash","system_instruction":"lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do dolore nostrud adipiscing ut minim sit eiusmod magna ipsum sed et quis consectetur incididunt enim dolor do dolore",
+"store":false,"tools":[{"type":"function","name":"Read","description":"Reads a file.","parameters":{"type":"object"}}],"input":[
+{"type":"model_output","content":[{"type":"text","text":"Fix the build."}]},
+{"type":"function_call","id":"call_02","name":"Read","arguments":{"file_path":"\u000b\u0000𐀀¡\u0000","limit":1.0e2}},
+{"type":"function_call","id":"call_01","name":"Edit","arguments":{}},
+{"type":"function_result","call_id":"call_02","result":"ok"},
+{"type":"function_call","id":"call_03","name":"Read","arguments":{"file_path":"Use 2 retries, never 3.","limit":1.0e2}},
+{"type":"function_result","call_id":"call_03","result":"Fix the build."},
+{"type":"user_input","content":[{"type":"text","text":"<system-reminder>ok</system-reminder>"},{"type":"text","text":"𐀀𐀀 $0\u000b￼!𐀀A0\u000br¡¢!￼\u000ba𐀀!a\u000b#0𐀀￼ 򀀀A^ 򀀀0\u000b0ા;\u0000 򀀀𑬀0¡"}]}],"generation_config":{"temperature":1.0,"thinking_level":"high"}}"#;
+    hold(Format::GeminiInteractions, body, 80..90, &Options::default());
+}
