@@ -80,28 +80,36 @@ pub fn write(
     summary: Option<&str>,
     counter: &dyn TokenCounter,
 ) -> Checkpoint {
-    let within = |most| within(gathered, transcript, most, summary, counter);
-    let written = within(most);
-    let is_short = written.lacks_tools && most < least;
-    finished(if is_short { within(least) } else { written }, gathered, counter)
+    let head = if most < LEAST_TOKENS { Head::Short } else { Head::Full };
+    let within = |most, head| within(gathered, transcript, (most, head), summary, counter);
+    let written = within(most, head);
+    let is_done = !written.lacks_tools || head == Head::Short && most >= least;
+    let written = if is_done { written } else { within(most.max(least), Head::Short) };
+    finished(written, gathered, counter)
+}
+
+/// What stands before the lanes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Head {
+    Full,
+    Short,
 }
 
 fn within(
     gathered: &Gathered,
     transcript: &Transcript,
-    most: u64,
+    (most, head): (u64, Head),
     summary: Option<&str>,
     counter: &dyn TokenCounter,
 ) -> Written {
     let tokens = |body: &str| message_tokens(&fenced(body), counter);
-    let is_small = most < LEAST_TOKENS;
-    let behind = |head: &str| {
-        let mut room = most.saturating_sub(tokens(head));
+    let behind = |above: &str| {
+        let mut room = most.saturating_sub(tokens(above));
         // Texts side by side may count a little more or less than each by itself. Where few fit, one line less is much.
-        room += if is_small { SLACK } else { 0 };
+        room += if head == Head::Short { SLACK } else { 0 };
         for attempt in 0_u32..12 {
             let lanes = Lanes { gathered, transcript, counter, shares: Shares::of(room), summary };
-            let written = lanes.write(head);
+            let written = lanes.write(above);
             match tokens(&written.body).saturating_sub(most) {
                 0 => return written,
                 // A little less room may change nothing.
@@ -113,7 +121,7 @@ fn within(
         let made = gathered.deeds.merged(|deed| !deed.has_failed(), Merging::LEAST);
         Written { body: line(gathered), lacks_tools: !made.is_empty(), ..Written::default() }
     };
-    if !is_small {
+    if head == Head::Full {
         return behind(&header(gathered));
     }
     let newer = newer_words(gathered);

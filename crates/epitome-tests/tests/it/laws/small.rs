@@ -157,3 +157,19 @@ fn a_checkpoint_takes_what_is_left_where_that_is_enough() {
 {"type":"user_input","content":[{"type":"text","text":"<system-reminder>ok</system-reminder>"},{"type":"text","text":"𐀀𐀀 $0\u000b￼!𐀀A0\u000br¡¢!￼\u000ba𐀀!a\u000b#0𐀀￼ 򀀀A^ 򀀀0\u000b0ા;\u0000 򀀀𑬀0¡"}]}],"generation_config":{"temperature":1.0,"thinking_level":"high"}}"#;
     hold(Format::GeminiInteractions, body, 80..90, &Options::default());
 }
+
+/// Found by chance: a checkpoint with room for a long tool's name alone had a head of the long form, and no room for the name.
+#[test]
+fn a_long_tools_name_is_said() {
+    let tool = "n".repeat(3_000);
+    let body = format!(
+        r#"{{"model":"gpt-5.4","messages":[
+{{"role":"user","content":"Go."}},
+{{"role":"assistant","content":null,"tool_calls":[{{"id":"a","type":"function","function":{{"name":"{tool}","arguments":"{{}}"}}}}]}},
+{{"role":"tool","tool_call_id":"a","content":"{}"}},
+{{"role":"assistant","content":"Done."}},
+{{"role":"user","content":"Go on."}}]}}"#,
+        lines(80)
+    );
+    hold(Format::OpenaiChat, &body, 1..30, &Options::default());
+}
