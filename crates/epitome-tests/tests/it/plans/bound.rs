@@ -27,9 +27,9 @@ fn a_model_that_binds_nothing_keeps_it() {
         &bound("claude-opus-4-5", "{", ""),
         &expect![[r#"
             421 tokens
-            1-90: above, 1 squeeze, 2 fold, checkpoint before 5; 89 shown, 51 left for it, floor 140
-            91-123: above, 1 squeeze, 1 reasoning, 2 fold, checkpoint before 5; 89 shown, 51 left for it, floor 140
-            124-139: above, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89 shown, 51 left for it, floor 140
+            1-90: above, 1 squeeze, 2 fold, checkpoint before 5; 89 shown, 1-51 left for it, floor 140
+            91-123: above, 1 squeeze, 1 reasoning, 2 fold, checkpoint before 5; 89 shown, 2-34 left for it, floor 140
+            124-139: above, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89 shown, 35-50 left for it, floor 140
             140-205: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89-130 shown, 51-75 left for it, floor 140-181
             206-308: lands, 2 reasoning, 2 fold, checkpoint before 5; 135 shown, 71-173 left for it, floor 186
             309-416: lands, 2 reasoning, 1 fold, checkpoint before 3; 254 shown, 55-162 left for it, floor 186
@@ -46,7 +46,7 @@ fn a_model_that_binds_it_loses_it_with_the_first_edit() {
         &bound("claude-opus-5-5", "{", ""),
         &expect![[r#"
             421 tokens
-            1-137: above, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87 shown, 51 left for it, floor 138
+            1-137: above, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87 shown, 1-51 left for it, floor 138
             138-205: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87-128 shown, 51-77 left for it, floor 138-179
             206-306: lands, 3 unbind, 2 fold, checkpoint before 5; 133 shown, 73-173 left for it, floor 184
             307-414: lands, 3 unbind, 1 fold, checkpoint before 3; 252 shown, 55-162 left for it, floor 186
@@ -58,7 +58,7 @@ fn a_model_that_binds_it_loses_it_with_the_first_edit() {
         &bound("claude-opus-5-5", "{", CLOSED),
         &expect![[r#"
             432 tokens
-            1-90: above, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 51 left for it, floor 91
+            1-90: above, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 1-51 left for it, floor 91
             91-96: lands, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 51-56 left for it, floor 91
             97-238: lands, 3 unbind, 3 fold, checkpoint before 7; 46 shown, 51-192 left for it, floor 91
             239-317: lands, 3 unbind, 2 fold, checkpoint before 5; 144 shown, 95-173 left for it, floor 91
@@ -110,8 +110,8 @@ fn it_stays_before_what_is_edited_and_leaves_where_nothing_else_may() {
         &of(edited),
         &expect![[r#"
             383 tokens
-            1-79: above, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 51 left for it, floor 86
-            80-85: above, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 51 left for it, floor 86
+            1-79: above, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 1-51 left for it, floor 86
+            80-85: above, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 45-50 left for it, floor 86
             86-90: lands, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 51-55 left for it, floor 86
             91-190: lands, 1 repeats, 1 unbind, 3 fold, checkpoint before 7; 40 shown, 51-150 left for it, floor 86
             191-192: lands, 1 repeats, 1 unbind; 191 shown, 0 left for it, floor 86

@@ -46,9 +46,9 @@ fn the_newest_steps_stay() {
         &case,
         &expect![[r#"
             646 tokens
-            1-192: above, 1 squeeze, 1 fold, checkpoint before 4; 185 shown, 51 left for it, floor 236
-            193-209: above, 1 squeeze, 1 fold, 1 squeeze, checkpoint before 4; 185 shown, 51-52 left for it, floor 236
-            210-368: above, 1 fold, checkpoint before 4; 318 shown, 52-92 left for it, floor 369
+            1-192: above, 1 squeeze, 1 fold, checkpoint before 4; 185 shown, 1-51 left for it, floor 236
+            193-209: above, 1 squeeze, 1 fold, 1 squeeze, checkpoint before 4; 185 shown, 8-24 left for it, floor 236
+            210-368: above, 1 fold, checkpoint before 4; 318 shown, 1-79 left for it, floor 369
             369-645: lands, 1 fold, checkpoint before 4; 318 shown, 51-327 left for it, floor 369
             646-647: nothing; 646 shown, 0 left for it, floor 369
         "#]],
@@ -62,15 +62,15 @@ fn pins_stay_with_what_belongs_to_them() {
         &Case { pins, ..Case::drawn(Format::OpenaiChat, PINNED) },
         &expect![[r#"
             672 tokens
-            1-318: above, 2 squeeze, 2 fold, checkpoint before 5; 317 shown, 51-79 left for it, floor 368
-            319-327: above, 2 squeeze, 2 fold, 1 squeeze, checkpoint before 5; 315-318 shown, 79-81 left for it, floor 366-369
-            328-338: above, 2 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 318-322 shown, 82-84 left for it, floor 369-373
-            339-342: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 322 shown, 84-85 left for it, floor 373
-            343-344: above, 2 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 322 shown, 85-86 left for it, floor 373
-            345-399: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 322-349 shown, 86-99 left for it, floor 373-400
+            1-318: above, 2 squeeze, 2 fold, checkpoint before 5; 317 shown, 1-79 left for it, floor 368
+            319-327: above, 2 squeeze, 2 fold, 1 squeeze, checkpoint before 5; 315-318 shown, 4-9 left for it, floor 366-369
+            328-338: above, 2 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 318-322 shown, 10-16 left for it, floor 369-373
+            339-342: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 322 shown, 17-20 left for it, floor 373
+            343-344: above, 2 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 322 shown, 21-22 left for it, floor 373
+            345-399: above, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 322-349 shown, 21-50 left for it, floor 373-400
             400-402: lands, 2 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 349 shown, 51-53 left for it, floor 400
             403: lands, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 349 shown, 54 left for it, floor 400
-            404: above, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 354 shown, 101 left for it, floor 405
+            404: above, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 354 shown, 50 left for it, floor 405
             405-435: lands, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 354-364 shown, 51-71 left for it, floor 405-415
             436-439: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 5; 379 shown, 57-60 left for it, floor 416
             440: lands, 1 squeeze, 1 repeats, 2 fold, 2 squeeze, checkpoint before 5; 376 shown, 64 left for it, floor 427
@@ -90,8 +90,8 @@ fn results_share_an_entry_with_a_persons_words() {
         &Case::drawn(Format::Anthropic, PINNED),
         &expect![[r#"
             666 tokens
-            1-179: above, 1 squeeze, 3 fold, checkpoint before 6; 173-174 shown, 51 left for it, floor 224-225
-            180-224: above, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 51-56 left for it, floor 225
+            1-179: above, 1 squeeze, 3 fold, checkpoint before 6; 173-174 shown, 1-51 left for it, floor 224-225
+            180-224: above, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 6-50 left for it, floor 225
             225-232: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 51-58 left for it, floor 225
             233-255: lands, 1 squeeze, 1 repeats, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 59-81 left for it, floor 225
             256-309: lands, 1 repeats, 3 fold, 1 squeeze, checkpoint before 6; 174 shown, 82-135 left for it, floor 225
@@ -108,8 +108,8 @@ fn results_share_an_entry_with_a_persons_words() {
             666 tokens
             1-129: above, 2 squeeze, 2 fold, checkpoint before 4; 300 shown, 51 left for it, floor 351
             130-331: above, 1 squeeze, 2 fold, checkpoint before 4; 354-356 shown, 51-82 left for it, floor 405-407
-            332-371: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-363 shown, 83-92 left for it, floor 407-414
-            372-426: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 362-379 shown, 93-106 left for it, floor 413-430
+            332-371: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-363 shown, 1-90 left for it, floor 407-414
+            372-426: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 362-379 shown, 10-50 left for it, floor 413-430
             427-438: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 373-380 shown, 51-65 left for it, floor 424-431
             439-492: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 372-398 shown, 56-100 left for it, floor 423-449
             493-549: lands, 1 repeats, 2 fold, checkpoint before 4; 442 shown, 51-107 left for it, floor 493
@@ -128,8 +128,8 @@ fn what_preserved_tools_gave_stays_whole_where_it_fits() {
         &expect![[r#"
             672 tokens
             1-122: above, 3 squeeze, 1 fold, checkpoint before 5; 446 shown, 51 left for it, floor 497
-            123-617: above, 1 squeeze, 1 fold, checkpoint before 5; 535-603 shown, 51 left for it, floor 586-654
-            618-647: above, 1 fold, 1 squeeze, checkpoint before 5; 601-603 shown, 51 left for it, floor 652-654
+            123-617: above, 1 squeeze, 1 fold, checkpoint before 5; 535-603 shown, 1-51 left for it, floor 586-654
+            618-647: above, 1 fold, 1 squeeze, checkpoint before 5; 601-603 shown, 15-46 left for it, floor 652-654
             648-671: above; 672 shown, 0 left for it, floor 672
             672-673: nothing; 672 shown, 0 left for it, floor 672
         "#]],
@@ -141,12 +141,12 @@ fn what_preserved_tools_gave_stays_whole_where_it_fits() {
             666 tokens
             1-126: above, 2 squeeze, 2 fold, checkpoint before 4; 301 shown, 51 left for it, floor 352
             127-339: above, 1 squeeze, 2 fold, checkpoint before 4; 356-357 shown, 51-84 left for it, floor 407-408
-            340-370: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-366 shown, 85-92 left for it, floor 407-417
-            371-376: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 364-369 shown, 92-94 left for it, floor 415-420
-            377: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 367 shown, 94 left for it, floor 418
-            378-379: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 369 shown, 94 left for it, floor 420
-            380: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 366 shown, 95 left for it, floor 417
-            381-431: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 366-384 shown, 95-107 left for it, floor 417-435
+            340-370: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 356-366 shown, 1-91 left for it, floor 407-417
+            371-376: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 364-369 shown, 7-11 left for it, floor 415-420
+            377: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 367 shown, 10 left for it, floor 418
+            378-379: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 369 shown, 9-10 left for it, floor 420
+            380: above, 1 squeeze, 1 repeats, 2 fold, checkpoint before 4; 366 shown, 14 left for it, floor 417
+            381-431: above, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 366-384 shown, 8-49 left for it, floor 417-435
             432-438: lands, 1 squeeze, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 374-378 shown, 54-64 left for it, floor 425-429
             439-492: lands, 1 repeats, 2 fold, 1 squeeze, checkpoint before 4; 374-393 shown, 59-105 left for it, floor 425-444
             493-549: lands, 1 repeats, 2 fold, checkpoint before 4; 442 shown, 51-107 left for it, floor 493
@@ -164,7 +164,7 @@ fn what_stands_for_a_result_is_as_short_as_it_gets() {
         &Case { pins, ..Case::drawn(Format::OpenaiChat, STUBBED) },
         &expect![[r#"
             157 tokens
-            1-152: above, 1 fold, checkpoint before 4; 102 shown, 51 left for it, floor 153
+            1-152: above, 1 fold, checkpoint before 4; 102 shown, 1-51 left for it, floor 153
             153-156: lands, 1 fold, checkpoint before 4; 102 shown, 51-54 left for it, floor 153
             157-158: nothing; 157 shown, 0 left for it, floor 153
         "#]],
@@ -185,7 +185,7 @@ fn a_checkpoint_that_shares_a_message_leaves_it() {
         &Case::of(request.clone()),
         &expect![[r#"
             113 tokens
-            1-109: above, 1 fold, 1 fold, checkpoint before 2; 59 shown, 51 left for it, floor 110
+            1-109: above, 1 fold, 1 fold, checkpoint before 2; 59 shown, 1-51 left for it, floor 110
             110-112: lands, 1 fold, 1 fold, checkpoint before 2; 59 shown, 51-53 left for it, floor 110
             113-114: nothing; 113 shown, 0 left for it, floor 110
         "#]],
@@ -196,7 +196,7 @@ fn a_checkpoint_that_shares_a_message_leaves_it() {
         &Case { strategies, means: Means::Listed, ..Case::of(request) },
         &expect![[r#"
             113 tokens
-            1-109: above, 1 fold, 1 head, checkpoint before 2; 59 shown, 51 left for it, floor 110
+            1-109: above, 1 fold, 1 head, checkpoint before 2; 59 shown, 1-51 left for it, floor 110
             110-112: lands, 1 fold, 1 head, checkpoint before 2; 59 shown, 51-53 left for it, floor 110
             113-114: nothing; 113 shown, 0 left for it, floor 110
         "#]],
@@ -210,7 +210,7 @@ fn without_a_task_the_first_words_may_leave() {
         &case,
         &expect![[r#"
             646 tokens
-            1-169: above, 1 squeeze, 3 fold, checkpoint before 6; 98-101 shown, 69 left for it, floor 167-170
+            1-169: above, 1 squeeze, 3 fold, checkpoint before 6; 98-101 shown, 1-69 left for it, floor 167-170
             170-189: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 98-103 shown, 72-86 left for it, floor 167-172
             190-233: lands, 1 squeeze, 3 fold, checkpoint before 6; 105-150 shown, 82-93 left for it, floor 174-186
             234: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 6; 147 shown, 87 left for it, floor 186
@@ -234,7 +234,7 @@ fn images_and_instructions_are_never_cut() {
             1234 tokens
             1-375: above, 2 squeeze, 2 fold, checkpoint before 6; 963-998 shown, 51-93 left for it, floor 1014-1049
             376-503: above, 1 squeeze, 2 fold, checkpoint before 6; 999-1028 shown, 94-125 left for it, floor 1050-1079
-            504-1091: above, 2 fold, checkpoint before 6; 1041 shown, 126-193 left for it, floor 1092
+            504-1091: above, 2 fold, checkpoint before 6; 1041 shown, 1-193 left for it, floor 1092
             1092-1127: lands, 2 fold, checkpoint before 6; 1041 shown, 51-86 left for it, floor 1092
             1128-1233: lands, 1 fold, checkpoint before 4; 1076 shown, 52-157 left for it, floor 1092
             1234-1235: nothing; 1234 shown, 0 left for it, floor 1092
@@ -245,7 +245,7 @@ fn images_and_instructions_are_never_cut() {
         &expect![[r#"
             1231 tokens
             1-503: above, 1 squeeze, 2 fold, checkpoint before 4; 917-963 shown, 51-125 left for it, floor 968-1014
-            504-1026: above, 2 fold, checkpoint before 4; 976 shown, 126-255 left for it, floor 1027
+            504-1026: above, 2 fold, checkpoint before 4; 976 shown, 1-243 left for it, floor 1027
             1027-1124: lands, 2 fold, checkpoint before 4; 976 shown, 51-148 left for it, floor 1027
             1125-1230: lands, 1 fold, checkpoint before 3; 1073 shown, 52-157 left for it, floor 1027
             1231-1232: nothing; 1231 shown, 0 left for it, floor 1027
@@ -264,9 +264,9 @@ fn what_stays_beside_an_edit_is_cut_where_only_the_newest_is_kept() {
         &case,
         &expect![[r#"
             672 tokens
-            1-399: above, 2 recent, 2 squeeze, checkpoint before 5; 317-349 shown, 51-74 left for it, floor 368-400
+            1-399: above, 2 recent, 2 squeeze, checkpoint before 5; 317-349 shown, 1-74 left for it, floor 368-400
             400-403: lands, 2 recent, 2 squeeze, checkpoint before 5; 349 shown, 51-54 left for it, floor 400
-            404: above, 2 recent, 2 squeeze, checkpoint before 5; 354 shown, 74 left for it, floor 405
+            404: above, 2 recent, 2 squeeze, checkpoint before 5; 354 shown, 50 left for it, floor 405
             405-491: lands, 2 recent, 2 squeeze, checkpoint before 5; 354-390 shown, 51-74 left for it, floor 405-441
             492-498: lands, 2 recent, 1 squeeze, checkpoint before 5; 404-405 shown, 74 left for it, floor 455-456
             499-673: lands, 2 recent, checkpoint before 5; 448 shown, 51-74 left for it, floor 499

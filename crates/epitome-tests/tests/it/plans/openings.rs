@@ -19,7 +19,7 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
             Format::Anthropic,
             expect![[r#"
                 643 tokens
-                1-165: above, 1 squeeze, 3 head, checkpoint before 5; 95-97 shown, 69 left for it, floor 164-166
+                1-165: above, 1 squeeze, 3 head, checkpoint before 5; 95-97 shown, 1-69 left for it, floor 164-166
                 166-186: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 95-100 shown, 71-86 left for it, floor 164-169
                 187-230: lands, 1 squeeze, 3 head, checkpoint before 5; 102-147 shown, 82-93 left for it, floor 171-182
                 231: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 144 shown, 87 left for it, floor 182
@@ -35,7 +35,7 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
             Format::Gemini,
             expect![[r#"
                 650 tokens
-                1-174: above, 1 squeeze, 3 head, checkpoint before 5; 102-106 shown, 69 left for it, floor 171-175
+                1-174: above, 1 squeeze, 3 head, checkpoint before 5; 102-106 shown, 1-69 left for it, floor 171-175
                 175-194: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 102-109 shown, 73-86 left for it, floor 171-178
                 195: lands, 1 squeeze, 3 head, checkpoint before 5; 110 shown, 85 left for it, floor 179
                 196: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 5; 110 shown, 86 left for it, floor 179
@@ -53,7 +53,7 @@ fn where_the_oldest_leave_a_checkpoint_speaks() {
             Format::OpenaiChat,
             expect![[r#"
                 646 tokens
-                1-169: above, 1 squeeze, 3 head, checkpoint before 6; 98-101 shown, 69 left for it, floor 167-170
+                1-169: above, 1 squeeze, 3 head, checkpoint before 6; 98-101 shown, 1-69 left for it, floor 167-170
                 170-189: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 6; 98-103 shown, 72-86 left for it, floor 167-172
                 190-233: lands, 1 squeeze, 3 head, checkpoint before 6; 105-150 shown, 82-93 left for it, floor 174-186
                 234: lands, 1 squeeze, 3 head, 1 squeeze, checkpoint before 6; 147 shown, 87 left for it, floor 186
@@ -107,8 +107,8 @@ fn a_turn_in_progress_begins_with_thinking() {
         &manual("think* to begin with | "),
         &expect![[r#"
             575 tokens
-            1-184: above, 2 squeeze, 3 fold, checkpoint before 8; 143-154 shown, 51 left for it, floor 194-205
-            185-207: above, 2 squeeze, 1 repeats, 3 fold, checkpoint before 8; 154-164 shown, 51 left for it, floor 205-215
+            1-184: above, 2 squeeze, 3 fold, checkpoint before 8; 143-154 shown, 1-51 left for it, floor 194-205
+            185-207: above, 2 squeeze, 1 repeats, 3 fold, checkpoint before 8; 154-164 shown, 31-43 left for it, floor 205-215
             208-222: lands, 2 squeeze, 1 repeats, 3 fold, 1 outputs, checkpoint before 8; 131-133 shown, 77-89 left for it, floor 182-184
             223-247: lands, 2 squeeze, 1 repeats, 3 fold, checkpoint before 8; 172-180 shown, 51-67 left for it, floor 223-231
             248-331: lands, 1 squeeze, 1 repeats, 3 fold, checkpoint before 8; 186-209 shown, 58-122 left for it, floor 237-260
@@ -123,7 +123,7 @@ fn a_turn_in_progress_begins_with_thinking() {
         &Case { strategies, means: Means::Listed, ..manual("think* to begin with | ") },
         &expect![[r#"
             575 tokens
-            1-222: above, 2 squeeze, 3 head, checkpoint before 8; 143-172 shown, 51-55 left for it, floor 194-223
+            1-222: above, 2 squeeze, 3 head, checkpoint before 8; 143-172 shown, 1-51 left for it, floor 194-223
             223-247: lands, 2 squeeze, 3 head, checkpoint before 8; 172-180 shown, 51-67 left for it, floor 223-231
             248-331: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-122 left for it, floor 237-260
             332-383: lands, 3 head, checkpoint before 8; 214 shown, 118-169 left for it, floor 265
@@ -141,7 +141,7 @@ fn a_turn_that_came_without_thinking_is_left_so() {
         &Case { strategies, means: Means::Listed, ..manual("") },
         &expect![[r#"
             571 tokens
-            1-222: above, 2 squeeze, 3 head, checkpoint before 8; 143-172 shown, 51-55 left for it, floor 194-223
+            1-222: above, 2 squeeze, 3 head, checkpoint before 8; 143-172 shown, 1-51 left for it, floor 194-223
             223-247: lands, 2 squeeze, 3 head, checkpoint before 8; 172-180 shown, 51-67 left for it, floor 223-231
             248-331: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-122 left for it, floor 237-260
             332-383: lands, 3 head, checkpoint before 8; 214 shown, 118-169 left for it, floor 265
@@ -167,7 +167,7 @@ fn a_person_who_is_first_now_stays() {
         &case,
         &expect![[r#"
             661 tokens
-            1-107: above, 6 head, checkpoint before 9; 39 shown, 69 left for it, floor 108
+            1-107: above, 6 head, checkpoint before 9; 39 shown, 1-69 left for it, floor 108
             108-113: lands, 6 head, checkpoint before 9; 39 shown, 69-74 left for it, floor 108
             114-341: lands, 5 head, checkpoint before 8; 45 shown, 69-296 left for it, floor 108
             342-352: lands, 4 head, checkpoint before 6; 273 shown, 69-79 left for it, floor 108
@@ -186,7 +186,7 @@ fn steps_whose_thinking_left_begin_no_turn() {
         &Case { strategies, means: Means::Listed, ..manual("think* to begin with | ") },
         &expect![[r#"
             575 tokens
-            1-222: above, 2 squeeze, 3 head, checkpoint before 8; 143-172 shown, 51-55 left for it, floor 194-223
+            1-222: above, 2 squeeze, 3 head, checkpoint before 8; 143-172 shown, 1-51 left for it, floor 194-223
             223-247: lands, 2 squeeze, 3 head, checkpoint before 8; 172-180 shown, 51-67 left for it, floor 223-231
             248-331: lands, 1 squeeze, 3 head, checkpoint before 8; 186-209 shown, 58-122 left for it, floor 237-260
             332-383: lands, 3 head, checkpoint before 8; 214 shown, 118-169 left for it, floor 265
@@ -223,7 +223,7 @@ fn a_thought_that_left_begins_no_turn() {
         &Case { strategies, means: Means::Listed, ..manual("think* to begin with | ") },
         &expect![[r#"
             575 tokens
-            1-220: above, 2 squeeze, 3 thoughtless, checkpoint before 8; 141-170 shown, 51-55 left for it, floor 192-221
+            1-220: above, 2 squeeze, 3 thoughtless, checkpoint before 8; 141-170 shown, 1-51 left for it, floor 192-221
             221-247: lands, 2 squeeze, 3 thoughtless, checkpoint before 8; 170-178 shown, 51-69 left for it, floor 221-229
             248-331: lands, 1 squeeze, 3 thoughtless, checkpoint before 8; 184-207 shown, 60-124 left for it, floor 235-258
             332-568: lands, 3 thoughtless, checkpoint before 8; 212 shown, 120-356 left for it, floor 263
@@ -252,7 +252,7 @@ user Go on.
         &Case { strategies, means: Means::Listed, ..by_hand(notation) },
         &expect![[r#"
             223 tokens
-            1-85: above, 4 head, checkpoint before 8; 35 shown, 51 left for it, floor 86
+            1-85: above, 4 head, checkpoint before 8; 35 shown, 1-51 left for it, floor 86
             86-104: lands, 4 head, checkpoint before 8; 35 shown, 51-69 left for it, floor 86
             105-114: lands, 3 head, checkpoint before 8; 35 shown, 70-79 left for it, floor 86
             115-133: lands, 2 head, 1 fold, checkpoint before 8; 35 shown, 80-98 left for it, floor 86
@@ -281,7 +281,7 @@ user Go on.
         &expect![[r#"
             249 tokens
             1-47: above, 1 squeeze, 2 head, checkpoint before 8; 107 shown, 51 left for it, floor 158
-            48-85: above, 3 head, checkpoint before 8; 35 shown, 51 left for it, floor 86
+            48-85: above, 3 head, checkpoint before 8; 35 shown, 13-50 left for it, floor 86
             86-133: lands, 3 head, checkpoint before 8; 35 shown, 51-98 left for it, floor 86
             134-248: lands, 2 head, checkpoint before 8; 35 shown, 99-213 left for it, floor 86
             249-250: nothing; 249 shown, 0 left for it, floor 86

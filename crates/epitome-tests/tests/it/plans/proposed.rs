@@ -81,7 +81,7 @@ fn what_is_to_be_dropped_is_folded_with_all_before_it() {
         a note: 2 edits, 43 shown, 83 left, folded [1, 2], gone []
         beside an older checkpoint: 2 edits, 23 shown, 93 left, folded [1, 2], gone []
         a drop beside one: 2 edits, 23 shown, 93 left, folded [1, 2], gone []
-        an older checkpoint: 1 edits, 67 shown, 51 left, folded [1], gone []
+        an older checkpoint: 1 edits, 67 shown, 49 left, folded [1], gone []
         nothing: it compacts nothing
     "#]]
     .assert_eq(&drawn);

@@ -24,7 +24,7 @@ fn the_ladder() {
         &Case::drawn(Format::OpenaiChat, SESSION),
         &expect![[r#"
             646 tokens
-            1-189: above, 1 squeeze, 2 fold, checkpoint before 6; 114-121 shown, 69 left for it, floor 183-190
+            1-189: above, 1 squeeze, 2 fold, checkpoint before 6; 114-121 shown, 1-69 left for it, floor 183-190
             190-205: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 76-86 left for it, floor 183-188
             206: lands, 1 squeeze, 2 fold, 1 excerpts, 1 squeeze, checkpoint before 6; 121 shown, 85 left for it, floor 190
             207-208: lands, 1 squeeze, 2 fold, 1 excerpts, checkpoint before 6; 122 shown, 85-86 left for it, floor 191
@@ -54,7 +54,7 @@ fn a_fold_alone() {
         &case,
         &expect![[r#"
             646 tokens
-            1-189: above, 1 squeeze, 2 fold, checkpoint before 6; 114-121 shown, 69 left for it, floor 183-190
+            1-189: above, 1 squeeze, 2 fold, checkpoint before 6; 114-121 shown, 1-69 left for it, floor 183-190
             190-205: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 114-119 shown, 76-86 left for it, floor 183-188
             206-208: lands, 1 squeeze, 2 fold, 1 squeeze, 1 squeeze, checkpoint before 6; 121-122 shown, 85-86 left for it, floor 190-191
             209-248: lands, 1 squeeze, 2 fold, 1 squeeze, checkpoint before 6; 124-166 shown, 82-101 left for it, floor 193-209
@@ -88,11 +88,11 @@ fn what_must_stay_is_cut_once_more_so_that_something_may_fold() {
         &listed,
         &expect![[r#"
             536 tokens
-            1-230: above, 3 squeeze, 1 fold, checkpoint before 3; 195-225 shown, 51-57 left for it, floor 246-276
-            231: above, 3 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 225 shown, 57 left for it, floor 276
-            232: above, 3 squeeze, 1 fold, checkpoint before 3; 225 shown, 58 left for it, floor 276
-            233-259: above, 3 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 225-239 shown, 58-64 left for it, floor 276-290
-            260-300: above, 2 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 243-251 shown, 65-75 left for it, floor 294-302
+            1-230: above, 3 squeeze, 1 fold, checkpoint before 3; 195-225 shown, 1-55 left for it, floor 246-276
+            231: above, 3 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 225 shown, 6 left for it, floor 276
+            232: above, 3 squeeze, 1 fold, checkpoint before 3; 225 shown, 7 left for it, floor 276
+            233-259: above, 3 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 225-239 shown, 5-20 left for it, floor 276-290
+            260-300: above, 2 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 243-251 shown, 17-50 left for it, floor 294-302
             301-390: lands, 2 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 250-296 shown, 51-96 left for it, floor 301-347
             391-462: lands, 1 squeeze, 1 fold, 1 squeeze, checkpoint before 3; 294-331 shown, 91-113 left for it, floor 345-382
             463-473: lands, 1 squeeze, 1 fold, checkpoint before 3; 412 shown, 51-61 left for it, floor 378-390
@@ -169,7 +169,7 @@ fn the_oldest_leave() {
         &case,
         &expect![[r#"
             646 tokens
-            1-189: above, 1 squeeze, 2 head, checkpoint before 6; 114-121 shown, 69 left for it, floor 183-190
+            1-189: above, 1 squeeze, 2 head, checkpoint before 6; 114-121 shown, 1-69 left for it, floor 183-190
             190-205: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 114-119 shown, 76-86 left for it, floor 183-188
             206-208: lands, 1 squeeze, 2 head, 1 squeeze, 1 squeeze, checkpoint before 6; 121-122 shown, 85-86 left for it, floor 190-191
             209-248: lands, 1 squeeze, 2 head, 1 squeeze, checkpoint before 6; 124-166 shown, 82-101 left for it, floor 193-209
@@ -195,7 +195,7 @@ fn to_its_end_whatever_the_target() {
         &case,
         &expect![[r#"
             646 tokens
-            1-189: above, 2 recent, 1 squeeze, checkpoint before 6; 114-121 shown, 69 left for it, floor 183-190
+            1-189: above, 2 recent, 1 squeeze, checkpoint before 6; 114-121 shown, 1-69 left for it, floor 183-190
             190-211: lands, 2 recent, 1 squeeze, 1 squeeze, checkpoint before 6; 114-126 shown, 76-86 left for it, floor 183-195
             212-366: lands, 2 recent, 1 squeeze, checkpoint before 6; 127-277 shown, 82-120 left for it, floor 196-346
             367-647: lands, 2 recent, checkpoint before 6; 285 shown, 82-120 left for it, floor 354
@@ -226,7 +226,7 @@ fn a_checkpoint_stands_behind_the_task_whatever_came_before_it() {
         &Case::drawn(Format::OpenaiChat, &greeted),
         &expect![[r#"
             664 tokens
-            1-189: above, 1 squeeze, 3 fold, checkpoint before 7; 114-121 shown, 69 left for it, floor 183-190
+            1-189: above, 1 squeeze, 3 fold, checkpoint before 7; 114-121 shown, 1-69 left for it, floor 183-190
             190-205: lands, 1 squeeze, 3 fold, 1 squeeze, checkpoint before 7; 114-119 shown, 76-86 left for it, floor 183-188
             206: lands, 1 squeeze, 3 fold, 1 excerpts, 1 squeeze, checkpoint before 7; 121 shown, 85 left for it, floor 190
             207-208: lands, 1 squeeze, 3 fold, 1 excerpts, checkpoint before 7; 122 shown, 85-86 left for it, floor 191
@@ -259,7 +259,7 @@ fn what_will_be_folded_is_not_edited_before() {
         &Case::drawn(Format::Anthropic, &notation),
         &expect![[r#"
             810 tokens
-            1-111: above, 3 fold, checkpoint before 7; 43 shown, 69 left for it, floor 112
+            1-111: above, 3 fold, checkpoint before 7; 43 shown, 1-69 left for it, floor 112
             112-247: lands, 3 fold, checkpoint before 7; 43 shown, 69-204 left for it, floor 112
             248-252: lands, 1 repeats, 3 fold, checkpoint before 7; 43 shown, 205-209 left for it, floor 112
             253-497: lands, 1 repeats, 1 reasoning, 3 fold, checkpoint before 7; 43 shown, 210-454 left for it, floor 112
