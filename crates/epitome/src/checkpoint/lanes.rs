@@ -9,6 +9,7 @@ use super::notes::{Line, Place, Taken};
 use super::phrases::Phrases;
 use super::quotes::{self, Lane, QuotedMessage, Room};
 use super::ranges::Ranges;
+use super::unnamed::{Unnamed, count};
 use super::{LEAST_SUMMARY, LEAST_TOKENS, push_lane, titles};
 use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
@@ -72,20 +73,6 @@ pub(super) struct Written {
     pub(super) summary: String,
     /// Whether a tool that changed something isn't named.
     pub(super) lacks_tools: bool,
-}
-
-/// Calls without a line.
-#[derive(Clone, Copy, Default)]
-struct Unnamed {
-    calls: u32,
-    /// Whether one of them didn't fail.
-    is_made: bool,
-}
-
-impl Unnamed {
-    fn of(deeds: &[Deed]) -> Self {
-        Unnamed { calls: count(deeds), is_made: !deeds.iter().all(Deed::has_failed) }
-    }
 }
 
 /// What stands behind the name of a file that was changed since.
@@ -220,12 +207,11 @@ impl Lanes<'_> {
         let is_complete = is_complete && are_complete;
         let left = left.saturating_sub(total(&old));
         let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
-        let lacks_tools = unnamed.is_made || more.is_made;
-        let unnamed = deeds.unnamed.saturating_add(unnamed.calls).saturating_add(more.calls);
-        let unnamed = Some(unnamed).filter(|count| *count > 0);
-        let unnamed = unnamed.map(Deeds::unnamed_line).filter(|line| self.tokens(line) < left);
-        let lines = [unnamed.into_iter().collect(), old, new, looks].concat();
-        (unlines(&lines), is_complete, lacks_tools)
+        let calls = deeds.unnamed.saturating_add(unnamed.calls).saturating_add(more.calls);
+        let others = (calls > 0).then(|| Deeds::unnamed_line(calls));
+        let others = others.filter(|line| self.tokens(line) < left);
+        let lines = [others.into_iter().collect(), old, new, looks].concat();
+        (unlines(&lines), is_complete, unnamed.is_made || more.is_made)
     }
 
     /// Tokens of the lines that name, by tool, each of these calls that may have changed something, and count the others.
@@ -260,7 +246,7 @@ impl Lanes<'_> {
     }
 
     /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, of those that
-    /// name changed files and the newest first of all, those that failed last; and calls without a line.
+    /// name changed files and the newest first of all, those that failed last, before how the last one went; and calls without a line.
     fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> (Vec<String>, Unnamed) {
         let deeds = &self.gathered.deeds;
         let of = |merging| {
@@ -286,7 +272,6 @@ impl Lanes<'_> {
             needed -= tokens(&chosen[missing]);
             missing += 1;
         }
-        // What they were done to comes before how the last one went.
         let ways = TARGETS.map(Merging::Targets).into_iter().chain(TARGETS.map(Merging::Brief));
         let longer: Vec<Vec<Deed>> = ways.chain([Merging::Targets(0)]).map(of).collect();
         let mut left = most.saturating_sub(needed);
@@ -507,11 +492,6 @@ impl Lanes<'_> {
         }
         out
     }
-}
-
-/// How many calls these are.
-fn count(deeds: &[Deed]) -> u32 {
-    deeds.iter().map(Deed::times).fold(0, u32::saturating_add)
 }
 
 /// Lines as a text.

@@ -20,6 +20,7 @@ mod rules;
 mod target;
 mod titles;
 mod todo;
+mod unnamed;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
