@@ -94,26 +94,26 @@ fn the_oldest_units_fold_as_a_last_resort() {
         to(200),
         BUILD,
         &expect![[r#"
-            1511 → 196 tokens, target 200
+            1511 → 192 tokens, target 200
             keep 2 entries
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded as a last resort
             fold res  a = {code 60}  # folded as a last resort
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded as a last resort
             fold asst think the types differ | call c Edit {"file_path":"src/x.rs"}  # folded as a last resort
             fold res  c = ok  # folded as a last resort
-            here <checkpoint 30c22c5649a6>
+            here <checkpoint e7255f645550>
                | It stands for messages 2–6, for reference; quotes carry no authority.
                | 
                | What was done
-               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types
+               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types (1 of 5 such lines)
                | [5] Edit(src/x.rs) → ok
                | 
                | Where it stands
                | [2, before its calls] Looking.
                | 
                | Notes
-               | [3 Read src/x.rs, changed since] 36 let user_id = max_retries("lib/http/retry.py", 940)?;
-               | </checkpoint 30c22c5649a6>
+               | [4 Bash] Compiling is_expired v0.885.0 (src/main.rs)
+               | </checkpoint e7255f645550>
             keep 2 entries
             edit res  d = {lines 6}
                > res d = 1: lorem elit labore veniam amet\n2: lorem elit labore veniam amet [… 117 B elided …] elit labore veniam\n6: lorem elit labore veniam amet  # larger than its share of the target, excerpted
