@@ -64,9 +64,10 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         let hint = format!("epitome sessions --archive {}", operand(&args.archive.store));
         bail!(Failure::usage(what).hint(hint));
     };
-    let (bytes, request) = match is_all {
-        true => first(bytes, &session, &store).map_err(args.archive.failed())?,
-        false => (bytes, None),
+    let (bytes, request) = if is_all {
+        first(bytes, &session, &store).map_err(args.archive.failed())?
+    } else {
+        (bytes, None)
     };
     if let Some(request) = request {
         warn_of_hidden(&request, &store, &args.archive)?;
