@@ -10,7 +10,7 @@ use std::path::Path;
 use epitome::text::secrets::masked;
 use epitome::transcript::PartKind;
 use epitome_recordings::{Options, READERS, Reach, open};
-use testkit::canaries::{KINDS, PLACES, canaries, harmless};
+use testkit::canaries::{PLACES, canaries, harmless, kinds};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -40,15 +40,15 @@ fn recall(page: &mut String) -> Result<()> {
         place.1 += usize::from(is_hidden);
         hidden += usize::from(is_hidden);
         if !is_hidden {
-            *missed.entry(canary.kind.name).or_default() += 1;
+            *missed.entry(canary.kind).or_default() += 1;
         }
     }
     writeln!(
         page,
         "## Canaries\n\n{} kinds of secrets as their providers write them \
-         (crates/testkit/src/canaries.rs), {EACH} of each in each of {} places: \
+         (crates/testkit/data/canaries.txt), {EACH} of each in each of {} places: \
          {hidden} of {} are masked, **{:.2} %**.\n\n| place | canaries | masked |\n|---|--:|--:|",
-        KINDS.len(),
+        kinds().count(),
         PLACES.len(),
         all.len(),
         percent(hidden, all.len()),

@@ -354,6 +354,15 @@ mod tests {
         let mut heard = Heard::default();
         heard.gemini(&json!({"usageMetadata": usage}));
         assert_eq!(heard.billed.output, u64::MAX);
+        let strange = json!({ "prompt_tokens": -7, "completion_tokens": "many", "input_tokens": 1e300,
+            "output_tokens": null, "promptTokenCount": [1], "candidatesTokenCount": {} });
+        for format in
+            [Format::OpenaiChat, Format::OpenaiResponses, Format::Anthropic, Format::Gemini]
+        {
+            let mut heard = Heard::default();
+            heard.whole(format, &json!({ "usage": strange, "usageMetadata": strange }));
+            assert_eq!(heard.billed, Billed::default(), "{format}");
+        }
     }
 
     #[test]

@@ -11,7 +11,8 @@ use expect_test::Expect;
 use crate::notation::{parse, show_view};
 
 /// Compacts `before` (in the notation, as OpenAI chat) by one strategy and compares fates with
-/// `after`. Tokens are characters by four, so that they can be told from the notation.
+/// `after`; entries in a row that are kept are counted. Tokens are characters by four, so that they can be
+/// told from the notation.
 ///
 /// # Panics
 /// If the view isn't the one expected.
@@ -38,5 +39,17 @@ pub fn check_in(
     let target = outcome.receipt.target;
     let (from, to) = (outcome.receipt.before.count.tokens, outcome.receipt.after.count.tokens);
     let head = format!("{from} → {to} tokens, target {target}\n");
-    after.assert_eq(&(head + &show_view(&outcome.base, &outcome.view)));
+    after.assert_eq(&(head + &changes(&show_view(&outcome.base, &outcome.view))));
+}
+
+/// A drawn view with a line for each run of kept entries.
+fn changes(drawn: &str) -> String {
+    let lines: Vec<&str> = drawn.lines().collect();
+    let is_kept = |line: &str| line.starts_with("keep ");
+    let runs = lines.chunk_by(|one, next| is_kept(one) && is_kept(next));
+    let told = runs.map(|run| match run {
+        [one] => format!("{one}\n"),
+        kept => format!("keep {} entries\n", kept.len()),
+    });
+    told.collect()
 }

@@ -32,7 +32,6 @@ mod gemini;
 pub mod generate;
 pub mod hostile;
 mod interactions;
-mod known;
 pub mod laws;
 pub mod layouts;
 pub mod notation;
@@ -54,7 +53,6 @@ pub use accepted::accepted;
 pub use check::{check, check_in};
 pub use features::{Feature, Histogram};
 pub use generate::Case;
-pub use known::known;
 pub use notation::{parse, show, show_view};
 pub use wait::wait;
 

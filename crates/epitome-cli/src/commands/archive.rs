@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use epitome::Request;
 use epitome::archive::recall::{Hit, hits};
 use epitome::archive::{Archive as _, Original, before, redone, undone};
 use epitome::checkpoint::looks_like_one;
@@ -63,10 +64,13 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         let hint = format!("epitome sessions --archive {}", operand(&args.archive.store));
         bail!(Failure::usage(what).hint(hint));
     };
-    let bytes =
-        if is_all { first(bytes, &session, &store).map_err(args.archive.failed())? } else { bytes };
-    if is_all {
-        warn_of_hidden(&bytes, &store, &args.archive)?;
+    let (bytes, request) = if is_all {
+        first(bytes, &session, &store).map_err(args.archive.failed())?
+    } else {
+        (bytes, None)
+    };
+    if let Some(request) = request {
+        warn_of_hidden(&request, &store, &args.archive)?;
     }
     if in_place.as_ref().is_some_and(|there| there.text().as_bytes() == &bytes[..]) {
         output::tell("it is that already; nothing was written");
@@ -88,9 +92,7 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
 }
 
 /// Says which messages of what was restored are checkpoints themselves: what these hide isn't restored.
-fn warn_of_hidden(bytes: &[u8], store: &Store, archive: &ArchiveArg) -> Result<()> {
-    let opened = recordings::open(bytes.to_vec(), None, recordings::Options::default());
-    let Ok(recordings::Input::Request(request)) = opened else { return Ok(()) };
+fn warn_of_hidden(request: &Request, store: &Store, archive: &ArchiveArg) -> Result<()> {
     for entry in request.transcript.entries() {
         let is_one = |part: &Part<'_>| {
             let is_text = part.kind() == PartKind::Text && !part.is(Marks::NESTED);
@@ -115,29 +117,34 @@ fn warn_of_hidden(bytes: &[u8], store: &Store, archive: &ArchiveArg) -> Result<(
     Ok(())
 }
 
-/// What the first compaction was made from, where these bytes went on from another: a checkpoint in them says so.
-fn first(bytes: Vec<u8>, session: &Session, store: &Store) -> Result<Vec<u8>, StoreError> {
+/// What the first compaction was made from, where these bytes went on from another: a checkpoint in them says so. With the
+/// request that it is, unless it is a recording.
+fn first(
+    bytes: Vec<u8>,
+    session: &Session,
+    store: &Store,
+) -> Result<(Vec<u8>, Option<Request>), StoreError> {
     let mut bytes = bytes;
     let mut passed = HashSet::new();
-    loop {
+    let request = loop {
         // A recording holds all that was said itself.
         let opened = recordings::open(bytes.clone(), None, recordings::Options::default());
-        let Ok(recordings::Input::Request(request)) = opened else { break };
-        let Some((before, view)) = went_on_from(&request, store)? else { break };
+        let Ok(recordings::Input::Request(request)) = opened else { break None };
+        let Some((before, view)) = went_on_from(&request, store)? else { break Some(request) };
         let is_new = passed.insert((before.name().to_owned(), view));
         let Some(earlier) = before.input_of(view)?.filter(|earlier| is_new && *earlier != bytes)
         else {
-            break;
+            break Some(request);
         };
         bytes = earlier;
-    }
+    };
     if !passed.is_empty() {
         output::tell(&format!(
             "{} went on from an earlier compaction: this is what the first one was made from",
             session.name()
         ));
     }
-    Ok(bytes)
+    Ok((bytes, request))
 }
 
 /// Has the archive say that what a recording shows now is in force, where what it showed before was.

@@ -53,7 +53,7 @@ fn written_anew(view: &str, said: &str) -> String {
 fn shown(canaries: &[Canary], text: &str) -> Vec<String> {
     let is_shown =
         |canary: &&Canary| canary.drawn.iter().any(|drawn| text.contains(drawn.as_str()));
-    canaries.iter().filter(is_shown).map(|canary| canary.kind.name.to_owned()).collect()
+    canaries.iter().filter(is_shown).map(|canary| canary.kind.to_owned()).collect()
 }
 
 #[test]

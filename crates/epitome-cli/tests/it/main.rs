@@ -27,7 +27,6 @@ mod in_place;
 #[cfg(target_os = "linux")]
 mod interrupted;
 mod kept;
-mod kinds;
 mod lived;
 mod lives;
 mod looked;

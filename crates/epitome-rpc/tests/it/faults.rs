@@ -19,6 +19,7 @@ use epitome_rpc::v1::{
     CompactRequest, CompactResponse, DescribeRequest, DescribeResponse, Described, Edit,
 };
 use epitome_rpc::{Limits, Remote, Served, Serving, Token, USUAL, serve, v1};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tonic::{Response, Status};
@@ -175,6 +176,20 @@ async fn nobody_there_nobody_of_that_name_and_a_message_too_large() {
     let limits = Limits { presence: Duration::from_millis(200), ..Limits::default() };
     let outcome = compact(remote(&base, "mine", None, limits)).await;
     fell_back(&outcome, "no answer in time: is anybody there: 0.2 s");
+
+    // What speaks something else, or hangs up.
+    for other in ["HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nHi", ""] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let base = format!("http://{}", listener.local_addr().expect("it is bound"));
+        tokio::spawn(async move {
+            while let Ok((mut socket, _)) = listener.accept().await {
+                // Whoever has heard enough may be gone.
+                let _gone = socket.write_all(other.as_bytes()).await;
+            }
+        });
+        let outcome = compact(remote(&base, "mine", None, Limits::default())).await;
+        fell_back(&outcome, "the server failed");
+    }
 
     let (base, _alive) = served(Serving::new(vec![Served::new(mine(), "")])).await;
     let outcome = compact(remote(&base, "yours", None, Limits::default())).await;

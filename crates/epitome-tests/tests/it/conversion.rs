@@ -17,6 +17,20 @@ use testkit::conversion::{Tongue, converted, said};
 use testkit::generate::{broken, cases, valid};
 use testkit::{Case, parse, show};
 
+/// What became of a thing, each outcome with the formats in which it is that.
+fn by_outcome(outcomes: impl IntoIterator<Item = (Format, String)>) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (format, outcome) in outcomes {
+        match groups.iter_mut().find(|(known, _)| *known == outcome) {
+            Some((_, formats)) => formats.push(format.name()),
+            None => groups.push((outcome, vec![format.name()])),
+        }
+    }
+    let line =
+        |(outcome, formats): &(String, Vec<&str>)| format!("  {}: {outcome}\n", formats.join(", "));
+    groups.iter().map(line).collect()
+}
+
 /// Every format but the case's own.
 fn ways(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = (Case, Format)> {
     (cases, 1..Format::ALL.len()).prop_map(|(case, step)| {

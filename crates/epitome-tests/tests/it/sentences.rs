@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
-use epitome::convert::Loss;
 use epitome::model::capability::MisfitKind;
 use epitome::session::StallReason;
 use epitome::strategy::guard::KeepReason;
@@ -178,38 +177,6 @@ fn what_a_model_does_not_take_has_a_name_and_a_sentence() {
             model/unsigned-thinking: thinking without the signature that the model wants
             model/reasoning-back: calls without their reasoning, which the model wants back beside them
             model/tools-here: tools, for a model that takes them in another format only
-        "#]],
-    );
-}
-
-#[test]
-fn what_a_conversion_loses_has_a_name_and_a_reason() {
-    check(
-        Loss::ALL.map(|loss| format!("{}: {}", loss.words(), loss.why())),
-        &expect![[r#"
-            reasoning: only its own model is told it again
-            signed reasoning: only the model that made it can read it
-            provider's tool: the other provider doesn't run this tool
-            provider's compaction: only the provider that made it can read it
-            part of its own kind: no other format has a word for it
-            words of their own kind: they stand there as plain text
-            history elsewhere: only the provider that keeps it has it
-            item ids: they are of the provider's own store
-            cache marker: caches are the provider's own
-            provider's file: only the provider that keeps it has it: a note stands there
-            medium: it can't be shown there: a note stands in its place
-            failure: that a call failed is said by its words only
-            order: words of a reply stand before its calls
-            blank text: blank text is refused
-            half a character: no text holds it alone: the replacement character stands there
-            instructions: system text in mid-conversation is a reminder in the user's role
-            call of its own kind: it is a call of a function
-            arguments: they are put into an object
-            tool name: written with what names may have there
-            tool definition: it is no function with a schema
-            member: there is none like it
-            parameter: there is none like it, or not with this value or model
-            model: models are the provider's own
         "#]],
     );
 }

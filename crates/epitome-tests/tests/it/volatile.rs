@@ -1,6 +1,5 @@
-//! What clients change from request to request, and that the session machine isn't misled by it.
+//! What clients change from request to request ([volatile.md](volatile.md)) doesn't mislead the session machine.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,9 +7,9 @@ use std::time::Duration;
 use epitome::count::counter;
 use epitome::session::{ChainKey, SessionId, SessionOptions, Sessions};
 use epitome::trigger::When;
-use epitome::wire::{self, Format};
+use epitome::wire;
 use epitome::{Compactor, Options, Request};
-use expect_test::{expect, expect_file};
+use expect_test::expect;
 use serde_json::Value;
 use testkit::captures::{Capture, Sent};
 use testkit::server::Endpoint;
@@ -123,131 +122,4 @@ fn a_session_of_gemini_cli_that_is_taken_up_later_is_the_same() {
     last.body = body.to_string();
     let found = conversations(&capture);
     assert!(found.iter().all(|(session, ..)| *session == found[0].0));
-}
-
-#[test]
-fn the_page_of_volatile_elements_says_what_the_captures_show() {
-    let page = include_str!("volatile.md");
-    let (prose, _) = page.split_once(MARK).expect("the mark is there");
-    let mut text = format!(
-        "{prose}{MARK}\n\n| where | what happens | first seen in, how often |\n|---|---|---|\n"
-    );
-    for ((place, what), clients) in table() {
-        let clients: Vec<String> = clients
-            .iter()
-            .map(|(name, seen)| format!("{name}/{} {}×", seen.first, seen.times))
-            .collect();
-        writeln!(text, "| `{place}` | {what} | {} |", clients.join(", ")).expect("written");
-    }
-    expect_file!["volatile.md"].assert_eq(&text);
-}
-
-/// What follows is written by this test.
-const MARK: &str = "<!-- written by crates/epitome-tests/tests/it/volatile.rs -->";
-
-struct Seen {
-    first: String,
-    times: usize,
-}
-
-/// Where and what, by client.
-fn table() -> BTreeMap<(String, &'static str), BTreeMap<String, Seen>> {
-    let mut table: BTreeMap<(String, &'static str), BTreeMap<String, Seen>> = BTreeMap::new();
-    for capture in Capture::all() {
-        let mut newest: BTreeMap<SessionId, (Value, Request)> = BTreeMap::new();
-        for (session, sent, request) in conversations(&capture) {
-            let body: Value = serde_json::from_str(&sent.body).expect("JSON");
-            if let Some((before, earlier)) = newest.get(&session) {
-                let mut changes = Vec::new();
-                let key = transcript_key(sent.format());
-                compare(&without(before, key), &without(&body, key), "", &mut changes);
-                said_before(&before[key], &body[key], key, &mut changes);
-                changes.extend(respelt(earlier, &request).map(|()| (key.to_owned(), RESPELT)));
-                for change in changes {
-                    let clients = table.entry(change).or_default();
-                    let first = sent.file.clone();
-                    let seen =
-                        clients.entry(capture.name.clone()).or_insert(Seen { first, times: 0 });
-                    seen.times += 1;
-                }
-            }
-            newest.insert(session, (body, request));
-        }
-    }
-    table
-}
-
-const GONE: &str = "is gone";
-const NEW: &str = "is new";
-const OTHER: &str = "has another value";
-const LISTED: &str = "a text becomes a list of one text";
-const UNLISTED: &str = "a list of one text becomes a text";
-const LONGER: &str = "has more elements";
-const SHORTER: &str = "has fewer elements";
-const RESPELT: &str = "the same, in other bytes";
-
-fn transcript_key(format: Format) -> &'static str {
-    match format {
-        Format::Gemini => "contents",
-        Format::OpenaiResponses => "input",
-        _ => "messages",
-    }
-}
-
-fn without(body: &Value, key: &str) -> Value {
-    let mut body = body.clone();
-    body.as_object_mut().expect("an object").remove(key);
-    body
-}
-
-/// What was said before has to stand at the beginning of what is said now.
-fn said_before(before: &Value, now: &Value, key: &str, changes: &mut Vec<(String, &'static str)>) {
-    let (Value::Array(before), Value::Array(now)) = (before, now) else {
-        return changes.push((key.to_owned(), OTHER));
-    };
-    if now.len() < before.len() {
-        changes.push((key.to_owned(), SHORTER));
-    }
-    for (one, other) in before.iter().zip(now) {
-        compare(one, other, &format!("{key}[]"), changes);
-    }
-}
-
-fn compare(before: &Value, now: &Value, at: &str, changes: &mut Vec<(String, &'static str)>) {
-    let place = |key: &str| if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") };
-    match (before, now) {
-        _ if before == now => {}
-        (Value::Object(one), Value::Object(other)) => {
-            for (key, value) in one {
-                match other.get(key) {
-                    Some(now) => compare(value, now, &place(key), changes),
-                    None => changes.push((place(key), GONE)),
-                }
-            }
-            let new = other.keys().filter(|key| !one.contains_key(*key));
-            changes.extend(new.map(|key| (place(key), NEW)));
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            for (one, other) in one.iter().zip(other) {
-                compare(one, other, &format!("{at}[]"), changes);
-            }
-            if one.len() != other.len() {
-                changes
-                    .push((at.to_owned(), if one.len() < other.len() { LONGER } else { SHORTER }));
-            }
-        }
-        (Value::String(_), Value::Array(_)) => changes.push((at.to_owned(), LISTED)),
-        (Value::Array(_), Value::String(_)) => changes.push((at.to_owned(), UNLISTED)),
-        _ => changes.push((at.to_owned(), OTHER)),
-    }
-}
-
-/// Whether an entry that says the same is written differently: other order of keys, other escapes, other blanks.
-fn respelt(before: &Request, now: &Request) -> Option<()> {
-    let pairs = before.transcript.entries().zip(now.transcript.entries());
-    let value = |text: &str| serde_json::from_str::<Value>(text).expect("an entry is JSON");
-    pairs
-        .map(|(one, other)| (one.raw(), other.raw()))
-        .any(|(one, other)| one != other && value(one) == value(other))
-        .then_some(())
 }

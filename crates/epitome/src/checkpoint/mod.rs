@@ -72,20 +72,20 @@ pub struct Checkpoint {
 }
 
 /// Writes a checkpoint of at most `most` tokens, with `summary` in its lane. Tools that changed something are named even if that
-/// takes more, up to `least`. Where nothing else fits it is one line that says which messages it stands for; that line is written
+/// takes more: where they have no room, it has `above`. Where nothing else fits it is one line that says which messages it stands for; that line is written
 /// whatever `most` is.
 pub fn write(
     gathered: &Gathered,
     transcript: &Transcript,
-    (most, least): (u64, u64),
+    (most, above): (u64, u64),
     summary: Option<&str>,
     counter: &dyn TokenCounter,
 ) -> Checkpoint {
     let head = if most < LEAST_TOKENS { Head::Short } else { Head::Full };
     let within = |most, head| within(gathered, transcript, (most, head), summary, counter);
     let written = within(most, head);
-    let is_done = !written.lacks_tools || head == Head::Short && most >= least;
-    let written = if is_done { written } else { within(most.max(least), Head::Short) };
+    let is_done = !written.lacks_tools || head == Head::Short && most >= above;
+    let written = if is_done { written } else { within(most.max(above), Head::Short) };
     finished(written, gathered, counter)
 }
 

@@ -137,7 +137,7 @@ impl Extract {
         let Extract { prepared, plan, gathered, .. } = &self;
         let transcript = &prepared.base.request.transcript;
         let counter = run.compactor.counter();
-        let room = (plan.checkpoint, prepared.least);
+        let room = (plan.checkpoint.left, plan.checkpoint.above);
         let written = checkpoint::write(gathered, transcript, room, summary, counter);
         self.rendering(Some(written), run)
     }

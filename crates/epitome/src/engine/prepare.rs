@@ -68,7 +68,7 @@ pub(super) struct Prepared {
     binding: Binding,
     found: HistoryFacts,
     /// Tokens of the least checkpoint.
-    pub(super) least: u64,
+    least: u64,
     /// A summary that a hook gave.
     pub(super) given: Option<HookSummary>,
 }

@@ -154,7 +154,7 @@ impl Extract {
     }
 
     fn summary_room(&self, run: &Run) -> Option<u64> {
-        summary_room(self.plan.checkpoint, &self.gathered, run.compactor.counter())
+        summary_room(self.plan.checkpoint.left, &self.gathered, run.compactor.counter())
     }
 
     /// Tokens of what the checkpoint stands for.

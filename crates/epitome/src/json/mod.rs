@@ -159,6 +159,16 @@ impl<'a> Scanner<'a> {
         Ok(Span::new(start..self.at))
     }
 
+    /// Reads an object; `each` gets the name and the value of each member.
+    pub(crate) fn members(&mut self, mut each: impl FnMut(&str, Span)) -> Result<Span> {
+        let text = self.text;
+        self.object(|scanner, key| {
+            let value = scanner.value()?;
+            each(&unquote(key.of(text)), value);
+            Ok(())
+        })
+    }
+
     /// Goes on behind values that are known; they end at `at`.
     pub(crate) fn go_on_at(&mut self, at: u32) {
         self.at = at as usize;

@@ -63,8 +63,8 @@ pub struct Plan {
     pub reached: Reached,
     /// The least that frame, pins and tail allow, in tokens.
     pub floor: u64,
-    /// What is left for the checkpoint; 0 if there is none.
-    pub checkpoint: u64,
+    /// Room for the checkpoint; none if there is none.
+    pub checkpoint: CheckpointRoom,
     /// The entry before which a checkpoint stands.
     pub place: usize,
 }
@@ -74,6 +74,15 @@ impl Plan {
     pub fn folded(&self) -> impl DoubleEndedIterator<Item = usize> {
         self.draft.folded()
     }
+}
+
+/// The most tokens that a checkpoint may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckpointRoom {
+    /// Where the view reaches its target, if it can.
+    pub left: u64,
+    /// Where tools that changed something have no room in that, and the target isn't reached anyway.
+    pub above: u64,
 }
 
 /// What one strategy contributes.
@@ -192,7 +201,14 @@ impl<'a> PlanInput<'a> {
 
     fn whole(&self, reached: Reached, floor: u64) -> Plan {
         let draft = Draft::new(&self.request.transcript, self.tally);
-        Plan { draft, steps: Vec::new(), reached, floor, checkpoint: 0, place: 0 }
+        Plan {
+            draft,
+            steps: Vec::new(),
+            reached,
+            floor,
+            checkpoint: CheckpointRoom::default(),
+            place: 0,
+        }
     }
 
     /// Where a checkpoint stands: behind all that it stands for, so that what follows is newer (law 14).

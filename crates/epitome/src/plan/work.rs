@@ -1,6 +1,6 @@
 //! The working view while a plan is made: edits in turn, then what the provider still demands.
 
-use super::{Plan, PlanInput, PlanStep, Reached};
+use super::{CheckpointRoom, Plan, PlanInput, PlanStep, Reached};
 use crate::budget::Stop;
 use crate::context::{Metadata, note};
 use crate::guard::open_turn;
@@ -40,9 +40,9 @@ impl WorkingPlan {
     }
 
     /// The most tokens that the checkpoint may have: what is left, and no more than what it stands for.
-    fn checkpoint(&self, input: &PlanInput<'_>) -> u64 {
+    fn checkpoint(&self, input: &PlanInput<'_>) -> CheckpointRoom {
         if !self.draft.folds() {
-            return 0;
+            return CheckpointRoom::default();
         }
         // What goes to its end may be under its target before it began: it never grows up to it.
         let most = input.budget.target.min(input.tally.total().tokens);
@@ -57,9 +57,10 @@ impl WorkingPlan {
         let gone = gone + carried.map(|part| input.tally.part(part.slot)).sum::<u64>();
         let most_of_it = if input.stop == Stop::AtEnd { gone / 3 } else { gone };
         let cap = most_of_it.min(input.budget.checkpoint()).max(input.least);
-        // Where what must stay is above the target by itself, a checkpoint of one line would help nobody.
-        let room = most.checked_sub(self.draft.total());
-        room.unwrap_or_else(|| input.budget.share().max(input.least)).clamp(1, cap)
+        // Where the target isn't reached anyway, a checkpoint of one line would help nobody.
+        let above = input.budget.share().max(input.least).clamp(1, cap);
+        let left = most.checked_sub(self.draft.total());
+        CheckpointRoom { left: left.map_or(above, |left| left.clamp(1, cap)), above }
     }
 
     /// The plan that it comes to.

@@ -1,4 +1,5 @@
-//! What formats share whose list may be plain words, and whose entries are flat: items of Responses, steps of Interactions.
+//! What formats share: plain words for a list, entries that are flat (items of Responses, steps of Interactions), and parts that
+//! are strings.
 
 use super::openai_chat::row;
 use super::origin;
@@ -37,9 +38,13 @@ pub(super) fn member(scanner: &mut Scanner<'_>) -> Result<Span, JsonError> {
 
 /// A part that is a member's value.
 pub(super) fn value(kind: PartKind, span: Span, text: &str) -> PartRow {
-    let mut part = row(kind, span, span);
-    if span.of(text).starts_with('"') {
-        part.marks = Marks::LITERAL;
+    marked(row(kind, span, span), text)
+}
+
+/// The part, marked as a literal where its payload is a string.
+pub(super) fn marked(mut part: PartRow, text: &str) -> PartRow {
+    if part.body.of(text).starts_with('"') {
+        part.marks = part.marks.with(Marks::LITERAL);
     }
     part
 }

@@ -53,5 +53,4 @@ pub use exchange::{Answer, Incoming, Noted, Payload, Server};
 pub use models::{Binding, Model, Models};
 pub use prompt::Understood;
 pub use rules::{Call, Judge, validate};
-pub(crate) use rules::{list, text};
 pub use script::{Fault, Loop, Next, Queue, Reply, Say, Script, Seen};

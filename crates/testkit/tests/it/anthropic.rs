@@ -1,9 +1,9 @@
 //! PROVIDERS.md B.1.1, B.1.2, B.1.6 and B.5 for Anthropic Messages.
 
 use serde_json::{Value, json};
-use testkit::server::{Api, Call, Endpoint, Judge, Model};
+use testkit::server::{Api, Call, Endpoint, Judge};
 
-use crate::{judged, schema, with, without, words};
+use crate::{judged, schema, with, without};
 use epitome::word_list::words;
 
 const MODEL: &str = "claude-opus-5-5";
@@ -28,10 +28,6 @@ fn call(id: &str) -> Value {
     json!({"type": "tool_use", "id": id, "name": "read", "input": {"path": "a"}})
 }
 
-fn result(id: &str) -> Value {
-    json!({"type": "tool_result", "tool_use_id": id, "content": "ok"})
-}
-
 fn accepts(body: &Value) {
     accepts_with(&[], body);
 }
@@ -50,33 +46,6 @@ fn refuses_with(betas: &[&str], body: &Value, message: &str) {
     let refusal = judged(Api::Anthropic, None, betas, body).expect_err(message);
     assert!(refusal.message.starts_with(message), "{}\nnot {message}", refusal.message);
     assert_eq!((refusal.status, refusal.kind.as_str()), (400, "invalid_request_error"));
-}
-
-#[test]
-fn what_agents_send_is_accepted() {
-    accepts(&body(json!([user("Go.")])));
-    accepts(&body(json!([
-        user("Go."),
-        assistant(json!([text("I look."), call("toolu_1"), call("toolu_2")])),
-        user(json!([result("toolu_2"), result("toolu_1"), text("and hurry")])),
-        assistant("Done."),
-        user("Thanks."),
-    ])));
-    // Messages of one role in a row are one turn.
-    accepts(&body(json!([
-        user("Go."),
-        assistant(json!([call("toolu_1")])),
-        assistant(json!([call("toolu_2")])),
-        user(json!([result("toolu_1")])),
-        user(json!([result("toolu_2")])),
-        user("and hurry"),
-    ])));
-    let search = json!([
-        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}},
-        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
-        text("Found."),
-    ]);
-    accepts(&body(json!([user("Go."), assistant(search), user("Thanks.")])));
 }
 
 #[test]
@@ -250,40 +219,4 @@ fn a_request_for_a_compaction_holds_nothing_that_contradicts_it() {
         let refused = refused(&asked(messages, "stream", json!(false)));
         assert_eq!(refused.code.as_deref(), Some(code));
     }
-}
-
-#[test]
-fn the_window_is_a_wall() {
-    let small = |model: &str, window: u64| {
-        let mut judge = Judge::default();
-        judge.models.put(Model {
-            window,
-            max_output: 5_000,
-            ..Model::named(model).expect("known")
-        });
-        judge
-    };
-    let judged = |judge: &Judge, model: &str, tokens: usize| {
-        let body = with(
-            body(json!([user(words(tokens))])),
-            &[("model", json!(model)), ("max_tokens", json!(1000))],
-        );
-        judge
-            .validate(&Call::new(Api::Anthropic, &body))
-            .map(|_| ())
-            .map_err(|refusal| refusal.message)
-    };
-    let newer = small(MODEL, 5_000);
-    assert_eq!(judged(&newer, MODEL, 4_500), Ok(()), "the answer may end with the window");
-    assert_eq!(
-        judged(&newer, MODEL, 6_000),
-        Err("prompt is too long: 6005 tokens > 5000 maximum".to_owned())
-    );
-    let older = small("claude-sonnet-4-20250514", 5_000);
-    assert_eq!(
-        judged(&older, "claude-sonnet-4-20250514", 4_500),
-        Err("input length and `max_tokens` exceed context limit: 4505 + 1000 > 5000, decrease input length or `max_tokens` \
-             and try again"
-            .to_owned())
-    );
 }

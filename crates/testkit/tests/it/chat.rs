@@ -1,9 +1,9 @@
 //! PROVIDERS.md B.3 and B.5 for OpenAI Chat Completions.
 
 use serde_json::{Value, json};
-use testkit::server::{Api, Call, Judge, Model, models::Models};
+use testkit::server::Api;
 
-use crate::{judged, schema, with, without, words};
+use crate::{judged, schema, with, without};
 
 fn body(messages: Value) -> Value {
     json!({"model": "gpt-4o", "messages": messages})
@@ -38,23 +38,6 @@ fn refused(body: &Value) -> (String, Option<String>, Option<String>) {
 fn refuses(body: &Value, message: &str) {
     let (text, ..) = refused(body);
     assert!(text.starts_with(message), "{text}\nnot {message}");
-}
-
-#[test]
-fn what_agents_send_is_accepted() {
-    accepts(&body(json!([{"role": "system", "content": "Be brief."}, user("Go.")])));
-    // All results in a row, in any order.
-    accepts(&body(json!([
-        user("Go."),
-        calls(&["call_1", "call_2"]),
-        result("call_2"),
-        result("call_1"),
-        user("And?")
-    ])));
-    accepts(&body(json!([user("Go."), {"role": "assistant", "content": "Done."}])));
-    accepts(&body(json!([user("Go."), {"role": "assistant", "content": "", "refusal": null}])));
-    let custom = json!({"role": "assistant", "content": "", "tool_calls": [{"id": "call_1", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}]});
-    accepts(&body(json!([user("Go."), custom, result("call_1")])));
 }
 
 #[test]
@@ -136,38 +119,4 @@ fn some_compatible_servers_want_their_reasoning_back() {
     let disabled =
         with(at("deepseek-chat", without_it), &[("thinking", json!({"type": "disabled"}))]);
     accepts(&disabled);
-}
-
-#[test]
-fn the_window_is_a_wall() {
-    let mut models = Models::default();
-    models.put(Model { window: 5_000, ..Model::named("gpt-4o").expect("known") });
-    let judge = Judge { models, ..Judge::default() };
-    let judged = |tokens: usize, most: Value| {
-        let body = with(body(json!([user(&words(tokens))])), &[("max_tokens", most)]);
-        judge
-            .validate(&Call::new(Api::Chat, &body))
-            .map(|_| ())
-            .map_err(|refusal| (refusal.message, refusal.code))
-    };
-    let code = Some("context_length_exceeded".to_owned());
-    assert_eq!(judged(4_000, json!(500)), Ok(()));
-    assert_eq!(
-        judged(6_000, Value::Null),
-        Err((
-            "This model's maximum context length is 5000 tokens. However, your messages resulted in 6005 tokens. Please reduce \
-             the length of the messages."
-                .to_owned(),
-            code.clone()
-        ))
-    );
-    assert_eq!(
-        judged(4_000, json!(2_000)),
-        Err((
-            "This model's maximum context length is 5000 tokens. However, you requested 6005 tokens (4005 in the messages, 2000 \
-             in the completion). Please reduce the length of the messages or completion."
-                .to_owned(),
-            code
-        ))
-    );
 }

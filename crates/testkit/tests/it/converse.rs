@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::server::script::Broken;
-use testkit::server::{
-    Api, Call, Fault, Incoming, Judge, Loop, Model, Payload, Queue, Reply, Server,
-};
+use testkit::server::{Api, Fault, Incoming, Loop, Payload, Queue, Reply, Server};
 
-use crate::{judged, schema, with, words};
+use crate::{judged, schema, with};
 use epitome::word_list::words;
 
 const CLAUDE: &str = "us.anthropic.claude-opus-5-5-v1:0";
@@ -22,20 +20,8 @@ fn user(content: Value) -> Value {
     json!({"role": "user", "content": content})
 }
 
-fn assistant(content: Value) -> Value {
-    json!({"role": "assistant", "content": content})
-}
-
 fn text(text: &str) -> Value {
     json!({"text": text})
-}
-
-fn call(id: &str) -> Value {
-    json!({"toolUse": {"toolUseId": id, "name": "read", "input": {"path": "a"}}})
-}
-
-fn result(id: &str) -> Value {
-    json!({"toolResult": {"toolUseId": id, "content": [{"text": "ok"}]}})
 }
 
 fn message(model: &str, body: &Value) -> Option<String> {
@@ -47,16 +33,6 @@ fn message(model: &str, body: &Value) -> Option<String> {
 fn refuses(body: &Value, text: &str) {
     let refused = message(CLAUDE, body).unwrap_or_default();
     assert!(refused.starts_with(text), "{refused}\nnot {text}");
-}
-
-#[test]
-fn what_agents_send_is_accepted() {
-    let whole = body(json!([
-        user(json!([text("Go."), {"cachePoint": {"type": "default"}}])),
-        assistant(json!([text("I look."), call("tooluse_1"), call("tooluse_2")])),
-        user(json!([result("tooluse_2"), result("tooluse_1"), text("and hurry")])),
-    ]));
-    assert_eq!(message(CLAUDE, &whole), None);
 }
 
 #[test]
@@ -145,16 +121,4 @@ fn a_stream_says_what_the_whole_says() {
     let reply = Reply { broken: Some(broken), ..said() };
     let told = events_of(Queue::new([reply.into()]));
     assert_eq!(told.last().expect("an end").0, "throttlingException");
-}
-
-#[test]
-fn the_window_is_a_wall() {
-    let mut judge = Judge::default();
-    judge.models.put(Model { window: 5_000, ..Model::named(CLAUDE).expect("known") });
-    let long = body(json!([user(json!([text(&words(6_000))]))]));
-    let call = Call { model: Some(CLAUDE), ..Call::new(Api::Converse, &long) };
-    assert_eq!(
-        judge.validate(&call).expect_err("too long").message,
-        "Input is too long for requested model."
-    );
 }

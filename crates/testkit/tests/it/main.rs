@@ -12,6 +12,7 @@ mod gemini;
 mod responses;
 #[cfg(feature = "serve")]
 mod shell;
+mod windows;
 
 use serde_json::{Value, json};
 use testkit::server::{Api, ApiError, Call, Judge, Understood};

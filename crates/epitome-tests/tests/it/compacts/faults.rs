@@ -1,9 +1,8 @@
 //! What is at fault with a compaction by somebody else, and what the caller gets then.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
-use epitome::engine::delegate::{Compact, Decision, Job, ProposedView, Skip, from_fn};
+use epitome::engine::delegate::{Compact, Job, ProposedView, from_fn};
 use epitome::summarize::{FailureKind, SummarizeError, Summary};
 use epitome::transcript::PartKind;
 use epitome::view::{Fate, Put, Reason};
@@ -87,59 +86,12 @@ fn breaches() -> Vec<(&'static str, Arc<dyn Compact>)> {
             summing("See /etc/shadow, port_9999."),
         ),
         ("its summary: it refuses", summing("I'm sorry, but I can't help with that.")),
-        (
-            "the server failed: on purpose",
-            from_fn("bad", |_| {
-                let error = SummarizeError::new(FailureKind::Upstream, "on purpose");
-                std::future::ready(Err(error))
-            }),
-        ),
     ]
 }
 
-#[test]
-fn whatever_breaks_a_law_is_done_here_and_the_receipt_says_why() {
-    let alone = compactor(Vec::new()).compact(&session()).expect("a view");
-    for (why, bad) in breaches() {
-        let outcome = run(by(vec![bad])).expect("a view");
-        assert_eq!(outcome.rendered(), alone.rendered(), "{why}");
-        let [told] = &outcome.receipt.fallbacks[..] else {
-            panic!("{:?}", outcome.receipt.fallbacks)
-        };
-        assert!(told.starts_with("bad: ") && told.contains(why), "{told:?} for {why:?}");
-        assert!(outcome.receipt.summary.as_ref().is_none_or(|told| told.by.is_none()));
-    }
-}
-
-/// What is at fault, and what the caller got: faults.md.
-#[test]
-fn the_table_of_faults_says_what_the_caller_gets() {
-    let without = compactor(Vec::new()).compact(&session()).expect("a view");
-    let mut table = String::from(
-        "# Faults of whole compactors\n\n\
-         Made by `UPDATE_EXPECT=1 cargo test -p epitome-tests --test it compacts`: a session is compacted by one whole compactor that commits the \
-         fault, and `on_failure: extractive`. *Same as without*: the bytes are those of a compaction without it.\n\n\
-         | fault | the receipt's `fallbacks` | the caller got |\n|---|---|---|\n",
-    );
-    let mut row = |name: &str, by: Arc<dyn Compact>| {
-        let outcome = run(self::by(vec![by])).expect("a view");
-        let got = match () {
-            () if outcome.rendered() == without.rendered() => "same as without",
-            () if outcome.view.is_whole() => "all as it was",
-            () => "its view",
-        };
-        let why = outcome.receipt.fallbacks.join("; ").replace('|', "\\|");
-        let _ = writeln!(table, "| {name} | {why} | {got} |");
-    };
-    row(
-        "none",
-        says("it", |job| ProposedView { fates: folding(job, 21), ..ProposedView::default() }),
-    );
-    row(
-        "none: it skips",
-        from_fn("it", |_| std::future::ready(Ok(Decision::Skip(Skip::new("idle"))))),
-    );
-    for kind in [
+/// One that fails itself, in each way.
+fn failures() -> impl Iterator<Item = (String, Arc<dyn Compact>)> {
+    let kinds = [
         FailureKind::Timeout,
         FailureKind::Unreachable,
         FailureKind::RateLimited,
@@ -149,12 +101,25 @@ fn the_table_of_faults_says_what_the_caller_gets() {
         FailureKind::Malformed,
         FailureKind::SpendCap,
         FailureKind::Unbooked,
-    ] {
-        let fails = from_fn("it", move |_| std::future::ready(Err(SummarizeError::new(kind, ""))));
-        row(&kind.to_string(), fails);
+    ];
+    kinds.into_iter().map(|kind| {
+        let error = SummarizeError::new(kind, "on purpose");
+        let why = error.to_string();
+        (why, from_fn("bad", move |_| std::future::ready(Err(error.clone()))))
+    })
+}
+
+#[test]
+fn whatever_breaks_a_law_is_done_here_and_the_receipt_says_why() {
+    let alone = compactor(Vec::new()).compact(&session()).expect("a view");
+    let breaches = breaches().into_iter().map(|(why, bad)| (why.to_owned(), bad));
+    for (why, bad) in breaches.chain(failures()) {
+        let outcome = run(by(vec![bad])).expect("a view");
+        assert_eq!(outcome.rendered(), alone.rendered(), "{why}");
+        let [told] = &outcome.receipt.fallbacks[..] else {
+            panic!("{:?}", outcome.receipt.fallbacks)
+        };
+        assert!(told.starts_with("bad: ") && told.contains(&why), "{told:?} for {why:?}");
+        assert!(outcome.receipt.summary.as_ref().is_none_or(|told| told.by.is_none()));
     }
-    for (words, by) in breaches() {
-        row(words, by);
-    }
-    expect_test::expect_file!["faults.md"].assert_eq(&table);
 }

@@ -7,6 +7,8 @@ use epitome::wire::{self, Format};
 use expect_test::expect;
 use serde_json::Value;
 
+use super::by_outcome;
+
 /// What may be said of it, each in its format's words; what no other format has comes last.
 fn choices(format: Format) -> &'static [&'static str] {
     match format {
@@ -93,22 +95,21 @@ fn a_choice_among_tools_is_said_as_the_target_says_it() {
     for from in Format::ALL {
         for choice in choices(from) {
             writeln!(all, "{from}: {choice}").expect("a string takes all");
-            for to in Format::ALL.into_iter().filter(|to| *to != from) {
+            let others = Format::ALL.into_iter().filter(|to| *to != from);
+            all += &by_outcome(others.map(|to| {
                 let done = convert(&asked(from, choice), to);
                 let lost = done.lost.iter().filter(|lost| lost.what == Loss::Parameter);
                 let lost: Vec<String> = lost.map(|lost| format!(" (no {})", lost.name)).collect();
-                writeln!(all, "  {to}: {}{}", said(&done.text), lost.concat())
-                    .expect("a string takes all");
-            }
+                (to, format!("{}{}", said(&done.text), lost.concat()))
+            }));
         }
     }
     expect![[r#"
         openai-chat: "tool_choice":"auto"
           anthropic: {"type":"auto"}
           gemini: {"mode":"AUTO"}
-          openai-responses: "auto"
+          openai-responses, gemini-interactions: "auto"
           bedrock: {"auto":{}}
-          gemini-interactions: "auto"
         openai-chat: "tool_choice":"none","parallel_tool_calls":true
           anthropic: {"type":"none"} (no parallel_tool_calls)
           gemini: {"mode":"NONE"} (no parallel_tool_calls)
@@ -128,29 +129,18 @@ fn a_choice_among_tools_is_said_as_the_target_says_it() {
           bedrock: {"tool":{"name":"patch"}}
           gemini-interactions: {"allowed_tools":{"mode":"any","tools":["patch"]}}
         openai-chat: "tool_choice":{"type":"function","function":{"name":"g"}}
-          anthropic:  (no tool_choice)
-          gemini:  (no tool_choice)
-          openai-responses:  (no tool_choice)
-          bedrock:  (no tool_choice)
-          gemini-interactions:  (no tool_choice)
+          anthropic, gemini, openai-responses, bedrock, gemini-interactions:  (no tool_choice)
         openai-chat: "tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[]}}
-          anthropic:  (no tool_choice)
-          gemini:  (no tool_choice)
-          openai-responses:  (no tool_choice)
-          bedrock:  (no tool_choice)
-          gemini-interactions:  (no tool_choice)
+          anthropic, gemini, openai-responses, bedrock, gemini-interactions:  (no tool_choice)
         anthropic: "tool_choice":{"type":"auto","disable_parallel_tool_use":true}
-          openai-chat: "auto" false
+          openai-chat, openai-responses: "auto" false
           gemini: {"mode":"AUTO"} (no parallel_tool_calls)
-          openai-responses: "auto" false
           bedrock: {"auto":{}} (no parallel_tool_calls)
           gemini-interactions: "auto" (no parallel_tool_calls)
         anthropic: "tool_choice":{"type":"none"}
-          openai-chat: "none"
+          openai-chat, openai-responses, gemini-interactions: "none"
           gemini: {"mode":"NONE"}
-          openai-responses: "none"
           bedrock:  (no tool_choice)
-          gemini-interactions: "none"
         anthropic: "tool_choice":{"type":"tool","name":"f"}
           openai-chat: {"function":{"name":"f"},"type":"function"}
           gemini: {"allowedFunctionNames":["f"],"mode":"ANY"}
@@ -158,21 +148,16 @@ fn a_choice_among_tools_is_said_as_the_target_says_it() {
           bedrock: {"tool":{"name":"f"}}
           gemini-interactions: {"allowed_tools":{"mode":"any","tools":["f"]}}
         gemini: "toolConfig":{"functionCallingConfig":{"mode":"AUTO"}}
-          openai-chat: "auto"
+          openai-chat, openai-responses, gemini-interactions: "auto"
           anthropic: {"type":"auto"}
-          openai-responses: "auto"
           bedrock: {"auto":{}}
-          gemini-interactions: "auto"
         gemini: "toolConfig":{"function_calling_config":{"mode":"NONE"}}
-          openai-chat: "none"
+          openai-chat, openai-responses, gemini-interactions: "none"
           anthropic: {"type":"none"}
-          openai-responses: "none"
           bedrock:  (no tool_choice)
-          gemini-interactions: "none"
         gemini: "tool_config":{"functionCallingConfig":{"mode":"ANY"}}
-          openai-chat: "required"
+          openai-chat, openai-responses: "required"
           anthropic: {"type":"any"}
-          openai-responses: "required"
           bedrock: {"any":{}}
           gemini-interactions: "any"
         gemini: "toolConfig":{"functionCallingConfig":{"mode":"ANY","allowed_function_names":["f"]}}
@@ -182,23 +167,13 @@ fn a_choice_among_tools_is_said_as_the_target_says_it() {
           bedrock: {"tool":{"name":"f"}}
           gemini-interactions: {"allowed_tools":{"mode":"any","tools":["f"]}}
         gemini: "toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f","g"]}}
-          openai-chat:  (no toolConfig)
-          anthropic:  (no toolConfig)
-          openai-responses:  (no toolConfig)
-          bedrock:  (no toolConfig)
-          gemini-interactions:  (no toolConfig)
+          openai-chat, anthropic, openai-responses, bedrock, gemini-interactions:  (no toolConfig)
         gemini: "toolConfig":{"retrievalConfig":{"languageCode":"en"}}
-          openai-chat:  (no toolConfig)
-          anthropic:  (no toolConfig)
-          openai-responses:  (no toolConfig)
-          bedrock:  (no toolConfig)
-          gemini-interactions:  (no toolConfig)
+          openai-chat, anthropic, openai-responses, bedrock, gemini-interactions:  (no toolConfig)
         openai-responses: "parallel_tool_calls":false
           openai-chat: false
           anthropic: {"disable_parallel_tool_use":true,"type":"auto"}
-          gemini:  (no parallel_tool_calls)
-          bedrock:  (no parallel_tool_calls)
-          gemini-interactions:  (no parallel_tool_calls)
+          gemini, bedrock, gemini-interactions:  (no parallel_tool_calls)
         openai-responses: "tool_choice":{"type":"custom","name":"patch"}
           openai-chat: {"custom":{"name":"patch"},"type":"custom"}
           anthropic: {"name":"patch","type":"tool"}
@@ -212,22 +187,15 @@ fn a_choice_among_tools_is_said_as_the_target_says_it() {
           bedrock: {"tool":{"name":"f"}}
           gemini-interactions: {"allowed_tools":{"mode":"any","tools":["f"]}}
         openai-responses: "tool_choice":{"type":"web_search"}
-          openai-chat:  (no tool_choice)
-          anthropic:  (no tool_choice)
-          gemini:  (no tool_choice)
-          bedrock:  (no tool_choice)
-          gemini-interactions:  (no tool_choice)
+          openai-chat, anthropic, gemini, bedrock, gemini-interactions:  (no tool_choice)
         bedrock: "auto":{}
-          openai-chat: "auto"
+          openai-chat, openai-responses, gemini-interactions: "auto"
           anthropic: {"type":"auto"}
           gemini: {"mode":"AUTO"}
-          openai-responses: "auto"
-          gemini-interactions: "auto"
         bedrock: "any":{}
-          openai-chat: "required"
+          openai-chat, openai-responses: "required"
           anthropic: {"type":"any"}
           gemini: {"mode":"ANY"}
-          openai-responses: "required"
           gemini-interactions: "any"
         bedrock: "tool":{"name":"f"}
           openai-chat: {"function":{"name":"f"},"type":"function"}
@@ -236,17 +204,9 @@ fn a_choice_among_tools_is_said_as_the_target_says_it() {
           openai-responses: {"name":"f","type":"function"}
           gemini-interactions: {"allowed_tools":{"mode":"any","tools":["f"]}}
         bedrock: "other":{}
-          openai-chat:  (no toolConfig)
-          anthropic:  (no toolConfig)
-          gemini:  (no toolConfig)
-          openai-responses:  (no toolConfig)
-          gemini-interactions:  (no toolConfig)
+          openai-chat, anthropic, gemini, openai-responses, gemini-interactions:  (no toolConfig)
         gemini-interactions: "generation_config":{"tool_choice":"validated"}
-          openai-chat:  (no tool_choice)
-          anthropic:  (no tool_choice)
-          gemini:  (no tool_choice)
-          openai-responses:  (no tool_choice)
-          bedrock:  (no tool_choice)
+          openai-chat, anthropic, gemini, openai-responses, bedrock:  (no tool_choice)
         gemini-interactions: "generation_config":{"tool_choice":"any","seed":7}
           openai-chat: "required"
           anthropic: {"type":"any"} (no generation_config.seed)
@@ -260,11 +220,7 @@ fn a_choice_among_tools_is_said_as_the_target_says_it() {
           openai-responses: {"name":"f","type":"function"}
           bedrock: {"tool":{"name":"f"}}
         gemini-interactions: "generation_config":{"tool_choice":{"allowed_tools":{"mode":"auto","tools":["f"]}}}
-          openai-chat:  (no tool_choice)
-          anthropic:  (no tool_choice)
-          gemini:  (no tool_choice)
-          openai-responses:  (no tool_choice)
-          bedrock:  (no tool_choice)
+          openai-chat, anthropic, gemini, openai-responses, bedrock:  (no tool_choice)
     "#]].assert_eq(&all);
 }
 

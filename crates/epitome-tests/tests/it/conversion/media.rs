@@ -6,6 +6,8 @@ use epitome::convert::{Extent, Loss, convert};
 use epitome::wire::{self, Format};
 use expect_test::expect;
 
+use super::by_outcome;
+
 /// What a user shows, in each format's forms for it.
 fn shown(format: Format) -> &'static [&'static str] {
     match format {
@@ -81,7 +83,8 @@ fn each_is_shown_where_there_is_a_form_for_it() {
     for from in Format::ALL {
         for medium in shown(from) {
             writeln!(all, "{from}: {medium}").expect("a string takes all");
-            for to in Format::ALL.into_iter().filter(|to| *to != from) {
+            let others = Format::ALL.into_iter().filter(|to| *to != from);
+            all += &by_outcome(others.map(|to| {
                 let done = convert(&asked(from, medium), to);
                 let written = wire::parse(to, done.text).expect("a request");
                 assert_eq!(wire::check(&written), [], "{}", written.source());
@@ -89,9 +92,6 @@ fn each_is_shown_where_there_is_a_form_for_it() {
                 // Behind the word.
                 let (_, shown) = entry.raw().split_once("See.\"},").expect("a list of two");
                 let shown = shown.strip_suffix("]}").expect("it ends with the message");
-                let lost = done.lost.iter().map(|lost| format!(" ({:?} {})", lost.what, lost.name));
-                writeln!(all, "  {to}: {shown}{}", lost.collect::<String>())
-                    .expect("a string takes all");
                 // What isn't there as it was is told.
                 let is_noted = shown.contains("not carried over");
                 let is_told = done.lost.iter().any(|lost| {
@@ -99,7 +99,9 @@ fn each_is_shown_where_there_is_a_form_for_it() {
                         && matches!(lost.what, Loss::Medium | Loss::ProviderFile)
                 });
                 assert_eq!(is_noted, is_told, "{medium} to {to}: {shown}");
-            }
+                let lost = done.lost.iter().map(|lost| format!(" ({:?} {})", lost.what, lost.name));
+                (to, format!("{shown}{}", lost.collect::<String>()))
+            }));
         }
     }
     expect![[r#"
@@ -134,11 +136,9 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           bedrock: {"document":{"format":"pdf","name":"a b-pdf","source":{"bytes":"AAAA"}}}
           gemini-interactions: {"data":"AAAA","mime_type":"application/pdf","type":"document"}
         openai-chat: {"type":"file","file":{"file_id":"file-1"}}
-          anthropic: {"type":"text","text":"[not carried over: a file, file-1]"} (ProviderFile file-1)
-          gemini: {"text":"[not carried over: a file, file-1]"} (ProviderFile file-1)
+          anthropic, gemini-interactions: {"type":"text","text":"[not carried over: a file, file-1]"} (ProviderFile file-1)
+          gemini, bedrock: {"text":"[not carried over: a file, file-1]"} (ProviderFile file-1)
           openai-responses: {"type":"input_text","text":"[not carried over: a file, file-1]"} (ProviderFile file-1)
-          bedrock: {"text":"[not carried over: a file, file-1]"} (ProviderFile file-1)
-          gemini-interactions: {"type":"text","text":"[not carried over: a file, file-1]"} (ProviderFile file-1)
         anthropic: {"type":"image","source":{"type":"url","url":"https://h/a.png"}}
           openai-chat: {"image_url":{"url":"https://h/a.png"},"type":"image_url"}
           gemini: {"fileData":{"fileUri":"https://h/a.png","mimeType":"image/png"}}
@@ -146,11 +146,9 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           bedrock: {"text":"[not carried over: image, https://h/a.png]"} (Medium image)
           gemini-interactions: {"mime_type":"image/png","type":"image","uri":"https://h/a.png"}
         anthropic: {"type":"image","source":{"type":"file","file_id":"file_1"}}
-          openai-chat: {"type":"text","text":"[not carried over: image, file_1]"} (ProviderFile file_1)
-          gemini: {"text":"[not carried over: image, file_1]"} (ProviderFile file_1)
+          openai-chat, gemini-interactions: {"type":"text","text":"[not carried over: image, file_1]"} (ProviderFile file_1)
+          gemini, bedrock: {"text":"[not carried over: image, file_1]"} (ProviderFile file_1)
           openai-responses: {"type":"input_text","text":"[not carried over: image, file_1]"} (ProviderFile file_1)
-          bedrock: {"text":"[not carried over: image, file_1]"} (ProviderFile file_1)
-          gemini-interactions: {"type":"text","text":"[not carried over: image, file_1]"} (ProviderFile file_1)
         anthropic: {"type":"document","title":"Say \"hi\"","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}
           openai-chat: {"file":{"file_data":"data:application/pdf;base64,AAAA","filename":"Say \"hi\""},"type":"file"}
           gemini: {"inlineData":{"data":"AAAA","mimeType":"application/pdf"}}
@@ -164,11 +162,10 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           bedrock: {"text":"[not carried over: application/pdf, https://h/a.pdf]"} (Medium application/pdf)
           gemini-interactions: {"mime_type":"application/pdf","type":"document","uri":"https://h/a.pdf"}
         anthropic: {"type":"document","title":"Say \"hi\"","source":{"type":"text","media_type":"text/plain","data":"Hi."}}
-          openai-chat: {"type":"text","text":"<document title=\"Say 'hi'\">\nHi.\n</document>"} (Words text/plain)
+          openai-chat, gemini-interactions: {"type":"text","text":"<document title=\"Say 'hi'\">\nHi.\n</document>"} (Words text/plain)
           gemini: {"text":"<document title=\"Say 'hi'\">\nHi.\n</document>"} (Words text/plain)
           openai-responses: {"type":"input_text","text":"<document title=\"Say 'hi'\">\nHi.\n</document>"} (Words text/plain)
           bedrock: {"document":{"format":"txt","name":"Say -hi-","source":{"text":"Hi."}}}
-          gemini-interactions: {"type":"text","text":"<document title=\"Say 'hi'\">\nHi.\n</document>"} (Words text/plain)
         gemini: {"inlineData":{"mimeType":"audio/mpeg","data":"AAAA"}}
           openai-chat: {"input_audio":{"data":"AAAA","format":"mp3"},"type":"input_audio"}
           anthropic: {"type":"text","text":"[not carried over: audio/mpeg, 4 bytes]"} (Medium audio/mpeg)
@@ -176,14 +173,12 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           bedrock: {"audio":{"format":"mp3","source":{"bytes":"AAAA"}}}
           gemini-interactions: {"data":"AAAA","mime_type":"audio/mp3","type":"audio"}
         gemini: {"inlineData":{"mimeType":"audio/ogg","data":"AAAA"}}
-          openai-chat: {"type":"text","text":"[not carried over: audio/ogg, 4 bytes]"} (Medium audio/ogg)
-          anthropic: {"type":"text","text":"[not carried over: audio/ogg, 4 bytes]"} (Medium audio/ogg)
+          openai-chat, anthropic: {"type":"text","text":"[not carried over: audio/ogg, 4 bytes]"} (Medium audio/ogg)
           openai-responses: {"type":"input_text","text":"[not carried over: audio/ogg, 4 bytes]"} (Medium audio/ogg)
           bedrock: {"audio":{"format":"ogg","source":{"bytes":"AAAA"}}}
           gemini-interactions: {"data":"AAAA","mime_type":"audio/ogg","type":"audio"}
         gemini: {"inline_data":{"mime_type":"video/mp4","data":"AAAA"},"video_metadata":{"fps":1}}
-          openai-chat: {"type":"text","text":"[not carried over: video/mp4, 4 bytes]"} (Member video_metadata) (Medium video/mp4)
-          anthropic: {"type":"text","text":"[not carried over: video/mp4, 4 bytes]"} (Member video_metadata) (Medium video/mp4)
+          openai-chat, anthropic: {"type":"text","text":"[not carried over: video/mp4, 4 bytes]"} (Member video_metadata) (Medium video/mp4)
           openai-responses: {"type":"input_text","text":"[not carried over: video/mp4, 4 bytes]"} (Member video_metadata) (Medium video/mp4)
           bedrock: {"video":{"format":"mp4","source":{"bytes":"AAAA"}}} (Member video_metadata)
           gemini-interactions: {"data":"AAAA","mime_type":"video/mp4","type":"video"} (Member video_metadata)
@@ -194,17 +189,13 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           bedrock: {"text":"[not carried over: image/jpeg, https://h/a.jpg?size=9]"} (Medium image/jpeg)
           gemini-interactions: {"mime_type":"image/jpeg","type":"image","uri":"https://h/a.jpg?size=9"}
         gemini: {"fileData":{"fileUri":"https://h/watch"}}
-          openai-chat: {"type":"text","text":"[not carried over: a file, https://h/watch]"} (Medium )
-          anthropic: {"type":"text","text":"[not carried over: a file, https://h/watch]"} (Medium )
+          openai-chat, anthropic, gemini-interactions: {"type":"text","text":"[not carried over: a file, https://h/watch]"} (Medium )
           openai-responses: {"type":"input_text","text":"[not carried over: a file, https://h/watch]"} (Medium )
           bedrock: {"text":"[not carried over: a file, https://h/watch]"} (Medium )
-          gemini-interactions: {"type":"text","text":"[not carried over: a file, https://h/watch]"} (Medium )
         gemini: {"fileData":{"mimeType":"application/pdf","fileUri":"https://generativelanguage.googleapis.com/v1beta/files/1"}}
-          openai-chat: {"type":"text","text":"[not carried over: application/pdf, https://generativelanguage.googleapis.com/v1beta/files/1]"} (ProviderFile https://generativelanguage.googleapis.com/v1beta/files/1)
-          anthropic: {"type":"text","text":"[not carried over: application/pdf, https://generativelanguage.googleapis.com/v1beta/files/1]"} (ProviderFile https://generativelanguage.googleapis.com/v1beta/files/1)
+          openai-chat, anthropic, gemini-interactions: {"type":"text","text":"[not carried over: application/pdf, https://generativelanguage.googleapis.com/v1beta/files/1]"} (ProviderFile https://generativelanguage.googleapis.com/v1beta/files/1)
           openai-responses: {"type":"input_text","text":"[not carried over: application/pdf, https://generativelanguage.googleapis.com/v1beta/files/1]"} (ProviderFile https://generativelanguage.googleapis.com/v1beta/files/1)
           bedrock: {"text":"[not carried over: application/pdf, https://generativelanguage.googleapis.com/v1beta/files/1]"} (ProviderFile https://generativelanguage.googleapis.com/v1beta/files/1)
-          gemini-interactions: {"type":"text","text":"[not carried over: application/pdf, https://generativelanguage.googleapis.com/v1beta/files/1]"} (ProviderFile https://generativelanguage.googleapis.com/v1beta/files/1)
         openai-responses: {"type":"input_image","detail":"high","image_url":"data:image/png;base64,AAAA"}
           openai-chat: {"image_url":{"detail":"high","url":"data:image/png;base64,AAAA"},"type":"image_url"}
           anthropic: {"source":{"data":"AAAA","media_type":"image/png","type":"base64"},"type":"image"} (Member detail high of an image)
@@ -212,11 +203,8 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           bedrock: {"image":{"format":"png","source":{"bytes":"AAAA"}}} (Member detail high of an image)
           gemini-interactions: {"data":"AAAA","mime_type":"image/png","type":"image"} (Member detail high of an image)
         openai-responses: {"type":"input_image","detail":"auto","file_id":"file-1"}
-          openai-chat: {"type":"text","text":"[not carried over: image, file-1]"} (ProviderFile file-1)
-          anthropic: {"type":"text","text":"[not carried over: image, file-1]"} (ProviderFile file-1)
-          gemini: {"text":"[not carried over: image, file-1]"} (ProviderFile file-1)
-          bedrock: {"text":"[not carried over: image, file-1]"} (ProviderFile file-1)
-          gemini-interactions: {"type":"text","text":"[not carried over: image, file-1]"} (ProviderFile file-1)
+          openai-chat, anthropic, gemini-interactions: {"type":"text","text":"[not carried over: image, file-1]"} (ProviderFile file-1)
+          gemini, bedrock: {"text":"[not carried over: image, file-1]"} (ProviderFile file-1)
         openai-responses: {"type":"input_file","file_url":"https://h/a.pdf"}
           openai-chat: {"type":"text","text":"[not carried over: application/pdf, https://h/a.pdf]"} (Medium application/pdf)
           anthropic: {"source":{"type":"url","url":"https://h/a.pdf"},"type":"document"}
@@ -230,8 +218,7 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           bedrock: {"document":{"format":"pdf","name":"a-pdf","source":{"bytes":"AAAA"}}}
           gemini-interactions: {"data":"AAAA","mime_type":"application/pdf","type":"document"}
         openai-responses: {"type":"input_file","filename":"a.csv","file_data":"data:text/csv;base64,AAAA"}
-          openai-chat: {"type":"text","text":"[not carried over: text/csv, 4 bytes]"} (Medium text/csv)
-          anthropic: {"type":"text","text":"[not carried over: text/csv, 4 bytes]"} (Medium text/csv)
+          openai-chat, anthropic: {"type":"text","text":"[not carried over: text/csv, 4 bytes]"} (Medium text/csv)
           gemini: {"inlineData":{"data":"AAAA","mimeType":"text/csv"}}
           bedrock: {"document":{"format":"csv","name":"a-csv","source":{"bytes":"AAAA"}}}
           gemini-interactions: {"data":"AAAA","mime_type":"text/csv","type":"document"}
@@ -242,29 +229,23 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           openai-responses: {"detail":"auto","image_url":"data:image/webp;base64,AAAA","type":"input_image"}
           gemini-interactions: {"data":"AAAA","mime_type":"image/webp","type":"image"}
         bedrock: {"document":{"format":"docx","name":"Plan 1","source":{"bytes":"AAAA"}}}
-          openai-chat: {"type":"text","text":"[not carried over: application/vnd.openxmlformats-officedocument.wordprocessingml.document, 4 bytes]"} (Medium application/vnd.openxmlformats-officedocument.wordprocessingml.document)
-          anthropic: {"type":"text","text":"[not carried over: application/vnd.openxmlformats-officedocument.wordprocessingml.document, 4 bytes]"} (Medium application/vnd.openxmlformats-officedocument.wordprocessingml.document)
+          openai-chat, anthropic, gemini-interactions: {"type":"text","text":"[not carried over: application/vnd.openxmlformats-officedocument.wordprocessingml.document, 4 bytes]"} (Medium application/vnd.openxmlformats-officedocument.wordprocessingml.document)
           gemini: {"inlineData":{"data":"AAAA","mimeType":"application/vnd.openxmlformats-officedocument.wordprocessingml.document"}}
           openai-responses: {"type":"input_text","text":"[not carried over: application/vnd.openxmlformats-officedocument.wordprocessingml.document, 4 bytes]"} (Medium application/vnd.openxmlformats-officedocument.wordprocessingml.document)
-          gemini-interactions: {"type":"text","text":"[not carried over: application/vnd.openxmlformats-officedocument.wordprocessingml.document, 4 bytes]"} (Medium application/vnd.openxmlformats-officedocument.wordprocessingml.document)
         bedrock: {"document":{"format":"txt","name":"Notes","source":{"text":"Hi."}}}
-          openai-chat: {"type":"text","text":"<document title=\"Notes\">\nHi.\n</document>"} (Words text/plain)
+          openai-chat, gemini-interactions: {"type":"text","text":"<document title=\"Notes\">\nHi.\n</document>"} (Words text/plain)
           anthropic: {"source":{"data":"Hi.","media_type":"text/plain","type":"text"},"title":"Notes","type":"document"}
           gemini: {"text":"<document title=\"Notes\">\nHi.\n</document>"} (Words text/plain)
           openai-responses: {"type":"input_text","text":"<document title=\"Notes\">\nHi.\n</document>"} (Words text/plain)
-          gemini-interactions: {"type":"text","text":"<document title=\"Notes\">\nHi.\n</document>"} (Words text/plain)
         bedrock: {"document":{"format":"txt","name":"Notes","source":{"content":[{"text":"One."},{"text":"Two."}]}}}
-          openai-chat: {"type":"text","text":"<document title=\"Notes\">\nOne.\nTwo.\n</document>"} (Words text/plain)
+          openai-chat, gemini-interactions: {"type":"text","text":"<document title=\"Notes\">\nOne.\nTwo.\n</document>"} (Words text/plain)
           anthropic: {"source":{"data":"One.\nTwo.","media_type":"text/plain","type":"text"},"title":"Notes","type":"document"}
           gemini: {"text":"<document title=\"Notes\">\nOne.\nTwo.\n</document>"} (Words text/plain)
           openai-responses: {"type":"input_text","text":"<document title=\"Notes\">\nOne.\nTwo.\n</document>"} (Words text/plain)
-          gemini-interactions: {"type":"text","text":"<document title=\"Notes\">\nOne.\nTwo.\n</document>"} (Words text/plain)
         bedrock: {"video":{"format":"mp4","source":{"s3Location":{"uri":"s3://b/a.mp4"}}}}
-          openai-chat: {"type":"text","text":"[not carried over: video/mp4, s3://b/a.mp4]"} (ProviderFile s3://b/a.mp4)
-          anthropic: {"type":"text","text":"[not carried over: video/mp4, s3://b/a.mp4]"} (ProviderFile s3://b/a.mp4)
+          openai-chat, anthropic, gemini-interactions: {"type":"text","text":"[not carried over: video/mp4, s3://b/a.mp4]"} (ProviderFile s3://b/a.mp4)
           gemini: {"text":"[not carried over: video/mp4, s3://b/a.mp4]"} (ProviderFile s3://b/a.mp4)
           openai-responses: {"type":"input_text","text":"[not carried over: video/mp4, s3://b/a.mp4]"} (ProviderFile s3://b/a.mp4)
-          gemini-interactions: {"type":"text","text":"[not carried over: video/mp4, s3://b/a.mp4]"} (ProviderFile s3://b/a.mp4)
         gemini-interactions: {"type":"image","mime_type":"image/webp","data":"AAAA","resolution":"high"}
           openai-chat: {"image_url":{"url":"data:image/webp;base64,AAAA"},"type":"image_url"} (Member resolution)
           anthropic: {"source":{"data":"AAAA","media_type":"image/webp","type":"base64"},"type":"image"} (Member resolution)
@@ -278,8 +259,7 @@ fn each_is_shown_where_there_is_a_form_for_it() {
           openai-responses: {"type":"input_text","text":"[not carried over: audio/mp3, 4 bytes]"} (Medium audio/mp3)
           bedrock: {"audio":{"format":"mp3","source":{"bytes":"AAAA"}}}
         gemini-interactions: {"type":"video","uri":"https://h/watch","mime_type":"video/mp4"}
-          openai-chat: {"type":"text","text":"[not carried over: video/mp4, https://h/watch]"} (Medium video/mp4)
-          anthropic: {"type":"text","text":"[not carried over: video/mp4, https://h/watch]"} (Medium video/mp4)
+          openai-chat, anthropic: {"type":"text","text":"[not carried over: video/mp4, https://h/watch]"} (Medium video/mp4)
           gemini: {"fileData":{"fileUri":"https://h/watch","mimeType":"video/mp4"}}
           openai-responses: {"type":"input_text","text":"[not carried over: video/mp4, https://h/watch]"} (Medium video/mp4)
           bedrock: {"text":"[not carried over: video/mp4, https://h/watch]"} (Medium video/mp4)

@@ -3,6 +3,9 @@
 mod calls;
 mod served;
 
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+
 use epitome::count::counter;
 use epitome::transcript::Entry;
 use epitome::view::Fate;
@@ -35,6 +38,8 @@ fn message(role: &str, words: &str) -> Value {
     let kind = if role == "assistant" { "output_text" } else { "input_text" };
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": words}]})
 }
+
+const ALL: RangeInclusive<usize> = 0..=usize::MAX;
 
 fn long() -> String {
     prose::log(7, 60)
@@ -71,8 +76,8 @@ fn hold(body: &Value) {
     }
 }
 
-/// Runs of entries with their fate; edited ones as they are shown.
-fn shown(outcome: &Outcome) -> String {
+/// Runs of these entries with their fate, edited ones as they are shown, and where the checkpoint stands among them.
+fn shown(outcome: &Outcome, which: RangeInclusive<usize>) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut add = |word: &str, what: String| match lines.last_mut() {
         Some(line) if line.starts_with(word) => line.extend([", ", &what]),
@@ -81,11 +86,17 @@ fn shown(outcome: &Outcome) -> String {
     let mut rendered = outcome.request.transcript.entries();
     let placed = outcome.view.checkpoint();
     for (entry, fate) in outcome.base.transcript.entries().zip(outcome.view.fates()) {
+        let is_asked = which.contains(&entry.index);
         if placed.is_some_and(|placed| placed.before == entry.index) {
             rendered.next();
-            add("here", "checkpoint".to_owned());
+            if is_asked || which.contains(&(entry.index - 1)) {
+                add("here", "checkpoint".to_owned());
+            }
         }
         let after = fate.is_shown().then(|| rendered.next().expect("it is shown"));
+        if !is_asked {
+            continue;
+        }
         let word = match fate {
             Fate::Keep => "keep",
             Fate::Edit(_) => "edit",
@@ -109,17 +120,25 @@ fn kind(entry: Entry<'_>) -> String {
     }
 }
 
-/// What is stubbed or dropped first, and what is left when hardly anything may be, where that is something else.
-fn check(old: &[Value], expected: &Expect) {
-    let body = session(old);
-    hold(&body);
-    let shown_at = |tokens| {
-        let outcome = compactor(Target::Tokens(tokens)).compact(&parsed(&body));
-        shown(&outcome.expect("a sound view"))
-    };
-    let (early, late) = (shown_at(500), shown_at(60));
-    let later = if early == late { String::new() } else { format!("at 60 tokens:\n{late}") };
-    expected.assert_eq(&(early + &later));
+/// What becomes of each of these items first, and where hardly anything may be left, if that is something else.
+fn check(cases: &[(&str, Vec<Value>)], expected: &Expect) {
+    let mut all = String::new();
+    for (name, old) in cases {
+        let body = session(old);
+        hold(&body);
+        let shown_at = |tokens| {
+            let outcome = compactor(Target::Tokens(tokens)).compact(&parsed(&body));
+            let outcome = outcome.expect("a sound view");
+            assert!(outcome.view.fates().next().is_some_and(Fate::is_shown), "{name}: the task");
+            shown(&outcome, 1..=old.len())
+        };
+        let (early, late) = (shown_at(500), shown_at(60));
+        let _ = write!(all, "== {name}\n{early}");
+        if early != late {
+            let _ = write!(all, "at 60 tokens:\n{late}");
+        }
+    }
+    expected.assert_eq(&all);
 }
 
 /// Items that go on from a history which the provider keeps: new to the model, all of them.
@@ -152,7 +171,7 @@ fn what_goes_on_from_elsewhere_stays() {
             check_all(&request, &compactor).unwrap_or_else(|why| panic!("{key}: {why}"));
             let outcome = compactor.compact(&request).expect("a sound view");
             // No entry leaves, and the receipt names who has the rest.
-            assert!(outcome.view.fates().all(Fate::is_shown), "{}", shown(&outcome));
+            assert!(outcome.view.fates().all(Fate::is_shown), "{}", shown(&outcome, ALL));
             assert_eq!(outcome.receipt.elsewhere, Some(elsewhere.clone()));
             assert!(outcome.view.checkpoint().is_none());
         }
@@ -182,14 +201,14 @@ fn what_goes_on_from_an_interaction_stays() {
     let compactor = compactor(Target::Percent(10));
     check_all(&request, &compactor).expect("all laws");
     let outcome = compactor.compact(&request).expect("a sound view");
-    assert!(outcome.view.fates().all(Fate::is_shown), "{}", shown(&outcome));
+    assert!(outcome.view.fates().all(Fate::is_shown), "{}", shown(&outcome, ALL));
     assert_eq!(outcome.receipt.elsewhere, Some(elsewhere));
     // Where all of it is here, whoever stores it, the rest may leave.
     let whole = going_on("store", json!(true));
     assert_eq!(wire::check(&whole)[0].rule.0, "interactions/orphan");
     check_all(&whole, &compactor).expect("all laws");
     let outcome = compactor.compact(&whole).expect("a sound view");
-    assert!(outcome.view.checkpoint().is_some(), "{}", shown(&outcome));
+    assert!(outcome.view.checkpoint().is_some(), "{}", shown(&outcome, ALL));
 }
 
 #[test]
@@ -214,7 +233,7 @@ fn an_output_whose_call_is_only_referred_to_stays() {
         fold assistant message
         here checkpoint
         keep user message
-    "#]].assert_eq(&shown(&compactor.compact(&request).expect("a sound view")));
+    "#]].assert_eq(&shown(&compactor.compact(&request).expect("a sound view"), ALL));
 }
 
 #[test]
@@ -236,5 +255,5 @@ fn a_trigger_stays_last() {
         here checkpoint
         keep user message, function_call, function_call_output, compaction_trigger
     "#]]
-    .assert_eq(&shown(&outcome));
+    .assert_eq(&shown(&outcome, ALL));
 }

@@ -27,15 +27,13 @@ fn a_model_that_binds_nothing_keeps_it() {
         &bound("claude-opus-4-5", "{", ""),
         &expect![[r#"
             421 tokens
-            1-90: above, 1 squeeze, 2 fold, checkpoint before 5; 89 shown, 1-51 left for it, floor 140
-            91-123: above, 1 squeeze, 1 reasoning, 2 fold, checkpoint before 5; 89 shown, 2-34 left for it, floor 140
-            124-139: above, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89 shown, 35-50 left for it, floor 140
-            140-205: lands, 1 squeeze, 2 reasoning, 2 fold, checkpoint before 5; 89-130 shown, 51-75 left for it, floor 140-181
-            206-308: lands, 2 reasoning, 2 fold, checkpoint before 5; 135 shown, 71-173 left for it, floor 186
-            309-416: lands, 2 reasoning, 1 fold, checkpoint before 3; 254 shown, 55-162 left for it, floor 186
-            417-418: lands, 2 reasoning; 417 shown, 0 left for it, floor 186
-            419-420: lands, 1 reasoning; 419 shown, 0 left for it, floor 186
-            421-422: nothing; 421 shown, 0 left for it, floor 186
+            1-90: above, squeeze, fold, checkpoint before 5; 89 shown
+            91-139: above, squeeze, reasoning, fold, checkpoint before 5; 89 shown
+            140-205: lands, squeeze, reasoning, fold, checkpoint before 5; 89-130 shown
+            206-308: lands, reasoning, fold, checkpoint before 5; 135 shown
+            309-416: lands, reasoning, fold, checkpoint before 3; 254 shown
+            417-420: lands, reasoning; 417-419 shown
+            421-422: nothing; 421 shown
         "#]],
     );
 }
@@ -46,56 +44,44 @@ fn a_model_that_binds_it_loses_it_with_the_first_edit() {
         &bound("claude-opus-5-5", "{", ""),
         &expect![[r#"
             421 tokens
-            1-137: above, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87 shown, 1-51 left for it, floor 138
-            138-205: lands, 1 squeeze, 3 unbind, 2 fold, checkpoint before 5; 87-128 shown, 51-77 left for it, floor 138-179
-            206-306: lands, 3 unbind, 2 fold, checkpoint before 5; 133 shown, 73-173 left for it, floor 184
-            307-414: lands, 3 unbind, 1 fold, checkpoint before 3; 252 shown, 55-162 left for it, floor 186
-            415-420: lands, 3 unbind; 415 shown, 0 left for it, floor 186
-            421-422: nothing; 421 shown, 0 left for it, floor 186
+            1-137: above, squeeze, unbind, fold, checkpoint before 5; 87 shown
+            138-205: lands, squeeze, unbind, fold, checkpoint before 5; 87-128 shown
+            206-306: lands, unbind, fold, checkpoint before 5; 133 shown
+            307-414: lands, unbind, fold, checkpoint before 3; 252 shown
+            415-420: lands, unbind; 415 shown
+            421-422: nothing; 421 shown
         "#]],
     );
     check(
         &bound("claude-opus-5-5", "{", CLOSED),
         &expect![[r#"
             432 tokens
-            1-90: above, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 1-51 left for it, floor 91
-            91-96: lands, 3 unbind, 4 fold, checkpoint before 8; 40 shown, 51-56 left for it, floor 91
-            97-238: lands, 3 unbind, 3 fold, checkpoint before 7; 46 shown, 51-192 left for it, floor 91
-            239-317: lands, 3 unbind, 2 fold, checkpoint before 5; 144 shown, 95-173 left for it, floor 91
-            318-425: lands, 3 unbind, 1 fold, checkpoint before 3; 263 shown, 55-162 left for it, floor 91
-            426-431: lands, 3 unbind; 426 shown, 0 left for it, floor 91
-            432-433: nothing; 432 shown, 0 left for it, floor 91
+            1-90: above, unbind, fold, checkpoint before 8; 40 shown
+            91-96: lands, unbind, fold, checkpoint before 8; 40 shown
+            97-238: lands, unbind, fold, checkpoint before 7; 46 shown
+            239-317: lands, unbind, fold, checkpoint before 5; 144 shown
+            318-425: lands, unbind, fold, checkpoint before 3; 263 shown
+            426-431: lands, unbind; 426 shown
+            432-433: nothing; 432 shown
         "#]],
     );
 }
 
 #[test]
 fn an_open_loop_that_must_start_with_it_stays_as_a_whole() {
+    let open = || bound("claude-haiku-5-5", MANUAL, "");
     check(
-        &bound("claude-haiku-5-5", MANUAL, ""),
+        &open(),
         &expect![[r#"
-            421 tokens
-            1-207: above, 1 squeeze; 375-385 shown, 0 left for it, floor 375-385
-            208-331: above, 1 squeeze, 1 excerpts; 383 shown, 0 left for it, floor 383
-            332-382: above, 1 excerpts, 1 excerpts; 383 shown, 0 left for it, floor 383
-            383-414: lands, 1 excerpts, 1 excerpts; 383 shown, 0 left for it, floor 383
-            415-420: lands, 1 excerpts; 383 shown, 0 left for it, floor 383
-            421-422: nothing; 421 shown, 0 left for it, floor 421
-        "#]],
+        421 tokens
+        1-207: above, squeeze; 375-385 shown
+        208-331: above, squeeze, excerpts; 383 shown
+        332-382: above, excerpts; 383 shown
+        383-420: lands, excerpts; 383 shown
+        421-422: nothing; 421 shown
+    "#]],
     );
-    let pins = vec![Pin::Entry(4)];
-    check(
-        &Case { pins, ..bound("claude-haiku-5-5", MANUAL, "") },
-        &expect![[r#"
-            421 tokens
-            1-207: above, 1 squeeze; 375-385 shown, 0 left for it, floor 375-385
-            208-331: above, 1 squeeze, 1 excerpts; 383 shown, 0 left for it, floor 383
-            332-382: above, 1 excerpts, 1 excerpts; 383 shown, 0 left for it, floor 383
-            383-414: lands, 1 excerpts, 1 excerpts; 383 shown, 0 left for it, floor 383
-            415-420: lands, 1 excerpts; 383 shown, 0 left for it, floor 383
-            421-422: nothing; 421 shown, 0 left for it, floor 421
-        "#]],
-    );
+    assert_eq!(Case { pins: vec![Pin::Entry(4)], ..open() }.sheet(), open().sheet());
 }
 
 #[test]
@@ -110,24 +96,24 @@ fn it_stays_before_what_is_edited_and_leaves_where_nothing_else_may() {
         &of(edited),
         &expect![[r#"
             383 tokens
-            1-79: above, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 1-51 left for it, floor 86
-            80-85: above, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 45-50 left for it, floor 86
-            86-90: lands, 1 repeats, 1 unbind, 4 fold, checkpoint before 8; 35 shown, 51-55 left for it, floor 86
-            91-190: lands, 1 repeats, 1 unbind, 3 fold, checkpoint before 7; 40 shown, 51-150 left for it, floor 86
-            191-192: lands, 1 repeats, 1 unbind; 191 shown, 0 left for it, floor 86
-            193-382: lands, 1 repeats; 193 shown, 0 left for it, floor 86
-            383-384: nothing; 383 shown, 0 left for it, floor 86
+            1-79: above, unbind, fold, checkpoint before 8; 35 shown
+            80-85: above, repeats, unbind, fold, checkpoint before 8; 35 shown
+            86-90: lands, repeats, unbind, fold, checkpoint before 8; 35 shown
+            91-190: lands, repeats, unbind, fold, checkpoint before 7; 40 shown
+            191-192: lands, repeats, unbind; 191 shown
+            193-382: lands, repeats; 193 shown
+            383-384: nothing; 383 shown
         "#]],
     );
     let held = "user Fix the build.\nasst think* {lorem 40} | Well, it is so.\nuser And now?\n";
     check(
         &Case { tail: Tail::Items(3), ..of(held) },
         &expect![[r#"
-        106 tokens
-        1-41: above, 1 unbind; 42 shown, 0 left for it, floor 42
-        42-105: lands, 1 unbind; 42 shown, 0 left for it, floor 42
-        106-107: nothing; 106 shown, 0 left for it, floor 106
-    "#]],
+            106 tokens
+            1-41: above, unbind; 42 shown
+            42-105: lands, unbind; 42 shown
+            106-107: nothing; 106 shown
+        "#]],
     );
 }
 
@@ -145,31 +131,21 @@ fn interrupted(case: Case, id: &str) -> Case {
 
 #[test]
 fn what_people_said_in_a_loop_that_stays_stays_with_it() {
-    let words = |case: Case| interrupted(case, "c");
+    let open = || interrupted(bound("claude-haiku-5-5", MANUAL, ""), "c");
     check(
-        &words(bound("claude-haiku-5-5", MANUAL, "")),
+        &open(),
         &expect![[r#"
-            434 tokens
-            1-207: above, 1 squeeze; 388-398 shown, 0 left for it, floor 388-398
-            208-331: above, 1 squeeze, 1 excerpts; 396 shown, 0 left for it, floor 396
-            332-395: above, 1 excerpts, 1 excerpts; 396 shown, 0 left for it, floor 396
-            396-414: lands, 1 excerpts, 1 excerpts; 396 shown, 0 left for it, floor 396
-            415-433: lands, 1 excerpts; 396 shown, 0 left for it, floor 396
-            434-435: nothing; 434 shown, 0 left for it, floor 434
-        "#]],
+        434 tokens
+        1-207: above, squeeze; 388-398 shown
+        208-331: above, squeeze, excerpts; 396 shown
+        332-395: above, excerpts; 396 shown
+        396-433: lands, excerpts; 396 shown
+        434-435: nothing; 434 shown
+    "#]],
     );
-    let pins = vec![Pin::Entry(0), Pin::Entry(2), Pin::Entry(4)];
-    check(
-        &Case { pins, ..words(bound("claude-haiku-5-5", MANUAL, "")) },
-        &expect![[r#"
-            434 tokens
-            1-207: above, 1 squeeze; 388-398 shown, 0 left for it, floor 388-398
-            208-331: above, 1 squeeze, 1 excerpts; 396 shown, 0 left for it, floor 396
-            332-395: above, 1 excerpts, 1 excerpts; 396 shown, 0 left for it, floor 396
-            396-414: lands, 1 excerpts, 1 excerpts; 396 shown, 0 left for it, floor 396
-            415-433: lands, 1 excerpts; 396 shown, 0 left for it, floor 396
-            434-435: nothing; 434 shown, 0 left for it, floor 434
-        "#]],
+    assert_eq!(
+        Case { pins: vec![Pin::Entry(0), Pin::Entry(2), Pin::Entry(4)], ..open() }.sheet(),
+        open().sheet()
     );
 }
 
@@ -181,12 +157,15 @@ fn nothing_before_a_loop_that_stays_is_edited() {
         tail: Tail::Steps(2),
         ..interrupted(bound("claude-haiku-5-5", MANUAL, open), "f")
     };
-    let expected = expect![[r#"
-        501 tokens
-        1-500: above; 501 shown, 0 left for it, floor 501
-        501-502: nothing; 501 shown, 0 left for it, floor 501
-    "#]];
-    check(&case(Vec::new()), &expected);
+    check(
+        &case(Vec::new()),
+        &expect![[r#"
+            501 tokens
+            1-500: above; 501 shown
+            501-502: nothing; 501 shown
+        "#]],
+    );
     // A pin in the loop that stays changes nothing of it.
-    check(&case(vec![Pin::Text("the port is 8443".to_owned())]), &expected);
+    let pins = vec![Pin::Text("the port is 8443".to_owned())];
+    assert_eq!(case(pins).sheet(), case(Vec::new()).sheet());
 }

@@ -164,9 +164,9 @@ fn holds(subject: &PlanInput<'_>, plan: &Plan) {
     // The checkpoint has what is left, up to its share.
     if plan.draft.folds() {
         let most = if is_unreachable(plan) { target + target / 4 + landing } else { target };
-        assert!(plan.checkpoint <= most.max(subject.least), "{}", is("checkpoint"));
+        assert!(plan.checkpoint.left <= most.max(subject.least), "{}", is("checkpoint"));
     } else {
-        assert_eq!(plan.checkpoint, 0, "{}", is("nothing is folded"));
+        assert_eq!(plan.checkpoint.left, 0, "{}", is("nothing is folded"));
     }
     let shown = wire::render(subject.request, &plan.draft.view(&subject.request.transcript));
     let shown = wire::parse(subject.request.format, shown).expect("spliced JSON");
@@ -180,22 +180,24 @@ fn is_unreachable(plan: &Plan) -> bool {
     matches!(plan.reached, Reached::Unreachable { .. })
 }
 
-/// What a plan does, but for how much of it.
+/// What a plan does, but for how much of it and how often.
 fn kind(plan: &Plan) -> String {
-    let mut kind = match plan.reached {
+    let reached = match plan.reached {
         Reached::NothingToDo => "nothing",
         Reached::Target => "lands",
         Reached::Short => "short",
         _ => "above",
-    }
-    .to_owned();
+    };
+    let mut kind = vec![reached.to_owned()];
     for step in &plan.steps {
-        let _ = write!(kind, ", {} {}", step.edits, step.strategy);
+        if !kind.contains(&step.strategy) {
+            kind.push(step.strategy.clone());
+        }
     }
     if plan.draft.folds() {
-        let _ = write!(kind, ", checkpoint before {}", plan.place);
+        kind.push(format!("checkpoint before {}", plan.place));
     }
-    kind
+    kind.join(", ")
 }
 
 /// Targets for which a plan does the same.
@@ -203,20 +205,12 @@ struct Row {
     kind: String,
     targets: RangeInclusive<u64>,
     landings: RangeInclusive<u64>,
-    checkpoints: RangeInclusive<u64>,
-    floors: RangeInclusive<u64>,
 }
 
 impl Row {
     fn new(kind: String, target: u64, plan: &Plan) -> Self {
-        let (landing, checkpoint) = (plan.draft.total(), plan.checkpoint);
-        Row {
-            kind,
-            targets: target..=target,
-            landings: landing..=landing,
-            checkpoints: checkpoint..=checkpoint,
-            floors: plan.floor..=plan.floor,
-        }
+        let landing = plan.draft.total();
+        Row { kind, targets: target..=target, landings: landing..=landing }
     }
 
     fn take(&mut self, target: u64, plan: &Plan) {
@@ -225,8 +219,6 @@ impl Row {
         };
         with(&mut self.targets, target);
         with(&mut self.landings, plan.draft.total());
-        with(&mut self.checkpoints, plan.checkpoint);
-        with(&mut self.floors, plan.floor);
     }
 
     fn drawn(&self) -> String {
@@ -235,9 +227,7 @@ impl Row {
             (from, to) => format!("{from}-{to}"),
         };
         let (targets, landings) = (range(&self.targets), range(&self.landings));
-        let (checkpoints, floors) = (range(&self.checkpoints), range(&self.floors));
-        let kind = &self.kind;
-        format!("{targets}: {kind}; {landings} shown, {checkpoints} left for it, floor {floors}")
+        format!("{targets}: {}; {landings} shown", self.kind)
     }
 }
 

@@ -36,7 +36,7 @@ fn said(plan: Result<Plan, String>) -> String {
             let total = plan.draft.total();
             format!(
                 "{edits} edits, {total} shown, {} left, folded {folded:?}, gone {gone:?}",
-                plan.checkpoint
+                plan.checkpoint.left
             )
         },
     )

@@ -43,14 +43,10 @@ fn keys_stay_and_long_strings_are_cut() {
             keep res  a = ok
             edit asst call b Edit {"file_path":"src/x.rs","edits":[{"old":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one … three;\nlet one = two + three;\nlet one = two + three;\n"}]} (2960 bytes)
                > call b = {"file_path":"src/x.rs","edits":[{"old":"let one = two + three;\\nlet one = two + three;\\nlet one = two + three;\\nlet one … hree;\\nlet one = two + three;\\nlet[… 1,341 bytes elided]"}]} (326 bytes)  # bulky arguments of an old call, shortened
-            keep res  b = ok
-            keep asst call c Note {"text":"a few words stay as they are"}
-            keep res  c = ok
+            keep 3 entries
             edit asst call d Write {"file_path":"src/y.rs","content":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one = two … + three;\nlet one = two + three;\nlet one = two + three;\n"} (1477 bytes)
                > call d = {"file_path":"src/y.rs","content":"let one = two + three;\\nlet one = two + three;\\nlet one = two + three;\\nlet one = two … o + three;\\nlet one = two + three;\\n[… 1,176 bytes elided]"} (325 bytes)  # bulky arguments of an old call, shortened
-            keep res  d = ok
-            keep user Go on.
-            keep asst call e Write {"file_path":"src/z.rs","content":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one = two … + three;\nlet one = two + three;\nlet one = two + three;\n"} (1477 bytes)
+            keep 3 entries
         "#]],
     );
 }
@@ -89,19 +85,9 @@ fn pins_and_a_small_gain_are_left_alone() {
         to(500),
         &writes(),
         &expect![[r#"
-        1963 → 1963 tokens, target 500
-        keep user Write it down.
-        keep asst call a Write {"file_path":"src/x.rs","content":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one = two … et one = two + three;\nlet one = two + three;\n","mode":420} (1488 bytes)
-        keep res  a = ok
-        keep asst call b Edit {"file_path":"src/x.rs","edits":[{"old":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one … three;\nlet one = two + three;\nlet one = two + three;\n"}]} (2960 bytes)
-        keep res  b = ok
-        keep asst call c Note {"text":"a few words stay as they are"}
-        keep res  c = ok
-        keep asst call d Write {"file_path":"src/y.rs","content":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one = two … + three;\nlet one = two + three;\nlet one = two + three;\n"} (1477 bytes)
-        keep res  d = ok
-        keep user Go on.
-        keep asst call e Write {"file_path":"src/z.rs","content":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one = two … + three;\nlet one = two + three;\nlet one = two + three;\n"} (1477 bytes)
-    "#]],
+            1963 → 1963 tokens, target 500
+            keep 11 entries
+        "#]],
     );
     let pinned = Options { pins: vec![Pin::Entry(1), Pin::Entry(3)], ..to(1_700) };
     check(
@@ -110,18 +96,10 @@ fn pins_and_a_small_gain_are_left_alone() {
         &writes(),
         &expect![[r#"
             1963 → 1674 tokens, target 1700
-            keep user Write it down.
-            keep asst call a Write {"file_path":"src/x.rs","content":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one = two … et one = two + three;\nlet one = two + three;\n","mode":420} (1488 bytes)
-            keep res  a = ok
-            keep asst call b Edit {"file_path":"src/x.rs","edits":[{"old":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one … three;\nlet one = two + three;\nlet one = two + three;\n"}]} (2960 bytes)
-            keep res  b = ok
-            keep asst call c Note {"text":"a few words stay as they are"}
-            keep res  c = ok
+            keep 7 entries
             edit asst call d Write {"file_path":"src/y.rs","content":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one = two … + three;\nlet one = two + three;\nlet one = two + three;\n"} (1477 bytes)
                > call d = {"file_path":"src/y.rs","content":"let one = two + three;\\nlet one = two + three;\\nlet one = two + three;\\nlet one = two … o + three;\\nlet one = two + three;\\n[… 1,176 bytes elided]"} (325 bytes)  # bulky arguments of an old call, shortened
-            keep res  d = ok
-            keep user Go on.
-            keep asst call e Write {"file_path":"src/z.rs","content":"let one = two + three;\nlet one = two + three;\nlet one = two + three;\nlet one = two … + three;\nlet one = two + three;\nlet one = two + three;\n"} (1477 bytes)
+            keep 3 entries
         "#]],
     );
 }
@@ -145,14 +123,10 @@ asst Fine.
         &before,
         &expect![[r#"
             581 → 412 tokens, target 100
-            keep user Write it down.
-            keep asst call a Write {"file_path":"src/x.rs","content":"let one = two;\nlet one = two;\nlet one = two;\nlet one = two;\nlet one = two;\nlet o … e = two;\nlet one = two;\nlet one = two;\nlet one = two;\n"} (997 bytes) | sig
-            keep res  a = ok
+            keep 3 entries
             edit asst call b Write {"file_path":"src/y.rs","content":"let one = two;\nlet one = two;\nlet one = two;\nlet one = two;\nlet one = two;\nlet o … e = two;\nlet one = two;\nlet one = two;\nlet one = two;\n"} (997 bytes)
                > call b = {"file_path":"src/y.rs","content":"let one = two;\\nlet one = two;\\nlet one = two;\\nlet one = two;\\nlet one = two;\\nlet o … one = two;\\nlet one = two;\\nlet one = [… 694 bytes elided]"} (325 bytes)  # bulky arguments of an old call, shortened
-            keep res  b = ok
-            keep user Go on.
-            keep asst Fine.
+            keep 3 entries
         "#]],
     );
 }

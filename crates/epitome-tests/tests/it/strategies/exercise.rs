@@ -60,8 +60,7 @@ fn a_line_that_comes_again_is_said_once() {
         &before,
         &expect![[r#"
             311 → 98 tokens, target 100
-            keep user Wait for it.
-            keep asst call a Bash {"command":"lock"}
+            keep 2 entries
             edit res  a = begin\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting for the lock\nwaiting f … or the lock\nwaiting for the lock\nwaiting for the lock\ngot it (852 bytes)
                > res a = begin\nwaiting for the lock (× 40)\ngot it\n  # same-lines
             edit asst {lorem 30}

@@ -40,8 +40,7 @@ fn an_old_failed_result_is_a_line_that_says_how() {
         TRIES,
         &expect![[r#"
             781 → 493 tokens, target 100
-            keep user Book a room.
-            keep asst call a book {"room":"12","guest":"Mia"}
+            keep 2 entries
             edit res! a = {lorem 60}
                > res! a = [elided: book(room=12, guest=Mia) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do …]  # failed call, stubbed
             keep asst Room 12 is taken, so I try another one. | call b book {"room":"13"}
@@ -54,10 +53,7 @@ fn an_old_failed_result_is_a_line_that_says_how() {
             keep asst call e book {"room":"15"}
             edit res  e = Error: the card was declined lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim d … ore nostrud adipiscing ut minim sit eiusmod magna lorem elit (405 bytes)
                > res e = [elided: book(room=15) → 1 line, 405 B, failed: Error: the card was declined lorem elit labore veniam amet tempor aliqua ipsum sed et quis …]  # failed call, stubbed
-            keep asst call f read_file {"path":"a.log"}
-            keep res  f = Error: this is what the file says lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt e … ore nostrud adipiscing ut minim sit eiusmod magna lorem elit (410 bytes)
-            keep user And breakfast?
-            keep asst call g book {"room":"16"}
+            keep 4 entries
             edit res! g = {lorem 60}
                > res! g = [elided: book(room=16) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do …]  # failed call, stubbed
             keep asst {lorem 20}
@@ -86,16 +82,14 @@ asst Fine.
         before,
         &expect![[r#"
             277 → 165 tokens, target 100
-            keep user Book a room.
-            keep asst think* hm | call a book {"room":"12"} | call b look {"room":"13"}
+            keep 2 entries
             edit res! a = {lorem 60}
             edit res  b = free
                > res! a = [elided: book(room=12) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do …]  # failed call, stubbed
             keep asst think* so | call c book {"room":"13"}
             edit res! c = {lorem 60}
                > res! c = [elided: book(room=13) → 1 line, 376 B, failed: lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur incididunt enim dolor do …]  # failed call, stubbed
-            keep user And breakfast?
-            keep asst Fine.
+            keep 2 entries
         "#]],
     );
 }

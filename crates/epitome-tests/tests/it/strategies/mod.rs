@@ -45,18 +45,12 @@ fn old_outputs_become_stubs() {
         BUILD,
         &expect![[r#"
             1511 → 493 tokens, target 500
-            keep sys  You are terse.
-            keep user Fix the build.
-            keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
+            keep 3 entries
             edit res  a = {code 60}
                > res a = [elided: Read(src/x.rs) → 60 lines, 3.0 kB]  # old tool output, stubbed
             edit res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
                > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (1193 bytes)  # larger than its share of the target, excerpted
-            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
-            keep res  c = ok
-            keep user And the docs.
-            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
-            keep res  d = {lines 6}
+            keep 5 entries
         "#]],
     );
 }
@@ -69,18 +63,9 @@ fn a_small_gain_is_no_gain() {
         to(500),
         BUILD,
         &expect![[r#"
-        1511 → 1511 tokens, target 500
-        keep sys  You are terse.
-        keep user Fix the build.
-        keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
-        keep res  a = {code 60}
-        keep res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
-        keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
-        keep res  c = ok
-        keep user And the docs.
-        keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
-        keep res  d = {lines 6}
-    "#]],
+            1511 → 1511 tokens, target 500
+            keep 10 entries
+        "#]],
     );
 }
 
@@ -92,16 +77,10 @@ fn old_reasoning_leaves_but_not_that_of_the_open_turn() {
         BUILD,
         &expect![[r#"
             1511 → 1481 tokens, target 100
-            keep sys  You are terse.
-            keep user Fix the build.
-            keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
-            keep res  a = {code 60}
-            keep res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
+            keep 5 entries
             edit asst think the types differ | call c Edit {"file_path":"src/x.rs"}
                > think = nothing  # old reasoning, dropped
-            keep res  c = ok
-            keep user And the docs.
-            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep 3 entries
             edit res  d = {lines 6}
                > res d = 1: lorem elit labore veniam amet\n2: lorem elit labore veniam amet [… 122 B elided …] labore veniam\n6: lorem elit labore veniam amet  # larger than its share of the target, excerpted
         "#]],
@@ -116,8 +95,7 @@ fn the_oldest_units_fold_as_a_last_resort() {
         BUILD,
         &expect![[r#"
             1511 → 192 tokens, target 200
-            keep sys  You are terse.
-            keep user Fix the build.
+            keep 2 entries
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded as a last resort
             fold res  a = {code 60}  # folded as a last resort
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded as a last resort
@@ -136,8 +114,7 @@ fn the_oldest_units_fold_as_a_last_resort() {
                | Notes
                | [4 Bash] Compiling is_expired v0.885.0 (src/main.rs)
                | </checkpoint e7255f645550>
-            keep user And the docs.
-            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
+            keep 2 entries
             edit res  d = {lines 6}
                > res d = 1: lorem elit labore veniam amet\n2: lorem elit labore veniam amet [… 117 B elided …] elit labore veniam\n6: lorem elit labore veniam amet  # larger than its share of the target, excerpted
         "#]],
@@ -153,18 +130,12 @@ fn long_texts_keep_their_telling_lines() {
         BUILD,
         &expect![[r#"
             1511 → 492 tokens, target 500
-            keep sys  You are terse.
-            keep user Fix the build.
-            keep asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}
+            keep 3 entries
             edit res  a = {code 60}
                > res a =     1	    if LruCache > 963 { return Err(Error::LruCache); }\n    2	\n    3	def TokenStream(self, TokenStream=None):	# see … uCache(flush: &str) -> Result<u32, Error> {\n   59	}\n   60	}\n (377 bytes)  # long text, cut to its telling lines
             edit res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)
                > res b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (868 bytes)  # larger than its share of the target, excerpted
-            keep asst think the types differ | call c Edit {"file_path":"src/x.rs"}
-            keep res  c = ok
-            keep user And the docs.
-            keep asst think now the docs | call d Read {"file_path":"docs/a.md"}
-            keep res  d = {lines 6}
+            keep 5 entries
         "#]],
     );
 }
@@ -182,15 +153,13 @@ user Sum it up.
         OldMedia::default(),
         to(900),
         before,
-        &expect![[r"
-        992 → 575 tokens, target 900
-        keep user Look. | {img 640x480}
-        keep asst A chart.
-        edit user And this? | {img 640x480}
-           > media = [elided: image_url, 92 bytes]  # old image or document, replaced by a note
-        keep asst {lorem 60}
-        keep user Sum it up.
-    "]],
+        &expect![[r#"
+            992 → 575 tokens, target 900
+            keep 2 entries
+            edit user And this? | {img 640x480}
+               > media = [elided: image_url, 92 bytes]  # old image or document, replaced by a note
+            keep 2 entries
+        "#]],
     );
 }
 
@@ -246,8 +215,7 @@ res  b = {lines 3}
                | numbers: 283, 383, 945, 319, 935, 474, 596, 895, 128, 289
                | quoted: "user_id: %s\n", "LruCache: %s\n", "parseHeader: %s\n", "max_retries: %s\n", "read_config: %s\n", "upload_chunk: %s\n", "handle_request: %s\n"
                | </checkpoint f32023612c6f>
-            keep asst think* two | call b Read {"file_path":"y"}
-            keep res  b = {lines 3}
+            keep 2 entries
         "#]],
     );
 }

@@ -196,10 +196,7 @@ res  c = {lines 3}
         before,
         &expect![[r#"
             6388 → 3445 tokens, target 1000000
-            keep user Fix the build.
-            keep asst call a Read {"file_path":"old"}
-            keep res  a = {lines 300}
-            keep asst call b Read {"file_path":"new"} | call c Read {"file_path":"small"}
+            keep 4 entries
             edit res  b = {lines 300}
                > res b = 1: lorem elit labore veniam amet\n2: lorem elit labore veniam amet tempor\n3: lorem elit labore veniam amet tempor aliqua\n … eniam amet tempor aliqua ipsum\n300: lorem elit labore veniam (784 bytes)  # giant when it arrived, excerpted
             keep res  c = {lines 3}

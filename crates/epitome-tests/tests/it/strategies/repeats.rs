@@ -31,22 +31,15 @@ fn the_same_words_and_the_same_question_keep_their_newest() {
         to(100),
         AGAIN,
         &expect![[r#"
-        2019 → 1298 tokens, target 100
-        keep user Fix the build.
-        keep asst call a Read {"file_path":"src/x.rs"}
-        edit res  a = {code 30}
-           > res a = [elided: Read(src/x.rs) → 30 lines, 1.4 kB; said again later]  # said again later, replaced by a pointer
-        keep asst call b Bash {"command":"cargo test","description":"Run the tests"}
-        edit res  b = Exit code 1\n   Compiling user_id v0.597.0 (docs/guide.md)\n   Compiling is_expired v0.29.0 (lib/http/retry.py)\n   Compili … onfig v0.413.0 (Makefile)\nwarning: unused variable: `flush`\n (1641 bytes)
-           > res b = [elided: Bash(cargo test) → 32 lines, 1.6 kB, failed (exit code 1): FAILED docs/guide.md::test_TokenStream - AssertionError: 154 != 0; asked again later]  # superseded by what came later
-        keep asst call c Read {"file_path":"src/x.rs"} | call d Read {"file_path":"src/y.rs"}
-        keep res  c = {code 30}
-        keep res  d = {lines 30}
-        keep asst call e Bash {"command":"cargo test","description":"Again"}
-        keep res  e = ok\n   Compiling read_config v0.714.0 (lib/http/retry.py)\n464987907e6efd12c1dd67990de101a5 src/parser/token.rs\n5820fe6444 …   Compiling handle_request v0.874.0 (internal/cache/lru.go)\n (1700 bytes)
-        keep user Go on.
-        keep asst Fine.
-    "#]],
+            2019 → 1298 tokens, target 100
+            keep 2 entries
+            edit res  a = {code 30}
+               > res a = [elided: Read(src/x.rs) → 30 lines, 1.4 kB; said again later]  # said again later, replaced by a pointer
+            keep asst call b Bash {"command":"cargo test","description":"Run the tests"}
+            edit res  b = Exit code 1\n   Compiling user_id v0.597.0 (docs/guide.md)\n   Compiling is_expired v0.29.0 (lib/http/retry.py)\n   Compili … onfig v0.413.0 (Makefile)\nwarning: unused variable: `flush`\n (1641 bytes)
+               > res b = [elided: Bash(cargo test) → 32 lines, 1.6 kB, failed (exit code 1): FAILED docs/guide.md::test_TokenStream - AssertionError: 154 != 0; asked again later]  # superseded by what came later
+            keep 7 entries
+        "#]],
     );
 }
 
@@ -78,8 +71,7 @@ fn reads_are_stale_once_the_file_was_read_written_or_edited() {
         STALE,
         &expect![[r#"
             1837 → 873 tokens, target 100
-            keep user Fix the build.
-            keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
+            keep 2 entries
             edit res  a = {code 30}
                > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later
             keep asst call b Read {"file_path":"src/y.rs"}
@@ -88,15 +80,7 @@ fn reads_are_stale_once_the_file_was_read_written_or_edited() {
             keep asst call c Read {"file_path":"src/z.rs"}
             edit res  c = {lines 31}
                > res c = [elided: Read(src/z.rs) → 31 lines, 1.2 kB; overwritten since]  # superseded by what came later
-            keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
-            keep res  d = ok
-            keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
-            keep res  e = ok
-            keep asst call f Read {"file_path":"src/x.rs"}
-            keep res  f = {code 40}
-            keep asst call g Read {"file_path":"src/y.rs","offset":5,"limit":2}
-            keep res  g = {lines 2}
-            keep user Go on.
+            keep 9 entries
             edit asst {lorem 40}
                > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur [… 120 B elided …] enim dolor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
         "#]],
@@ -114,23 +98,10 @@ fn what_is_stale_can_be_narrowed() {
         STALE,
         &expect![[r#"
             1837 → 1464 tokens, target 100
-            keep user Fix the build.
-            keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
+            keep 2 entries
             edit res  a = {code 30}
                > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later
-            keep asst call b Read {"file_path":"src/y.rs"}
-            keep res  b = {lines 30}
-            keep asst call c Read {"file_path":"src/z.rs"}
-            keep res  c = {lines 31}
-            keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
-            keep res  d = ok
-            keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
-            keep res  e = ok
-            keep asst call f Read {"file_path":"src/x.rs"}
-            keep res  f = {code 40}
-            keep asst call g Read {"file_path":"src/y.rs","offset":5,"limit":2}
-            keep res  g = {lines 2}
-            keep user Go on.
+            keep 13 entries
             edit asst {lorem 40}
                > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur [… 120 B elided …] enim dolor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
         "#]],
@@ -141,24 +112,13 @@ fn what_is_stale_can_be_narrowed() {
         STALE,
         &expect![[r#"
             1837 → 1165 tokens, target 100
-            keep user Fix the build.
-            keep asst call a Read {"file_path":"src/x.rs","offset":1,"limit":30}
+            keep 2 entries
             edit res  a = {code 30}
                > res a = [elided: Read(src/x.rs, 1-30) → 30 lines, 1.4 kB; read again later]  # superseded by what came later
-            keep asst call b Read {"file_path":"src/y.rs"}
-            keep res  b = {lines 30}
-            keep asst call c Read {"file_path":"src/z.rs"}
+            keep 3 entries
             edit res  c = {lines 31}
                > res c = [elided: Read(src/z.rs) → 31 lines, 1.2 kB; overwritten since]  # superseded by what came later
-            keep asst call d Edit {"file_path":"src/y.rs","old_string":"a","new_string":"b"}
-            keep res  d = ok
-            keep asst call e Write {"file_path":"src/z.rs","content":"anew"}
-            keep res  e = ok
-            keep asst call f Read {"file_path":"src/x.rs"}
-            keep res  f = {code 40}
-            keep asst call g Read {"file_path":"src/y.rs","offset":5,"limit":2}
-            keep res  g = {lines 2}
-            keep user Go on.
+            keep 9 entries
             edit asst {lorem 40}
                > text = lorem elit labore veniam amet tempor aliqua ipsum sed et quis consectetur [… 120 B elided …] enim dolor do dolore nostrud adipiscing ut minim sit eiusmod  # larger than its share of the target, excerpted
         "#]],
@@ -191,21 +151,7 @@ asst Fine.
         before,
         &expect![[r#"
             1274 → 1274 tokens, target 100
-            keep user Fix the build.
-            keep asst call a Read {"file_path":"src/x.rs"}
-            keep res  a = {code 30}
-            keep asst call b Read {"file_path":"src/x.rs"}
-            keep res! b = no such file
-            keep asst call c Edit {"file_path":"src/x.rs","old_string":"q","new_string":"r"}
-            keep res! c = no match found
-            keep asst call d Read {"file_path":"src/xx.rs"}
-            keep res  d = {code 31}
-            keep asst call e book {"room":1}
-            keep res  e = {lines 20}
-            keep asst call f book {"room":1}
-            keep res  f = {lines 21}
-            keep user Go on.
-            keep asst Fine.
+            keep 15 entries
         "#]],
     );
 }
@@ -232,15 +178,10 @@ res  e = {code 30}
         before,
         &expect![[r#"
             1827 → 1686 tokens, target 1300
-            keep user Fix the build.
-            keep asst call a Read {"file_path":"src/x.rs"}
+            keep 2 entries
             edit res  a = {code 30}
                > res a =     1	    // lorem elit labore veniam\n    2	}\n    3	    if user_id > 780 { return Err(Error::user_id); }\n    4	}\n    5	\n … ig = read_config("Makefile", 224)?;\n   28	}\n   29	}\n   30	}\n (1278 bytes)  # larger than its share of the target, excerpted
-            keep asst call b Grep {"pattern":"x"}
-            keep res  b = {lines 30}
-            keep asst call c Grep {"pattern":"x"}
-            keep res  c = {lines 30}
-            keep asst call d Read {"file_path":"src/x.rs"} | call e Read {"file_path":"src/x.rs"}
+            keep 5 entries
             edit res  d = {code 30}
                > res d =     1	    // lorem elit labore veniam\n    2	}\n    3	    if user_id > 780 { return Err(Error::user_id); }\n    4	}\n    5	\n … ig = read_config("Makefile", 224)?;\n   28	}\n   29	}\n   30	}\n (1278 bytes)  # larger than its share of the target, excerpted
             edit res  e = {code 30}

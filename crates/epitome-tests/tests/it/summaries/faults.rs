@@ -1,10 +1,9 @@
 //! What is at fault with a summary, how that is told, and what the caller gets then.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use epitome::summarize::{
-    CallResult, FailureKind, SECTIONS, SummarizeError, Summarizer, Summary, SummaryRequest, from_fn,
+    CallResult, FailureKind, SECTIONS, SummarizeError, Summary, SummaryRequest, from_fn,
 };
 
 use super::{LANE, checkpoint, compactor, run, says, session, summary, with};
@@ -125,28 +124,9 @@ fn a_reminder_names_the_fault_and_is_enough() {
     assert_eq!(results, [CallResult::Rejected, CallResult::Admitted]);
 }
 
-/// What is at fault, and what the caller got: faults.md.
 #[test]
-fn the_table_of_faults_says_what_the_caller_gets() {
+fn what_fails_outside_changes_nothing_but_the_receipt() {
     let without = compactor().compact(&session()).expect("a view");
-    let mut table = String::from(
-        "# Faults of summarizers\n\n\
-         Made by `UPDATE_EXPECT=1 cargo test -p epitome-tests --test it summaries`: a session is compacted with one summarizer that commits \
-         the fault, and `on_failure: extractive`. *Same as without*: the bytes are those of a compaction without a summarizer.\n\n\
-         | fault | calls | the receipt's `fallbacks` | the caller got |\n|---|--:|---|---|\n",
-    );
-    let mut row = |name: &str, summarizer: Arc<dyn Summarizer>| {
-        let outcome = run(with(vec![summarizer])).expect("a view");
-        let receipt = &outcome.receipt;
-        let calls = receipt.summary.as_ref().map_or(0, |told| told.calls.len());
-        let got =
-            if outcome.rendered() == without.rendered() { "same as without" } else { "a summary" };
-        let _ = writeln!(table, "| {name} | {calls} | {} | {got} |", receipt.fallbacks.join("; "));
-    };
-    row("none", says("good", summary("`src/f7.rs` has port_5007.")));
-    for (name, text, _) in faults() {
-        row(name, says("it", text));
-    }
     for kind in [
         FailureKind::Timeout,
         FailureKind::Unreachable,
@@ -163,10 +143,13 @@ fn the_table_of_faults_says_what_the_caller_gets() {
         FailureKind::Resting,
         FailureKind::Command,
     ] {
-        let failing = from_fn("it", move |_| {
+        let fails = from_fn("it", move |_| {
             std::future::ready(Err::<String, _>(SummarizeError::new(kind, "")))
         });
-        row(&kind.to_string(), failing);
+        let outcome = run(with(vec![fails])).expect("a view");
+        assert_eq!(outcome.rendered(), without.rendered(), "{kind}");
+        assert_eq!(outcome.receipt.fallbacks, [format!("it: {kind}")]);
+        let told = outcome.receipt.summary.expect("it was asked");
+        assert_eq!(told.calls.len(), 1, "{kind}: it isn't reminded");
     }
-    expect_test::expect_file!["faults.md"].assert_eq(&table);
 }

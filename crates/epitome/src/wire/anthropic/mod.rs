@@ -194,17 +194,11 @@ fn read_block(
 }
 
 fn read_source(scanner: &mut Scanner<'_>) -> Result<Source, JsonError> {
-    let text = scanner.text();
     let mut source = Source::default();
-    scanner.object(|scanner, key| {
-        let key = unquote(key.of(text));
-        let value = scanner.value()?;
-        match key.as_ref() {
-            "media_type" => source.media_type = value,
-            "data" | "url" | "file_id" | "content" => source.payload = value,
-            _ => {}
-        }
-        Ok::<_, JsonError>(())
+    scanner.members(|key, value| match key {
+        "media_type" => source.media_type = value,
+        "data" | "url" | "file_id" | "content" => source.payload = value,
+        _ => {}
     })?;
     Ok(source)
 }

@@ -2,6 +2,7 @@
 
 use crate::json::{self, JsonError, Scanner, Span, unquote};
 use crate::transcript::{Marks, PartKind, PartRow};
+use crate::wire::flat::{marked, value};
 use crate::wire::openai_chat::row;
 use crate::word_list::words;
 
@@ -31,12 +32,7 @@ pub(super) fn read(
         let key = unquote(key.of(text));
         let mut nested = Vec::new();
         let part = match (key.as_ref(), scanner.peek()) {
-            ("text", Some(b'"')) => {
-                let span = scanner.string()?;
-                let mut part = row(PartKind::Text, span, span);
-                part.marks = Marks::LITERAL;
-                Some(part)
-            }
+            ("text", Some(b'"')) => Some(value(PartKind::Text, scanner.string()?, text)),
             ("image" | "document" | "video" | "audio", Some(b'{')) => Some(read_media(scanner)?),
             ("toolUse", Some(b'{')) => Some(read_use(scanner)?),
             ("toolResult", Some(b'{')) if !marks.has(Marks::NESTED) => {
@@ -89,44 +85,28 @@ fn opaque(text: &str, span: Span, marks: Marks) -> PartRow {
 fn read_media(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
     let text = scanner.text();
     let mut part = row(PartKind::Media, Span::NONE, Span::NONE);
-    part.span = scanner.object(|scanner, key| {
-        let key = unquote(key.of(text));
-        let value = scanner.value()?;
-        match key.as_ref() {
-            "format" => part.name = value,
-            "source" => {
-                let members = json::members(text, value).unwrap_or_default();
-                part.body = members.last().map_or(value, |(_, data)| *data);
-            }
-            _ => {}
+    part.span = scanner.members(|key, value| match key {
+        "format" => part.name = value,
+        "source" => {
+            let members = json::members(text, value).unwrap_or_default();
+            part.body = members.last().map_or(value, |(_, data)| *data);
         }
-        Ok::<_, JsonError>(())
+        _ => {}
     })?;
-    if part.body.of(text).starts_with('"') {
-        part.marks = Marks::LITERAL;
-    }
-    Ok(part)
+    Ok(marked(part, text))
 }
 
 fn read_use(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
     let text = scanner.text();
     let mut call = row(PartKind::Call, Span::NONE, Span::NONE);
-    call.span = scanner.object(|scanner, key| {
-        let key = unquote(key.of(text));
-        let value = scanner.value()?;
-        match key.as_ref() {
-            "toolUseId" => call.id = value,
-            "name" => call.name = value,
-            "input" => call.body = value,
-            "type" if value.of(text) != "null" => call.marks = Marks::SERVER,
-            _ => {}
-        }
-        Ok::<_, JsonError>(())
+    call.span = scanner.members(|key, value| match key {
+        "toolUseId" => call.id = value,
+        "name" => call.name = value,
+        "input" => call.body = value,
+        "type" if value.of(text) != "null" => call.marks = Marks::SERVER,
+        _ => {}
     })?;
-    if call.body.of(text).starts_with('"') {
-        call.marks = call.marks.with(Marks::LITERAL);
-    }
-    Ok(call)
+    Ok(marked(call, text))
 }
 
 fn read_result(scanner: &mut Scanner<'_>, nested: &mut Vec<PartRow>) -> Result<PartRow, JsonError> {
@@ -181,38 +161,27 @@ fn read_words(scanner: &mut Scanner<'_>) -> Result<Option<PartRow>, JsonError> {
         let is_object = holder.of(text).starts_with('{');
         is_object.then(|| json::member(text, holder, "text")).flatten()
     });
-    Ok(said.filter(|said| said.of(text).starts_with('"')).map(|said| {
-        let mut part = row(PartKind::Text, span, said);
-        part.marks = Marks::LITERAL;
-        part
-    }))
+    let said = said.filter(|said| said.of(text).starts_with('"'));
+    Ok(said.map(|said| marked(row(PartKind::Text, span, said), text)))
 }
 
 /// `None` where it is of a kind that isn't known.
 fn read_reasoning(scanner: &mut Scanner<'_>) -> Result<Option<PartRow>, JsonError> {
     let text = scanner.text();
     let mut part = row(PartKind::Reasoning, Span::NONE, Span::NONE);
-    part.span = scanner.object(|scanner, key| {
-        let key = unquote(key.of(text));
-        let value = scanner.value()?;
-        match key.as_ref() {
-            "reasoningText" => {
-                let said = json::member(text, value, "text");
-                part.body = said.filter(|said| said.of(text).starts_with('"')).unwrap_or_default();
-                let signature = json::member(text, value, "signature");
-                let is_signed = signature.is_some_and(|signature| signature.len() > 2);
-                part.marks = if is_signed { Marks::SIGNED } else { Marks::default() };
-            }
-            "redactedContent" => {
-                part.body = value;
-                part.marks = Marks::SIGNED;
-            }
-            _ => {}
+    part.span = scanner.members(|key, value| match key {
+        "reasoningText" => {
+            let said = json::member(text, value, "text");
+            part.body = said.filter(|said| said.of(text).starts_with('"')).unwrap_or_default();
+            let signature = json::member(text, value, "signature");
+            let is_signed = signature.is_some_and(|signature| signature.len() > 2);
+            part.marks = if is_signed { Marks::SIGNED } else { Marks::default() };
         }
-        Ok::<_, JsonError>(())
+        "redactedContent" => {
+            part.body = value;
+            part.marks = Marks::SIGNED;
+        }
+        _ => {}
     })?;
-    if part.body.of(text).starts_with('"') {
-        part.marks = part.marks.with(Marks::LITERAL);
-    }
-    Ok(Some(part).filter(|part| !part.body.is_empty()))
+    Ok(Some(marked(part, text)).filter(|part| !part.body.is_empty()))
 }

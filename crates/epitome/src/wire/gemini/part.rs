@@ -1,7 +1,8 @@
 //! One part: an element with one data member.
 
-use crate::json::{self, JsonError, Scanner, Span, unquote};
+use crate::json::{JsonError, Scanner, Span, unquote};
 use crate::transcript::{Marks, PartKind, PartRow};
+use crate::wire::flat::{marked, value};
 use crate::wire::openai_chat::row;
 use crate::word_list::words;
 
@@ -69,12 +70,7 @@ impl Element {
                 scanner.value()?;
                 return Ok(());
             }
-            ("text", Some(b'"')) => {
-                let span = scanner.string()?;
-                let mut part = row(PartKind::Text, span, span);
-                part.marks = Marks::LITERAL;
-                part
-            }
+            ("text", Some(b'"')) => value(PartKind::Text, scanner.string()?, text),
             ("inlineData" | "fileData", Some(b'{')) => read_media(scanner)?,
             ("functionCall", Some(b'{')) => read_call(scanner)?,
             ("functionResponse", Some(b'{')) => read_response(scanner, &mut nested)?,
@@ -166,35 +162,22 @@ pub(super) fn camel(key: &str) -> &str {
 fn read_media(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
     let text = scanner.text();
     let mut part = row(PartKind::Media, Span::NONE, Span::NONE);
-    part.span = scanner.object(|scanner, key| {
-        let key = unquote(key.of(text));
-        let value = scanner.value()?;
-        match camel(&key) {
-            "mimeType" => part.name = value,
-            "data" | "fileUri" => part.body = value,
-            _ => {}
-        }
-        Ok::<_, JsonError>(())
+    part.span = scanner.members(|key, value| match camel(key) {
+        "mimeType" => part.name = value,
+        "data" | "fileUri" => part.body = value,
+        _ => {}
     })?;
-    if part.body.of(text).starts_with('"') {
-        part.marks = Marks::LITERAL;
-    }
-    Ok(part)
+    Ok(marked(part, text))
 }
 
 fn read_call(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
     let text = scanner.text();
     let mut call = row(PartKind::Call, Span::NONE, Span::NONE);
-    call.span = scanner.object(|scanner, key| {
-        let key = unquote(key.of(text));
-        let value = scanner.value()?;
-        match key.as_ref() {
-            "id" => call.id = not_null(value, text),
-            "name" => call.name = value,
-            "args" => call.body = not_null(value, text),
-            _ => {}
-        }
-        Ok::<_, JsonError>(())
+    call.span = scanner.members(|key, value| match key {
+        "id" => call.id = not_null(value, text),
+        "name" => call.name = value,
+        "args" => call.body = not_null(value, text),
+        _ => {}
     })?;
     Ok(call)
 }
@@ -248,12 +231,11 @@ fn read_response_part(
 fn read_words(scanner: &mut Scanner<'_>) -> Result<(Span, Marks), JsonError> {
     let text = scanner.text();
     let (mut members, mut last, mut marks) = (0, Span::NONE, Marks::default());
-    let whole = scanner.object(|scanner, key| {
-        (members, last) = (members + 1, scanner.value()?);
-        if json::key_is(text, key, "error") && last.of(text) != "null" {
+    let whole = scanner.members(|key, value| {
+        (members, last) = (members + 1, value);
+        if key == "error" && last.of(text) != "null" {
             marks = Marks::ERROR;
         }
-        Ok::<_, JsonError>(())
     })?;
     let is_words = members == 1 && last.of(text).starts_with('"');
     Ok(if is_words { (last, marks.with(Marks::LITERAL)) } else { (whole, marks) })
@@ -267,27 +249,20 @@ fn read_server(kind: &str, scanner: &mut Scanner<'_>) -> Result<PartRow, JsonErr
         row(if is_call { PartKind::Call } else { PartKind::Result }, Span::NONE, Span::NONE);
     part.marks = Marks::SERVER;
     let mut failed = false;
-    part.span = scanner.object(|scanner, key| {
-        let key = unquote(key.of(text));
-        let value = scanner.value()?;
-        match camel(&key) {
-            "id" => part.id = not_null(value, text),
-            "language" | "toolType" => part.name = value,
-            "code" | "output" | "args" | "response" => part.body = not_null(value, text),
-            "outcome" => failed = !matches!(value.of(text), "\"OUTCOME_OK\"" | "null" | "1"),
-            _ => {}
-        }
-        Ok::<_, JsonError>(())
+    part.span = scanner.members(|key, value| match camel(key) {
+        "id" => part.id = not_null(value, text),
+        "language" | "toolType" => part.name = value,
+        "code" | "output" | "args" | "response" => part.body = not_null(value, text),
+        "outcome" => failed = !matches!(value.of(text), "\"OUTCOME_OK\"" | "null" | "1"),
+        _ => {}
     })?;
     if part.body.is_empty() {
         part.body = part.span;
-    } else if part.body.of(text).starts_with('"') {
-        part.marks = part.marks.with(Marks::LITERAL);
     }
     if failed {
         part.marks = part.marks.with(Marks::ERROR);
     }
-    Ok(part)
+    Ok(marked(part, text))
 }
 
 fn not_null(value: Span, text: &str) -> Span {

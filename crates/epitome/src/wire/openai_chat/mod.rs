@@ -233,16 +233,11 @@ fn read_block(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
     let text = scanner.text();
     let mut part = row(PartKind::Opaque, Span::NONE, Span::NONE);
     let (mut words, mut payload) = (Span::NONE, Span::NONE);
-    part.span = scanner.object(|scanner, key| {
-        let key = unquote(key.of(text));
-        let value = scanner.value()?;
-        match key.as_ref() {
-            "type" => part.name = value,
-            "text" => words = value,
-            "image_url" | "input_audio" | "file" => payload = value,
-            _ => {}
-        }
-        Ok::<_, JsonError>(())
+    part.span = scanner.members(|key, value| match key {
+        "type" => part.name = value,
+        "text" => words = value,
+        "image_url" | "input_audio" | "file" => payload = value,
+        _ => {}
     })?;
     part.body = part.span;
     match unquote(part.name.of(text)).as_ref() {
@@ -286,19 +281,14 @@ fn read_call(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
 
 fn read_function(scanner: &mut Scanner<'_>, call: &mut PartRow) -> Result<Span, JsonError> {
     let text = scanner.text();
-    scanner.object(|scanner, key| {
-        let key = unquote(key.of(text));
-        let value = scanner.value()?;
-        match key.as_ref() {
-            "name" => call.name = value,
-            "arguments" | "input" => {
-                call.body = value;
-                if value.of(text).starts_with('"') {
-                    call.marks = Marks::LITERAL;
-                }
+    scanner.members(|key, value| match key {
+        "name" => call.name = value,
+        "arguments" | "input" => {
+            call.body = value;
+            if value.of(text).starts_with('"') {
+                call.marks = Marks::LITERAL;
             }
-            _ => {}
         }
-        Ok::<_, JsonError>(())
+        _ => {}
     })
 }

@@ -5,9 +5,7 @@ mod reasoning;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::server::{
-    Api, ApiError, Call, Endpoint, Incoming, Judge, Loop, Model, Payload, Queue, Reply, Server,
-};
+use testkit::server::{Api, ApiError, Incoming, Loop, Payload, Queue, Reply, Server};
 
 use crate::{judged, schema, with, without, words};
 
@@ -17,10 +15,6 @@ fn body(input: Value) -> Value {
 
 fn user(text: &str) -> Value {
     json!({"role": "user", "content": text})
-}
-
-fn call(id: &str) -> Value {
-    json!({"type": "function_call", "call_id": id, "name": "read", "arguments": "{}"})
 }
 
 fn output(id: &str) -> Value {
@@ -54,38 +48,6 @@ fn send(server: &mut Server, path: &str, body: &Value) -> (u16, Value) {
     let (answer, _) = server.answer(&incoming, Duration::ZERO);
     let Payload::Whole(whole) = answer.payload else { panic!("asked for a whole answer") };
     (answer.status, serde_json::from_str(&whole).expect("JSON"))
-}
-
-#[test]
-fn what_agents_send_is_accepted() {
-    accepts(&body(json!("Go.")));
-    accepts(&body(json!([
-        user("Go."),
-        call("call_1"),
-        call("call_2"),
-        output("call_2"),
-        output("call_1"),
-        said("Done.")
-    ])));
-    // Outputs pair by id, not by place.
-    accepts(&body(json!([
-        user("Go."),
-        call("call_1"),
-        said("One moment."),
-        user("Hurry."),
-        output("call_1")
-    ])));
-    accepts(&body(json!([
-        {"role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]},
-        user("Go."),
-        {"type": "custom_tool_call", "call_id": "call_1", "name": "sql", "input": "select 1"},
-        {"type": "custom_tool_call_output", "call_id": "call_1", "output": "1"},
-        {"type": "local_shell_call", "call_id": "call_2", "action": {"type": "exec", "command": ["ls"]}, "status": "completed"},
-        {"type": "local_shell_call_output", "id": "call_2", "output": "a"},
-        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "x"}},
-        {"type": "mcp_call", "id": "mcp_1", "name": "f", "arguments": "{}", "server_label": "s", "output": "x"},
-        {"type": "configuration_update", "reasoning": {"effort": "low"}},
-    ])));
 }
 
 #[test]
@@ -290,27 +252,4 @@ fn compactions_stand_for_what_is_before_them() {
     let kinds: Vec<&Value> =
         answer["output"].as_array().expect("items").iter().map(|item| &item["type"]).collect();
     assert_eq!(kinds, ["compaction", "message"]);
-}
-
-#[test]
-fn the_window_is_a_wall_unless_it_may_be_cut() {
-    let mut judge = Judge::default();
-    judge.models.put(Model { window: 5_000, ..Model::named("gpt-5.5").expect("known") });
-    let long = body(json!([user(&words(4_000)), user(&words(4_000))]));
-    let refused = judge.validate(&Call::new(Api::Responses, &long)).expect_err("too long");
-    assert_eq!(
-        (refused.message.as_str(), refused.code.as_deref(), refused.param.as_deref()),
-        (
-            "Your input exceeds the context window of this model. Please adjust your input and try again.",
-            Some("context_length_exceeded"),
-            Some("input")
-        )
-    );
-    let cut = with(long.clone(), &[("truncation", json!("auto"))]);
-    assert_eq!(
-        judge.validate(&Call::new(Api::Responses, &cut)).expect("cut").prompt.tokens(),
-        4_005
-    );
-    let count = Call { endpoint: Endpoint::Count, ..Call::new(Api::Responses, &long) };
-    assert_eq!(judge.validate(&count).expect("counting takes anything").prompt.tokens(), 8_010);
 }
