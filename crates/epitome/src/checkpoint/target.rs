@@ -247,10 +247,10 @@ fn failure(output: &str, most: usize) -> Option<String> {
     let head = cut::head(output, MOST_SEEN);
     let tail = cut::tail(&output[head.len()..], MOST_SEEN);
     let is_seen = head.len() + tail.len() == output.len();
-    let states = |line: &&str| tell(line) == Tell::Failure;
-    let all: BTreeSet<&str> =
-        head.lines().chain(tail.lines()).map(str::trim).filter(states).collect();
-    let first = head.lines().chain(tail.lines()).map(str::trim).find(states)?;
+    let lines = head.lines().chain(tail.lines()).map(str::trim);
+    let mut failures = lines.filter(|line| tell(line) == Tell::Failure);
+    let first = failures.next()?;
+    let all: BTreeSet<&str> = failures.chain([first]).collect();
     let mut out = whole_words(first, most).into_owned();
     if all.len() > 1 {
         let least = if is_seen { "" } else { "at least " };
