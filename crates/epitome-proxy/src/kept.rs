@@ -62,7 +62,8 @@ enum Turn {
     Ours,
 }
 
-/// What it says of a request on a kept connection that this is closed before anything came back.
+/// What it says of a request on a kept connection that this is reset before anything came back. Whoever has read a request and
+/// closes then resets nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Silence {
     /// That nobody read it. llama.cpp promises to keep a connection after a stream, and closes it at once: the next request
@@ -107,15 +108,26 @@ impl Kept {
         }
     }
 
-    /// Whether a request stays without an answer that nobody read.
-    fn is_unread(&self) -> bool {
-        self.turn == Turn::Ours && self.silence == Silence::Unread && self.is_gone()
+    /// Whether a request was sent on a kept connection of which nobody may have read it.
+    fn may_be_unread(&self) -> bool {
+        self.turn == Turn::Ours && self.silence == Silence::Unread
+    }
+
+    /// Whether the other side has reset it instead of an answer. Behind its end only the socket's own error tells that.
+    fn is_reset(&self) -> bool {
+        let socket = SockRef::from(self.stream.inner());
+        match socket.peek(&mut [MaybeUninit::uninit()]) {
+            Ok(0) => matches!(socket.take_error(), Ok(Some(_))),
+            Ok(_) => false,
+            Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
+        }
     }
 
     /// What came of writing.
     fn written<T>(&self, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         let has_failed = matches!(polled, Poll::Ready(Err(_)));
-        if has_failed && self.is_unread() { Poll::Ready(Err(Gone::error())) } else { polled }
+        let is_unread = has_failed && self.may_be_unread() && self.is_gone();
+        if is_unread { Poll::Ready(Err(Gone::error())) } else { polled }
     }
 }
 
@@ -167,7 +179,7 @@ impl Read for Kept {
         context: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.is_unread() {
+        if self.may_be_unread() && self.is_reset() {
             return Poll::Ready(Err(Gone::error()));
         }
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);

@@ -1,8 +1,9 @@
 //! What a call was about and how it went, in few words. Strings are whole or left out.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+use serde::de::IgnoredAny;
 
 use super::deeds::BETWEEN;
 use crate::json::unquote;
@@ -31,7 +32,7 @@ pub(super) const ANSWERED: &str = "answered";
 /// What stands before such a line where nothing else tells of a failure.
 const SAYS: &str = "says: ";
 /// What stands for it in few words.
-const WARNED: &str = "warned";
+const WARNED: &str = "with errors";
 
 /// A call by its tool and key arguments: `Edit(src/a.rs)`, `Bash(cargo test)`, `book(id=JG7FMM)`. `arguments` are masked.
 pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
@@ -166,10 +167,13 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
     let totals = tests.map(Tests::note).unwrap_or_default();
     // Totals say more than the first words do, and less than a status.
     let is_guessed = reported == CallStatus::Unknown;
+    // Of several lines of commands the first needn't be how they went.
+    let is_one = act != Act::Run || !bare.contains('\n');
     let is_bad = match tests {
         Some(tests) if is_guessed || !tests.are_well() => !tests.are_well(),
-        _ => verdict.outcome == CallStatus::Error,
+        _ => verdict.outcome == CallStatus::Error && (!is_guessed || is_one),
     };
+    let is_zero = code == Some(0);
     let code = code.filter(|code| *code != 0);
     if is_bad || code.is_some() {
         let mut out = match code {
@@ -194,8 +198,15 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
     if bare.len() < 2 * NO_RESULT.len() && bare.contains(NO_RESULT) {
         return "no result".to_owned();
     }
-    if !totals.is_empty() {
-        return format!("ok{totals}");
+    if let Some(tests) = tests {
+        // What came behind them, nobody reported on.
+        let behind = Some(bare).filter(|_| is_guessed && act == Act::Run).and_then(behind_totals);
+        return match behind {
+            Some(line) => {
+                format!("{SAYS}{} (behind {} passed)", whole_words(line, MOST_ERROR), tests.passed)
+            }
+            None => format!("ok{totals}"),
+        };
     }
     if !bare.is_empty()
         && bare.len() <= MOST_RESULT
@@ -206,7 +217,7 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
     }
     let says = |line, most| format!("{SAYS}{}", whole_words(line, most));
     // Of a command's many lines none is the outcome, wherever it stands; of others the first tells.
-    let is_data = bare.starts_with(['{', '[']);
+    let is_data = bare.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(bare).is_ok();
     let first = if act == Act::Run && !is_data { None } else { bare.lines().next().map(str::trim) };
     let told = first.filter(|line| tell(line) >= Tell::Mention);
     // An editor shows the file behind that.
@@ -215,7 +226,8 @@ pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
     }
     // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
     if let Some(line) = failure(bare, MOST_COMMAND) {
-        return format!("{SAYS}{line}");
+        let code = if is_zero { " (exit 0)" } else { "" };
+        return format!("{SAYS}{line}{code}");
     }
     if let Some(line) = told {
         return says(line, MOST_COMMAND);
@@ -246,17 +258,23 @@ fn reason(output: &str, last: Option<&str>) -> Option<String> {
 fn failure(output: &str, most: usize) -> Option<String> {
     let head = cut::head(output, MOST_SEEN);
     let tail = cut::tail(&output[head.len()..], MOST_SEEN);
-    let is_seen = head.len() + tail.len() == output.len();
     let lines = head.lines().chain(tail.lines()).map(str::trim);
     let mut failures = lines.filter(|line| tell(line) == Tell::Failure);
-    let first = failures.next()?;
-    let all: BTreeSet<&str> = failures.chain([first]).collect();
-    let mut out = whole_words(first, most).into_owned();
-    if all.len() > 1 {
+    let mut out = whole_words(failures.next()?, most).into_owned();
+    let more = failures.count();
+    if more > 0 {
+        let is_seen = head.len() + tail.len() == output.len();
         let least = if is_seen { "" } else { "at least " };
-        let _ = write!(out, " (1 of {least}{} such lines)", all.len());
+        let _ = write!(out, " (1 of {least}{} such lines)", more + 1);
     }
     Some(out)
+}
+
+/// The first line behind all totals of tests that tells of a failure.
+fn behind_totals(output: &str) -> Option<&str> {
+    let tail = cut::tail(output, MOST_SEEN).lines().rev().map(str::trim);
+    let behind = tail.take_while(|line| Tests::of(line).is_none());
+    behind.filter(|line| matches!(tell(line), Tell::Mention | Tell::Failure)).last()
 }
 
 /// The last lines of an output that have room: what stands at the very end may be said behind every output.

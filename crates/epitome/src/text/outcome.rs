@@ -78,34 +78,50 @@ pub(crate) fn may_have_failed(literal: &str) -> bool {
     !is_all || has_preamble(said) || opens_with_failure(said)
 }
 
-/// The exit code that an output names in its first or last words: `exit code 1`, `exited with code
-/// 1`, `exit status: 1`, `"exit_code":1`.
+/// The exit code that a harness names in the first or last words of an output, in a line of nothing else: `Exit code 1`,
+/// `Process exited with code 1`, `exit status: 1`; or in an object, `"exit_code":1`. Other words of an exit code are the
+/// output's own, and tell of something else.
 pub fn exit_code(output: &str) -> Option<i32> {
-    let bytes = output.as_bytes();
-    let head = &bytes[..bytes.len().min(EXIT_WINDOW)];
-    let tail = &bytes[bytes.len().saturating_sub(EXIT_WINDOW)..];
-    code_in(head).or_else(|| code_in(tail))
+    let head = cut::head(output, EXIT_WINDOW);
+    let tail = cut::tail(&output[head.len()..], EXIT_WINDOW);
+    if output.trim_start().starts_with('{') {
+        return code_member(head).or_else(|| code_member(tail));
+    }
+    head.lines().chain(tail.lines()).find_map(code_of)
 }
 
-fn code_in(window: &[u8]) -> Option<i32> {
-    memchr::memmem::find_iter(window, b"xit").find_map(|at| {
-        if at == 0 || !matches!(window[at - 1], b'e' | b'E') {
-            return None;
-        }
-        let rest = &window[at + 3..];
-        let rest = rest.strip_prefix(b"ed with").unwrap_or(rest);
-        let word = [&b" code"[..], b"_code", b"Code", b" status", b"-code"]
-            .iter()
-            .find_map(|word| rest.strip_prefix(*word))?;
-        let gap = word
-            .iter()
-            .take(3)
-            .take_while(|b| matches!(b, b' ' | b':' | b'"' | b'=' | b'>'))
-            .count();
-        let sign = usize::from(word.get(gap) == Some(&b'-'));
-        let digits = word[gap + sign..].iter().take_while(|b| b.is_ascii_digit()).count();
-        std::str::from_utf8(&word[gap..gap + sign + digits]).ok()?.parse().ok()
-    })
+/// The exit code of a line that says nothing else.
+fn code_of(line: &str) -> Option<i32> {
+    let at = line.find("xit").filter(|at| *at > 0)?;
+    let before = line.get(..at - 1)?.trim_matches([' ', '[', '(', '<']);
+    let words = || before.split(' ');
+    let is_of = |word: &str| ["command", "process"].iter().any(|it| word.eq_ignore_ascii_case(it));
+    let is_form = words().all(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    if !before.is_empty() && !(is_form && words().any(is_of)) {
+        return None;
+    }
+    let (code, rest) = code_behind(&line[at - 1..])?;
+    let is_all = !rest.contains(|c: char| c.is_alphanumeric());
+    is_all.then_some(code)
+}
+
+/// The exit code that is a member of an object.
+fn code_member(text: &str) -> Option<i32> {
+    let found = text.match_indices("\"exit").find_map(|(at, _)| code_behind(&text[at + 1..]));
+    found.map(|(code, _)| code)
+}
+
+/// The number behind `exit code`, however that is spelt, and what stands behind it.
+fn code_behind(text: &str) -> Option<(i32, &str)> {
+    let rest = text.strip_prefix(['e', 'E'])?.strip_prefix("xit")?;
+    let rest = rest.strip_prefix("ed with").unwrap_or(rest);
+    let words = [" code", " Code", "_code", "Code", " status", "-code"];
+    let rest = words.iter().find_map(|word| rest.strip_prefix(word))?;
+    let rest = rest.trim_start_matches([' ', ':', '"', '=', '>']);
+    let digits = rest.strip_prefix('-').unwrap_or(rest);
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    let end = rest.len() - digits.len() + end;
+    Some((rest[..end].parse().ok()?, &rest[end..]))
 }
 
 /// The first line that states a failure, or else mentions one, or else says anything.
@@ -120,7 +136,7 @@ fn failing_line(output: &str) -> Option<&str> {
             Tell::Failure => return Some(line),
             Tell::Mention => 2,
             // Known already, and better said as a number.
-            Tell::Total if code_in(line.as_bytes()).is_some() => continue,
+            Tell::Total if code_of(line).is_some() => continue,
             _ => 1,
         };
         if best.is_none_or(|(known, _)| grade > known) {
@@ -180,7 +196,12 @@ mod tests {
             ("x\n\nCommand exited with code 127", Some(127)),
             ("{\"output\":\"\",\"metadata\":{\"exit_code\":2}}", Some(2)),
             ("exit status: 101", Some(101)),
-            ("returned non-zero exit status -9.", Some(-9)),
+            ("[The command completed with exit code -9.]", Some(-9)),
+            ("Stderr: (empty)\nExit Code: 2\nSignal: (none)", Some(2)),
+            ("step lint: exit code 0\nstep unit: exit code 1", None),
+            ("The last run had exit code 1.\nThis run: success", None),
+            ("web: process exited with code 1\nonline", None),
+            ("uses exit code 0 for success", None),
             ("on exit, code is clean", None),
             ("process.exit(1)", None),
         ];

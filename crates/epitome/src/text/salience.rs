@@ -80,15 +80,19 @@ pub fn opens_with_failure(text: &str) -> bool {
         }
         "fatal" | "panic" => rest.starts_with([':', '!']),
         "traceback" => rest.starts_with(" (most recent"),
+        "failed" if says_none(rest) => false,
         "failed" => rest.starts_with([':', ' ']),
         "tool_use_error" => true,
         _ => named && rest.starts_with(':'),
     }
 }
 
-/// Whether what stands behind `error` is a value that says there is none: `error: null`, `"error":""`.
+/// Whether what stands behind `error` is a value that says there is none: `error: null`, `"error":""`, `Error rate: 0`.
 fn says_none(rest: &str) -> bool {
-    let Some(value) = rest.trim_start_matches(['"', ' ']).strip_prefix(':') else { return false };
+    let Some((label, value)) = rest.split_once(':') else { return false };
+    if !label.bytes().all(|byte| matches!(byte, b' ' | b'"') || byte.is_ascii_alphabetic()) {
+        return false;
+    }
     let value = value.trim_start();
     let word = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     matches!(word, "null" | "None" | "none" | "false" | "0")
@@ -258,7 +262,15 @@ fn weigh(kind: HintKind, word: &[u8], previous: &[u8], rest: &[u8]) -> Tell {
     let counted = !previous.is_empty() && previous.iter().all(u8::is_ascii_digit);
     let none = counted && previous.iter().all(|&b| b == b'0')
         || [&b"no"[..], b"No", b"without", b"zero"].contains(&previous);
+    // `Failures: 0`.
+    let value =
+        rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"=")).map(<[u8]>::trim_ascii_start);
+    let is_zero = value.is_some_and(|value| {
+        value.first() == Some(&b'0')
+            && !value.get(1).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
+    });
     match kind {
+        HintKind::Failure if is_zero => Tell::Total,
         HintKind::Failure if none => {
             if counted {
                 Tell::Total

@@ -148,7 +148,7 @@ fn the_last_lines_are_told_as_that() {
     let ends = [
         " → 2 lines of output: built / Goodbye.",
         " → v0.8.0",
-        " → failed: error: no such task",
+        " → says: error: no such task",
         " → 4 lines of output, last: npm error command failed / Goodbye.",
     ];
     assert!(lines.iter().zip(ends).all(|(line, end)| line.ends_with(end)), "{lines:?}");
@@ -164,9 +164,9 @@ fn a_failed_command_says_how_much_failed_and_what_ended_it() {
     let outputs = [
         (
             errors.to_owned(),
-            "a.ts(1,2): error TS1: x (1 of 2 such lines) / a.ts(3,4): error TS2: y",
+            "a.ts(1,2): error TS1: x (1 of 3 such lines) / a.ts(3,4): error TS2: y",
         ),
-        (format!("Exit code 2\n{errors}"), "a.ts(1,2): error TS1: x (1 of 2 such lines)"),
+        (format!("Exit code 2\n{errors}"), "a.ts(1,2): error TS1: x (1 of 3 such lines)"),
         (
             "Error in the loader\n(node:3) Warning: slow\n\nCommand aborted".to_owned(),
             "Warning: slow / Command aborted",
@@ -184,6 +184,46 @@ fn a_failed_command_says_how_much_failed_and_what_ended_it() {
     }
     let lines = deeds.lines(|_| true, Merging::Same);
     assert!(lines.iter().zip(&outputs).all(|(line, (_, end))| line.ends_with(end)), "{lines:#?}");
+}
+
+/// What came last needn't be what a total, a code in words or a first line tell of.
+#[test]
+fn commands_are_told_as_their_outputs_tell_them() {
+    let cases = [
+        (
+            "test result: ok. 5 passed; 0 failed\n ! [rejected] main -> main\nerror: failed to push some refs",
+            "says: ! [rejected] main -> main (behind 5 passed)",
+        ),
+        ("test result: ok. 5 passed; 0 failed\nDone.", "ok, 5 passed"),
+        ("Exit code: 0\ntest result: ok. 5 passed; 0 failed\nwarning: old", "ok, 5 passed"),
+        (
+            "step lint: exit code 0\nstep unit: exit code 1",
+            "2 lines of output: step lint: exit code 0 / step unit: exit code 1",
+        ),
+        (
+            "The last run had exit code 1.\nThis run: success",
+            "2 lines of output: The last run had exit code 1. / This run: success",
+        ),
+        (
+            "[main 45ffe0a] Release\n 48 files changed",
+            "2 lines of output: [main 45ffe0a] Release / 48 files changed",
+        ),
+        ("Failed: 0\nPassed: 17", "2 lines of output: Failed: 0 / Passed: 17"),
+        ("fatal: no upstream\nbuild ok", "says: fatal: no upstream"),
+        (
+            "Process exited with code 0\nOutput:\nKeyError: a\nerror: retried\nok",
+            "says: KeyError: a (1 of 2 such lines) (exit 0)",
+        ),
+    ];
+    let mut deeds = Deeds::default();
+    for (number, (output, _)) in (1..).zip(cases) {
+        deeds.call(number, number, "bash", &format!(r#"{{"command":"make {number}"}}"#), false);
+        deeds.answer(number, output, CallStatus::Unknown);
+    }
+    let lines = deeds.lines(|_| true, Merging::Same);
+    for (line, (_, went)) in lines.iter().zip(cases) {
+        assert_eq!(line.split_once(" → ").map(|(_, went)| went), Some(went));
+    }
 }
 
 /// What a user had asked for stood behind the JSON of a content block, and was cut.
