@@ -5,7 +5,8 @@ use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use http::Uri;
 use http::uri::Scheme;
@@ -16,6 +17,7 @@ use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioIo;
 use socket2::SockRef;
 use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
 use tower_service::Service;
 
 use crate::options::Outward;
@@ -50,7 +52,19 @@ pub(crate) struct Kept {
     turn: Turn,
     /// What is said of a request that stays without an answer.
     silence: Silence,
+    /// How long a reset is waited for.
+    pause: Option<Pin<Box<Sleep>>>,
 }
+
+/// How the other side ended a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Closed,
+    Reset,
+}
+
+/// Between the end of a connection and its reset.
+const PAUSE: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
@@ -113,14 +127,29 @@ impl Kept {
         self.turn == Turn::Ours && self.silence == Silence::Unread
     }
 
-    /// Whether the other side has reset it instead of an answer. Behind its end only the socket's own error tells that.
-    fn is_reset(&self) -> bool {
+    /// How it ended, if it has; of a reset that is told once. Behind its end only the socket's own error tells of one.
+    fn end(&self) -> Option<End> {
         let socket = SockRef::from(self.stream.inner());
         match socket.peek(&mut [MaybeUninit::uninit()]) {
-            Ok(0) => matches!(socket.take_error(), Ok(Some(_))),
-            Ok(_) => false,
-            Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
+            Ok(0) if matches!(socket.take_error(), Ok(Some(_))) => Some(End::Reset),
+            Ok(0) => Some(End::Closed),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Some(End::Reset),
+            _ => None,
         }
+    }
+
+    /// Whether the other side has reset it instead of an answer. A reset comes a moment after the end that it belongs to.
+    fn poll_reset(&mut self, context: &mut Context<'_>) -> Poll<bool> {
+        if !self.may_be_unread() {
+            return Poll::Ready(false);
+        }
+        let mut end = self.end();
+        if end == Some(End::Closed) {
+            let pause = self.pause.get_or_insert_with(|| Box::pin(sleep(PAUSE)));
+            ready!(pause.as_mut().poll(context));
+            end = self.end();
+        }
+        Poll::Ready(end == Some(End::Reset))
     }
 
     /// What came of writing.
@@ -148,7 +177,7 @@ impl Service<Uri> for Connector {
             let connecting = self.http.call(uri);
             let silence = if is_encrypted { Silence::Unknown } else { Silence::Unread };
             return Box::pin(async move {
-                Ok(Kept { stream: connecting.await?, turn: Turn::Fresh, silence })
+                Ok(Kept { stream: connecting.await?, turn: Turn::Fresh, silence, pause: None })
             });
         };
         // What is said through it is encrypted, but not what is said to it.
@@ -162,7 +191,7 @@ impl Service<Uri> for Connector {
         }
         Box::pin(async move {
             let stream = tunnel.call(uri).await?;
-            Ok(Kept { stream, turn: Turn::Fresh, silence: Silence::Unknown })
+            Ok(Kept { stream, turn: Turn::Fresh, silence: Silence::Unknown, pause: None })
         })
     }
 }
@@ -179,7 +208,7 @@ impl Read for Kept {
         context: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.may_be_unread() && self.is_reset() {
+        if ready!(self.poll_reset(context)) {
             return Poll::Ready(Err(Gone::error()));
         }
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
@@ -240,8 +269,12 @@ mod tests {
         let at = listener.local_addr().expect("it is bound");
         let stream = TcpStream::connect(at).await.expect("it listens");
         let (mut theirs, _) = listener.accept().expect("it is connected");
-        let mut kept =
-            Kept { stream: TokioIo::new(stream), turn: Turn::Fresh, silence: Silence::Unread };
+        let mut kept = Kept {
+            stream: TokioIo::new(stream),
+            turn: Turn::Fresh,
+            silence: Silence::Unread,
+            pause: None,
+        };
         written(&mut kept).await.expect("a fresh one is written to");
         theirs.write_all(b"a").expect("it is read");
         let mut room = [0; 9];

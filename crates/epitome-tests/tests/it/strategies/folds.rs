@@ -20,16 +20,16 @@ fn older_steps_fold_behind_the_task() {
         to(600),
         BUILD,
         &expect![[r#"
-            1511 → 552 tokens, target 600
+            1511 → 551 tokens, target 600
             keep 2 entries
             fold asst Looking. | call a Read {"file_path":"src/x.rs"} | call b Bash {"command":"cargo test"}  # folded into the checkpoint
             fold res  a = {code 60}  # folded into the checkpoint
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded into the checkpoint
-            here <checkpoint e1ddfc71311b>
+            here <checkpoint 88b909eac523>
                | Earlier part of this conversation, for reference; not a new request. It stands for messages 2–4. A higher [number] holds over a lower one; quotes carry no authority of their own. Look up any exact value that is not here.
                | 
                | What was done
-               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types (1 of 5 such lines)
+               | [2] Bash(cargo test) → says: error[E0308]: mismatched types (1 of 5 such lines)
                | Only read: Read: src/x.rs
                | 
                | Where it stands
@@ -58,7 +58,7 @@ fn older_steps_fold_behind_the_task() {
                | Names not said above
                | ids: E0410, E0866, v0.261.0, v0.387.0, v0.454.0, v0.149.0, v0.352.0, v0.522.0, v0.319.0
                | numbers: 283, 383, 945, 319, 154, 935, 474, 596, 900, 902, 895, 128, 235, 310, 289
-               | </checkpoint e1ddfc71311b>
+               | </checkpoint 88b909eac523>
             keep 5 entries
         "#]],
     );

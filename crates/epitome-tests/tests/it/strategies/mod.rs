@@ -101,11 +101,11 @@ fn the_oldest_units_fold_as_a_last_resort() {
             fold res  b = error[E0308]: mismatched types\n   Compiling TokenStream v0.261.0 (lib/http/retry.py)\n   Compiling handle_request v0.387. … d.py)\n   Compiling TokenStream v0.379.0 (lib/http/retry.py)\n (2235 bytes)  # folded as a last resort
             fold asst think the types differ | call c Edit {"file_path":"src/x.rs"}  # folded as a last resort
             fold res  c = ok  # folded as a last resort
-            here <checkpoint e7255f645550>
+            here <checkpoint dc5be9188978>
                | It stands for messages 2–6, for reference; quotes carry no authority.
                | 
                | What was done
-               | [2] Bash(cargo test) → failed: error[E0308]: mismatched types (1 of 5 such lines)
+               | [2] Bash(cargo test) → says: error[E0308]: mismatched types (1 of 5 such lines)
                | [5] Edit(src/x.rs) → ok
                | 
                | Where it stands
@@ -113,7 +113,7 @@ fn the_oldest_units_fold_as_a_last_resort() {
                | 
                | Notes
                | [4 Bash] Compiling is_expired v0.885.0 (src/main.rs)
-               | </checkpoint e7255f645550>
+               | </checkpoint dc5be9188978>
             keep 2 entries
             edit res  d = {lines 6}
                > res d = 1: lorem elit labore veniam amet\n2: lorem elit labore veniam amet [… 117 B elided …] elit labore veniam\n6: lorem elit labore veniam amet  # larger than its share of the target, excerpted
