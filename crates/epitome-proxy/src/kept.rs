@@ -5,8 +5,7 @@ use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::task::{Context, Poll};
 
 use http::Uri;
 use http::uri::Scheme;
@@ -17,7 +16,6 @@ use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioIo;
 use socket2::SockRef;
 use tokio::net::TcpStream;
-use tokio::time::{Sleep, sleep};
 use tower_service::Service;
 
 use crate::options::Outward;
@@ -52,19 +50,7 @@ pub(crate) struct Kept {
     turn: Turn,
     /// What is said of a request that stays without an answer.
     silence: Silence,
-    /// How long a reset is waited for.
-    pause: Option<Pin<Box<Sleep>>>,
 }
-
-/// How the other side ended a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    Closed,
-    Reset,
-}
-
-/// Between the end of a connection and its reset.
-const PAUSE: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
@@ -76,12 +62,11 @@ enum Turn {
     Ours,
 }
 
-/// What it says of a request on a kept connection that this is reset before anything came back. Whoever has read a request and
-/// closes then resets nothing.
+/// What it says of a request on a kept connection that this is closed before anything came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Silence {
-    /// That nobody read it. llama.cpp promises to keep a connection after a stream, and closes it at once: the next request
-    /// is on its way by then.
+    /// That nobody read it, as nginx takes it. llama.cpp promises to keep a connection after a stream, and closes it at once:
+    /// the next request is on its way by then. Neither its end nor a reset shows whether it was read (tried).
     Unread,
     /// Nothing: what comes and goes may be of the encryption.
     Unknown,
@@ -122,41 +107,15 @@ impl Kept {
         }
     }
 
-    /// Whether a request was sent on a kept connection of which nobody may have read it.
-    fn may_be_unread(&self) -> bool {
-        self.turn == Turn::Ours && self.silence == Silence::Unread
-    }
-
-    /// How it ended, if it has; of a reset that is told once. Behind its end only the socket's own error tells of one.
-    fn end(&self) -> Option<End> {
-        let socket = SockRef::from(self.stream.inner());
-        match socket.peek(&mut [MaybeUninit::uninit()]) {
-            Ok(0) if matches!(socket.take_error(), Ok(Some(_))) => Some(End::Reset),
-            Ok(0) => Some(End::Closed),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Some(End::Reset),
-            _ => None,
-        }
-    }
-
-    /// Whether the other side has reset it instead of an answer. A reset comes a moment after the end that it belongs to.
-    fn poll_reset(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        if !self.may_be_unread() {
-            return Poll::Ready(false);
-        }
-        let mut end = self.end();
-        if end == Some(End::Closed) {
-            let pause = self.pause.get_or_insert_with(|| Box::pin(sleep(PAUSE)));
-            ready!(pause.as_mut().poll(context));
-            end = self.end();
-        }
-        Poll::Ready(end == Some(End::Reset))
+    /// Whether a request stays without an answer that nobody read.
+    fn is_unread(&self) -> bool {
+        self.turn == Turn::Ours && self.silence == Silence::Unread && self.is_gone()
     }
 
     /// What came of writing.
     fn written<T>(&self, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         let has_failed = matches!(polled, Poll::Ready(Err(_)));
-        let is_unread = has_failed && self.may_be_unread() && self.is_gone();
-        if is_unread { Poll::Ready(Err(Gone::error())) } else { polled }
+        if has_failed && self.is_unread() { Poll::Ready(Err(Gone::error())) } else { polled }
     }
 }
 
@@ -177,7 +136,7 @@ impl Service<Uri> for Connector {
             let connecting = self.http.call(uri);
             let silence = if is_encrypted { Silence::Unknown } else { Silence::Unread };
             return Box::pin(async move {
-                Ok(Kept { stream: connecting.await?, turn: Turn::Fresh, silence, pause: None })
+                Ok(Kept { stream: connecting.await?, turn: Turn::Fresh, silence })
             });
         };
         // What is said through it is encrypted, but not what is said to it.
@@ -191,7 +150,7 @@ impl Service<Uri> for Connector {
         }
         Box::pin(async move {
             let stream = tunnel.call(uri).await?;
-            Ok(Kept { stream, turn: Turn::Fresh, silence: Silence::Unknown, pause: None })
+            Ok(Kept { stream, turn: Turn::Fresh, silence: Silence::Unknown })
         })
     }
 }
@@ -208,7 +167,7 @@ impl Read for Kept {
         context: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        if ready!(self.poll_reset(context)) {
+        if self.is_unread() {
             return Poll::Ready(Err(Gone::error()));
         }
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
@@ -269,12 +228,8 @@ mod tests {
         let at = listener.local_addr().expect("it is bound");
         let stream = TcpStream::connect(at).await.expect("it listens");
         let (mut theirs, _) = listener.accept().expect("it is connected");
-        let mut kept = Kept {
-            stream: TokioIo::new(stream),
-            turn: Turn::Fresh,
-            silence: Silence::Unread,
-            pause: None,
-        };
+        let mut kept =
+            Kept { stream: TokioIo::new(stream), turn: Turn::Fresh, silence: Silence::Unread };
         written(&mut kept).await.expect("a fresh one is written to");
         theirs.write_all(b"a").expect("it is read");
         let mut room = [0; 9];

@@ -195,7 +195,10 @@ async fn a_reply_that_breaks_off_breaks_off_for_the_client_too() {
                 Reply { broken: Some(Broken { after, fault }), ..Reply::text("Some words.") };
             Next::Reply(reply)
         };
-        let script = Queue::new([broken(None), broken(Some(Fault::Overloaded)), broken(None)]);
+        // What closes a kept connection before it answers is asked once more.
+        let last = [broken(None), broken(None)];
+        let first = [broken(None), broken(Some(Fault::Overloaded))];
+        let script = Queue::new(first.into_iter().chain(last));
         let running = shell::start(Server::new(script)).await.expect("a free port");
         let stage = Stage::new(&before(&running.url, None)).await;
         let request = |stream| {

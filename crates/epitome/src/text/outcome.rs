@@ -87,7 +87,8 @@ pub fn exit_code(output: &str) -> Option<i32> {
     if output.trim_start().starts_with('{') {
         return code_member(head).or_else(|| code_member(tail));
     }
-    head.lines().chain(tail.lines()).find_map(code_of)
+    let names_one = |text: &&str| memchr::memmem::find(text.as_bytes(), b"xit").is_some();
+    [head, tail].iter().filter(|it| names_one(it)).flat_map(|it| it.lines()).find_map(code_of)
 }
 
 /// The exit code of a line that says nothing else.
@@ -97,7 +98,7 @@ fn code_of(line: &str) -> Option<i32> {
     let words = || before.split(' ');
     let is_of = |word: &str| ["command", "process"].iter().any(|it| word.eq_ignore_ascii_case(it));
     let is_form = words().all(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()));
-    if !before.is_empty() && !(is_form && words().any(is_of)) {
+    if !before.is_empty() && (!is_form || !words().any(is_of)) {
         return None;
     }
     let (code, rest) = code_behind(&line[at - 1..])?;
