@@ -72,8 +72,8 @@ pub struct Checkpoint {
 }
 
 /// Writes a checkpoint of at most `most` tokens, with `summary` in its lane. Tools that changed something are named even if that
-/// takes more: where they have no room, it has `above`. Where nothing else fits it is one line that says which messages it stands for; that line is written
-/// whatever `most` is.
+/// takes more: where they have no room, it has `above`. Where nothing else fits it is one line that says which messages it
+/// stands for; that line is written whatever `most` is.
 pub fn write(
     gathered: &Gathered,
     transcript: &Transcript,

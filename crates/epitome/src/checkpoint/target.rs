@@ -155,11 +155,7 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
 /// How a call went, by its masked output.
 pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
     let code = exit_code(output);
-    let reported = match (reported, code) {
-        (CallStatus::Unknown, Some(0)) => CallStatus::Ok,
-        (CallStatus::Unknown, Some(_)) => CallStatus::Error,
-        (reported, _) => reported,
-    };
+    let reported = reported.or_by(code);
     let bare = said(output);
     let bare = bare.trim();
     let verdict = judge(bare, reported);

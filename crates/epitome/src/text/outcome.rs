@@ -18,6 +18,17 @@ pub enum CallStatus {
     Unknown,
 }
 
+impl CallStatus {
+    /// The same, or, where nobody said, what the exit code says.
+    pub(crate) fn or_by(self, exit_code: Option<i32>) -> Self {
+        match (self, exit_code) {
+            (CallStatus::Unknown, Some(0)) => CallStatus::Ok,
+            (CallStatus::Unknown, Some(_)) => CallStatus::Error,
+            (reported, _) => reported,
+        }
+    }
+}
+
 /// What was found out about one result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict<'a> {
@@ -44,11 +55,9 @@ const EXIT_WINDOW: usize = 512;
 pub fn judge(output: &str, reported: CallStatus) -> Verdict<'_> {
     let exit_code = exit_code(output);
     let output = body(output);
-    let outcome = match (reported, exit_code) {
-        (CallStatus::Unknown, Some(0)) => CallStatus::Ok,
-        (CallStatus::Unknown, Some(_)) => CallStatus::Error,
-        (CallStatus::Unknown, None) if opens_with_failure(output) => CallStatus::Error,
-        (reported, _) => reported,
+    let outcome = match reported.or_by(exit_code) {
+        CallStatus::Unknown if opens_with_failure(output) => CallStatus::Error,
+        known => known,
     };
     let line = if outcome == CallStatus::Error { failing_line(output) } else { None };
     Verdict { outcome, exit_code, line }
@@ -87,6 +96,10 @@ pub fn exit_code(output: &str) -> Option<i32> {
     if output.trim_start().starts_with('{') {
         return code_member(head).or_else(|| code_member(tail));
     }
+    // Where a window ends or begins inside of a line, that says less than it says.
+    let is_all = head.len() + tail.len() == output.len();
+    let head = if is_all { head } else { head.rsplit_once('\n').map_or("", |(whole, _)| whole) };
+    let tail = if is_all { tail } else { tail.split_once('\n').map_or("", |(_, whole)| whole) };
     let names_one = |text: &&str| memchr::memmem::find(text.as_bytes(), b"xit").is_some();
     [head, tail].iter().filter(|it| names_one(it)).flat_map(|it| it.lines()).find_map(code_of)
 }
@@ -205,6 +218,17 @@ mod tests {
             ("uses exit code 0 for success", None),
             ("on exit, code is clean", None),
             ("process.exit(1)", None),
+            // As long as the windows leave the line's beginning, or its end, out.
+            (
+                &format!(
+                    "{}\nstep of the unit tests: exit code 1{}",
+                    "a".repeat(800),
+                    " ".repeat(500)
+                ),
+                None,
+            ),
+            (&format!("{}\nexit code 12\n{}", "a".repeat(500), "b\n".repeat(600)), None),
+            (&format!("{}\nexit code 12", "a\n".repeat(800)), Some(12)),
         ];
         for (output, expected) in cases {
             assert_eq!(exit_code(output), expected, "{output}");

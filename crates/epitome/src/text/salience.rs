@@ -262,15 +262,8 @@ fn weigh(kind: HintKind, word: &[u8], previous: &[u8], rest: &[u8]) -> Tell {
     let counted = !previous.is_empty() && previous.iter().all(u8::is_ascii_digit);
     let none = counted && previous.iter().all(|&b| b == b'0')
         || [&b"no"[..], b"No", b"without", b"zero"].contains(&previous);
-    // `Failures: 0`.
-    let value =
-        rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"=")).map(<[u8]>::trim_ascii_start);
-    let is_zero = value.is_some_and(|value| {
-        value.first() == Some(&b'0')
-            && !value.get(1).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
-    });
     match kind {
-        HintKind::Failure if is_zero => Tell::Total,
+        HintKind::Failure if is_zero(rest) => Tell::Total,
         HintKind::Failure if none => {
             if counted {
                 Tell::Total
@@ -300,6 +293,15 @@ fn weigh(kind: HintKind, word: &[u8], previous: &[u8], rest: &[u8]) -> Tell {
         HintKind::Exit if rest.iter().take(16).any(u8::is_ascii_digit) => Tell::Total,
         HintKind::Exit => Tell::Nothing,
     }
+}
+
+/// Whether a count of none stands behind a word: `Failures: 0`.
+fn is_zero(rest: &[u8]) -> bool {
+    let value = rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"="));
+    let value = value.map(<[u8]>::trim_ascii_start).and_then(|value| value.strip_prefix(b"0"));
+    value.is_some_and(|rest| {
+        !rest.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
+    })
 }
 
 /// Whether the word, with what follows, is the statement itself and not a mention: `error:`,
