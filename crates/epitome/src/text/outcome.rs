@@ -97,9 +97,12 @@ pub fn exit_code(output: &str) -> Option<i32> {
         return code_member(head).or_else(|| code_member(tail));
     }
     // Where a window ends or begins inside of a line, that says less than it says.
-    let is_all = head.len() + tail.len() == output.len();
-    let head = if is_all { head } else { head.rsplit_once('\n').map_or("", |(whole, _)| whole) };
-    let tail = if is_all { tail } else { tail.split_once('\n').map_or("", |(_, whole)| whole) };
+    let (head, tail) = if head.len() + tail.len() == output.len() {
+        (output, "")
+    } else {
+        let head = head.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        (head, tail.split_once('\n').map_or("", |(_, whole)| whole))
+    };
     let names_one = |text: &&str| memchr::memmem::find(text.as_bytes(), b"xit").is_some();
     [head, tail].iter().filter(|it| names_one(it)).flat_map(|it| it.lines()).find_map(code_of)
 }
@@ -229,6 +232,7 @@ mod tests {
             ),
             (&format!("{}\nexit code 12\n{}", "a".repeat(500), "b\n".repeat(600)), None),
             (&format!("{}\nexit code 12", "a\n".repeat(800)), Some(12)),
+            (&format!("{}\nexit code 12\nb", "a".repeat(500)), Some(12)),
         ];
         for (output, expected) in cases {
             assert_eq!(exit_code(output), expected, "{output}");
