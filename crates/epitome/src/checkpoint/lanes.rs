@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::deeds::{Deed, Deeds, Merging};
 use super::extract::{Gathered, said};
-use super::notes::{Line, Place, Taken};
+use super::notes::{Line, Place, Taken, Texts};
 use super::phrases::Phrases;
 use super::quotes::{self, Lane, QuotedMessage, Room};
 use super::ranges::Ranges;
@@ -134,14 +134,15 @@ impl Lanes<'_> {
         }
         let share = left * NOTES_SHARE / 100;
         let mut said_by_notes = is_said.clone();
-        let mut notes = self.notes(share, &mut said_by_notes);
+        let mut texts = Texts::new();
+        let mut notes = self.notes(share, &mut said_by_notes, &mut texts);
         let for_names = left.saturating_sub(self.tokens(&notes));
         let above = Phrases::of(&out[head.len()..]);
         let mut names = self.names(for_names, &said_by_notes, &[&above, &Phrases::of(&notes)]);
         // What names leave goes back to the lines.
         let unused = for_names.saturating_sub(self.tokens(&names));
         if unused > left / 20 {
-            notes = self.notes(share + unused, &mut is_said);
+            notes = self.notes(share + unused, &mut is_said, &mut texts);
             let for_names = left.saturating_sub(self.tokens(&notes));
             names = self.names(for_names, &is_said, &[&above, &Phrases::of(&notes)]);
         }
@@ -370,15 +371,14 @@ impl Lanes<'_> {
     }
 
     /// Lines of earlier messages in order, in at most `most` tokens. A line says its source unless the one above has the same.
-    fn notes(&self, most: u64, is_said: &mut [bool]) -> String {
+    fn notes(&self, most: u64, is_said: &mut [bool], texts: &mut Texts) -> String {
         let Gathered { lines, mentions, .. } = self.gathered;
         let mut left = most.saturating_sub(4);
         let mut misses = 0;
         let mut picked: Vec<([u32; 4], String, String)> = Vec::new();
-        let mut texts: BTreeMap<u32, String> = BTreeMap::new();
         let mut labels: BTreeSet<String> = BTreeSet::new();
         lines.choose(mentions, is_said, |line| {
-            let (label, text) = self.note(line, &mut texts);
+            let (label, text) = self.note(line, texts);
             let label_tokens = if labels.contains(&label) { 1 } else { self.tokens(&label) };
             let gap = if line.who == Origin::Tool { 0 } else { GAP_TOKENS };
             let Some(rest) = left.checked_sub(self.tokens(&text) + label_tokens + gap) else {
@@ -415,7 +415,7 @@ impl Lanes<'_> {
     }
 
     /// A line with its source: `[65] ` of the model, `[15 Read] ` of a tool's output.
-    fn note(&self, line: &Line, texts: &mut BTreeMap<u32, String>) -> (String, String) {
+    fn note(&self, line: &Line, texts: &mut Texts) -> (String, String) {
         let (slot, start, end) = match line.at {
             Place::Carried(at) => {
                 let (label, text) = &self.gathered.carried_notes[at as usize];

@@ -4,7 +4,7 @@
 //! coverage: Khuller, Moss & Naor, "The budgeted maximum coverage problem", 1999).
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::activation::{ByKey, Key, Mentions, key};
 use super::fence::is_framing;
@@ -27,6 +27,9 @@ pub(super) struct Line {
     first: u32,
     count: u32,
 }
+
+/// The masked texts of parts, by their slots: to mask one takes long.
+pub(super) type Texts = BTreeMap<u32, String>;
 
 /// Where a line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
