@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::activation::{self, Key};
-use super::target::{file_key, has_failed, is_bad, key, outcome, says_all, shown_file, target};
+use super::outcome::{has_failed, has_warned, is_bad, outcome};
+use super::target::{file_key, key, says_all, shown_file, target};
 use crate::text::CallStatus;
 use crate::text::arguments::Arguments;
 use crate::text::outcome::judge;
@@ -27,8 +28,9 @@ pub(super) struct Deed {
     /// Of the last.
     last: u32,
     times: u32,
-    /// How many of them didn't go well.
+    /// How many of them failed, and of how many only their output says so.
     failed: u32,
+    warned: u32,
     /// Tool and key arguments: `Edit(src/a.rs)`.
     what: Box<str>,
     /// Whether `what` names files that it changed.
@@ -79,9 +81,10 @@ enum Asked {
 const MOST_TARGETS: usize = 400;
 /// What stands before how a call went.
 const WENT: &str = " → ";
-/// What stands behind how many calls one line is, if all or some of them failed.
+/// What stands behind how many calls one line is, if all or some of them failed, or their output says so.
 const ALL_FAILED: &str = " (all failed)";
 const FAILED: &str = " failed";
+const WARNED: &str = " report errors";
 /// What stands before the number of calls that no line names.
 const UNNAMED: &str = "[…] more calls, not named: ";
 /// Bytes of a target among others, unless it is one exact string.
@@ -129,6 +132,7 @@ impl Deeds {
             last: number,
             times: 1,
             failed: 0,
+            warned: 0,
             names_files,
             asks: if names_files || says_all(&what, &call) { 0 } else { activation::key(asked) },
             what: what.into(),
@@ -146,16 +150,23 @@ impl Deeds {
         self.changed.get(path).is_some_and(|last| *last > number)
     }
 
-    /// Takes in how the call in `slot` went.
-    pub(super) fn answer(&mut self, slot: u32, output: &str, reported: CallStatus) {
+    /// Takes in how the call in `slot` went. `is_new` tells exact strings that nothing before `output` says.
+    pub(super) fn answer(
+        &mut self,
+        slot: u32,
+        output: &str,
+        reported: CallStatus,
+        is_new: &dyn Fn(&str) -> bool,
+    ) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         match self.open.swap_remove(at).1 {
             Asked::Deed(deed, act, known) => {
-                let mut went = outcome(act, output, reported);
+                let mut went = outcome(act, output, reported, is_new);
                 let was_made = |number: &u32| self.is_made(*number, &self.all[deed].what);
                 let takes_back = known.takes_back.filter(|it| !is_bad(&went) && was_made(it));
                 let deed = &mut self.all[deed];
                 deed.failed = u32::from(has_failed(&went));
+                deed.warned = u32::from(has_warned(&went));
                 if let Some(before) = takes_back {
                     let _ = write!(went, " (takes back [{before}])");
                 }
@@ -268,26 +279,39 @@ impl Deeds {
     }
 }
 
-/// How many calls there were, and how many of them failed: `×5 (4 failed)`.
-fn times(times: u32, failed: u32) -> String {
-    match failed {
-        0 => format!("×{times}"),
-        all if all == times => format!("×{times}{ALL_FAILED}"),
-        some => format!("×{times} ({some}{FAILED})"),
+/// How many calls there were, how many of them failed, and of how many only the output says so: `×5 (4 failed)`,
+/// `×9 (2 failed, 3 report errors)`.
+fn times(times: u32, failed: u32, warned: u32) -> String {
+    if failed == times {
+        return format!("×{times}{ALL_FAILED}");
+    }
+    let counts = [(failed, FAILED), (warned, WARNED)].into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, what)| format!("{count}{what}")).collect();
+    if counts.is_empty() {
+        format!("×{times}")
+    } else {
+        format!("×{times} ({})", counts.join(", "))
     }
 }
 
 /// Reads back what [`times`] wrote behind its sign.
-fn read_times(text: &str) -> Option<(u32, u32)> {
+fn read_times(text: &str) -> Option<(u32, u32, u32)> {
     let counted = |text: &str| text.parse().ok().filter(|times| *times > 0);
     if let Some(all) = text.strip_suffix(ALL_FAILED) {
-        return counted(all).map(|all| (all, all));
+        return counted(all).map(|all| (all, all, 0));
     }
-    let some = text.strip_suffix(')').and_then(|text| text.strip_suffix(FAILED));
-    match some.and_then(|some| some.split_once(" (")) {
-        Some((times, failed)) => Some((counted(times)?, counted(failed)?)),
-        None => Some((counted(text)?, 0)),
+    let Some((times, counts)) = text.strip_suffix(')').and_then(|text| text.split_once(" ("))
+    else {
+        return Some((counted(text)?, 0, 0));
+    };
+    let (mut failed, mut warned) = (0, 0);
+    for count in counts.split(", ") {
+        match count.strip_suffix(FAILED) {
+            Some(count) => failed = counted(count)?,
+            None => warned = counted(count.strip_suffix(WARNED)?)?,
+        }
     }
+    Some((counted(times)?, failed, warned))
 }
 
 /// Whether a call changes files, and names nothing else: `edit(src/a.rs)`, `apply_patch(a.rs · b.rs)`.
@@ -309,6 +333,7 @@ impl Deed {
     fn count(&mut self, other: &Deed) {
         self.times = self.times.saturating_add(other.times);
         self.failed = self.failed.saturating_add(other.failed);
+        self.warned = self.warned.saturating_add(other.warned);
         self.first = self.first.min(other.first);
     }
 
@@ -333,10 +358,10 @@ impl Deed {
     }
 
     pub(super) fn line(&self) -> String {
-        let Deed { first, last, times, failed, what, went, .. } = self;
+        let Deed { first, last, times, failed, warned, what, went, .. } = self;
         let mut line = format!("[{first}] {what}");
         if *times > 1 {
-            let _ = write!(line, " {}, last [{last}]", self::times(*times, *failed));
+            let _ = write!(line, " {}, last [{last}]", self::times(*times, *failed, *warned));
         }
         if !went.is_empty() {
             let _ = write!(line, "{WENT}{went}");
@@ -351,16 +376,16 @@ impl Deed {
         let again = || {
             let (what, again) = what.rsplit_once(" ×")?;
             let (times, last) = again.strip_suffix(']')?.split_once(", last [")?;
-            let (times, failed) = read_times(times)?;
-            Some((what, times, failed, last.parse().ok()?))
+            Some((what, read_times(times)?, last.parse().ok()?))
         };
-        let once = || (what, 1, u32::from(has_failed(went)), first);
-        let (what, times, failed, last) = again().unwrap_or_else(once);
+        let counts = (1, u32::from(has_failed(went)), u32::from(has_warned(went)));
+        let (what, (times, failed, warned), last) = again().unwrap_or((what, counts, first));
         Some(Deed {
             first,
             last,
             times,
             failed,
+            warned,
             names_files: names_files(what),
             what: what.into(),
             asks: 0,
@@ -373,7 +398,7 @@ impl Look {
     fn line(&self, bytes: usize) -> String {
         let mut line = format!("{LOOKS}{}", self.tool);
         if self.times > 1 || self.failed > 0 {
-            let _ = write!(line, " {}", times(self.times, self.failed));
+            let _ = write!(line, " {}", times(self.times, self.failed, 0));
         }
         let mut left = bytes;
         let fits = |target: &&str| {
@@ -396,7 +421,7 @@ impl Look {
         let (head, targets) = line.split_once(": ").unwrap_or((line, ""));
         let (tool, times, failed) = match head.rsplit_once(" ×") {
             Some((tool, said)) => {
-                let (times, failed) = read_times(said)?;
+                let (times, failed, _) = read_times(said)?;
                 (tool, times, failed)
             }
             None => (head, 1, 0),

@@ -250,6 +250,7 @@ impl Gathered {
                 continue;
             }
             let text = said(transcript, &part);
+            let known = self.mentions.len() as u32;
             let found = self.mention(&text, part.slot.0, weight(part.origin(), age));
             let source = (part.slot.0, number as u32, part.origin());
             match part.kind() {
@@ -262,7 +263,9 @@ impl Gathered {
                         if keeps_list(&tool) {
                             self.todo.answer(call.0, &text);
                         }
-                        self.deeds.answer(call.0, &text, reported);
+                        let is_new =
+                            |said: &str| self.mentions.find(said).is_some_and(|at| at >= known);
+                        self.deeds.answer(call.0, &text, reported, &is_new);
                         let path = self.deeds.shown_by(call.0);
                         let source =
                             path.map_or_else(|| tool.to_string(), |it| format!("{tool} {it}"));

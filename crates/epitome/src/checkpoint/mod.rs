@@ -12,6 +12,7 @@ mod lanes;
 mod least;
 mod notes;
 mod numbers;
+mod outcome;
 mod phrases;
 mod quotes;
 mod ranges;

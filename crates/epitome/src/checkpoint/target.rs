@@ -1,20 +1,14 @@
-//! What a call was about and how it went, in few words. Strings are whole or left out.
+//! What a call was about, in few words. Strings are whole or left out.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-
-use serde::de::IgnoredAny;
 
 use super::deeds::BETWEEN;
 use crate::json::unquote;
 use crate::specifics::{self, Class};
 use crate::text::arguments::patched_files;
 use crate::text::cut;
-use crate::text::figure::counted;
-use crate::text::outcome::{exit_code, judge, said};
-use crate::text::salience::{Tell, tell};
-use crate::text::{CallStatus, NO_RESULT};
-use crate::tool::{Act, Call, FileDeed, Tests};
+use crate::tool::{Act, Call, FileDeed};
 
 /// The longest argument that is said, and all of them, in bytes.
 const MOST_VALUE: usize = 120;
@@ -22,17 +16,9 @@ const MOST_KEY: usize = 320;
 /// Of a longer argument so much is said.
 const MOST_HEAD: usize = 60;
 /// The longest command line, error line and result.
-const MOST_COMMAND: usize = 300;
-const MOST_ERROR: usize = 140;
-const MOST_RESULT: usize = 60;
-/// Bytes of each end of an output in which a line that tells of a failure is looked for.
-const MOST_SEEN: usize = 16 * 1024;
-/// How a call went whose output is too long to be said.
-pub(super) const ANSWERED: &str = "answered";
-/// What stands before such a line where nothing else tells of a failure.
-const SAYS: &str = "says: ";
-/// What stands for it in few words.
-const WARNED: &str = "with errors";
+pub(super) const MOST_COMMAND: usize = 300;
+pub(super) const MOST_ERROR: usize = 140;
+pub(super) const MOST_RESULT: usize = 60;
 
 /// A call by its tool and key arguments: `Edit(src/a.rs)`, `Bash(cargo test)`, `book(id=JG7FMM)`. `arguments` are masked.
 pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
@@ -152,165 +138,6 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
     values.filter(short).take(1).map(|value| one_line(&value).into_owned()).collect()
 }
 
-/// How a call went, by its masked output.
-pub(super) fn outcome(act: Act, output: &str, reported: CallStatus) -> String {
-    let code = exit_code(output);
-    let reported = reported.or_by(code);
-    let bare = said(output);
-    let bare = bare.trim();
-    let verdict = judge(bare, reported);
-    let tests = Tests::of(cut::tail(bare, 64 * 1024));
-    let totals = tests.map(Tests::note).unwrap_or_default();
-    // Totals say more than the first words do, and less than a status.
-    let is_guessed = reported == CallStatus::Unknown;
-    // Of several lines of commands the first needn't be how they went.
-    let is_one = act != Act::Run || !bare.contains('\n');
-    let is_bad = match tests {
-        Some(tests) if is_guessed || !tests.are_well() => !tests.are_well(),
-        _ => verdict.outcome == CallStatus::Error && (!is_guessed || is_one),
-    };
-    let is_zero = code == Some(0);
-    let code = code.filter(|code| *code != 0);
-    if is_bad || code.is_some() {
-        let mut out = match code {
-            Some(code) => format!("exit {code}"),
-            None => "failed".to_owned(),
-        };
-        out.push_str(&totals);
-        let reason = match act {
-            _ if !totals.is_empty() => None,
-            // Without an exit code the last words may say what ended it.
-            Act::Run => {
-                reason(bare, bare.lines().next_back().filter(|_| !is_guessed && code.is_none()))
-            }
-            // What a tool says of its failure is the reason.
-            _ => verdict.line.map(|line| whole_words(line, MOST_ERROR).into_owned()),
-        };
-        if let Some(reason) = reason {
-            let _ = write!(out, ": {reason}");
-        }
-        return out;
-    }
-    if bare.len() < 2 * NO_RESULT.len() && bare.contains(NO_RESULT) {
-        return "no result".to_owned();
-    }
-    if let Some(tests) = tests {
-        // What came behind them, nobody reported on.
-        let behind = Some(bare).filter(|_| is_guessed && act == Act::Run).and_then(behind_totals);
-        return match behind {
-            Some(line) => {
-                format!("{SAYS}{} (behind {} passed)", whole_words(line, MOST_ERROR), tests.passed)
-            }
-            None => format!("ok{totals}"),
-        };
-    }
-    if !bare.is_empty()
-        && bare.len() <= MOST_RESULT
-        && !bare.contains('\n')
-        && !bare.contains(" → ")
-    {
-        return cut::one_line(bare, MOST_RESULT);
-    }
-    let says = |line, most| format!("{SAYS}{}", whole_words(line, most));
-    // Of a command's many lines none is the outcome, wherever it stands; of others the first tells.
-    let is_data = bare.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(bare).is_ok();
-    let first = if act == Act::Run && !is_data { None } else { bare.lines().next().map(str::trim) };
-    let told = first.filter(|line| tell(line) >= Tell::Mention);
-    // An editor shows the file behind that.
-    if matches!(act, Act::Edit | Act::Write | Act::Delete) {
-        return told.map_or("ok".to_owned(), |line| says(line, MOST_ERROR));
-    }
-    // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
-    if let Some(line) = failure(bare, MOST_COMMAND) {
-        let code = if is_zero { " (exit 0)" } else { "" };
-        return format!("{SAYS}{line}{code}");
-    }
-    if let Some(line) = told {
-        return says(line, MOST_COMMAND);
-    }
-    match first {
-        // Of an object the first words say nothing of how it went.
-        Some(_) if is_data => ANSWERED.to_owned(),
-        Some(line) => whole_words(line, MOST_RESULT).into_owned(),
-        None if verdict.outcome == CallStatus::Ok => "ok".to_owned(),
-        None => Ending::of(bare).map_or("no output".to_owned(), |ending| ending.told()),
-    }
-}
-
-/// Why a command failed, as far as its lines tell, the last one of which may say what ended it.
-fn reason(output: &str, last: Option<&str>) -> Option<String> {
-    let Some(mut reason) = failure(output, MOST_ERROR) else {
-        let ending = Ending::of(output)?;
-        return Some(if ending.is_all { ending.text } else { ending.told() });
-    };
-    let last = last.map(str::trim).filter(|last| !reason.starts_with(last));
-    if let Some(last) = last {
-        let _ = write!(reason, " / {}", whole_words(last, MOST_RESULT));
-    }
-    Some(reason)
-}
-
-/// The first line that states a failure, in at most `most` bytes, and how many do.
-fn failure(output: &str, most: usize) -> Option<String> {
-    let head = cut::head(output, MOST_SEEN);
-    let tail = cut::tail(&output[head.len()..], MOST_SEEN);
-    let lines = head.lines().chain(tail.lines()).map(str::trim);
-    let mut failures = lines.filter(|line| tell(line) == Tell::Failure);
-    let mut out = whole_words(failures.next()?, most).into_owned();
-    let more = failures.count();
-    if more > 0 {
-        let is_seen = head.len() + tail.len() == output.len();
-        let least = if is_seen { "" } else { "at least " };
-        let _ = write!(out, " (1 of {least}{} such lines)", more + 1);
-    }
-    Some(out)
-}
-
-/// The first line behind all totals of tests that tells of a failure.
-fn behind_totals(output: &str) -> Option<&str> {
-    let tail = cut::tail(output, MOST_SEEN).lines().rev().map(str::trim);
-    let behind = tail.take_while(|line| Tests::of(line).is_none());
-    behind.filter(|line| matches!(tell(line), Tell::Mention | Tell::Failure)).last()
-}
-
-/// The last lines of an output that have room: what stands at the very end may be said behind every output.
-struct Ending {
-    text: String,
-    /// Lines of the whole output.
-    lines: usize,
-    /// Whether the text is all of them, of equal neighbours one.
-    is_all: bool,
-}
-
-impl Ending {
-    fn of(output: &str) -> Option<Self> {
-        // A shell that waits for the next command says nothing of this one.
-        let is_prompt = |line: &str| line.ends_with(['$', '#']) && !line.contains(' ');
-        let says = |line: &&str| {
-            let is_code = line.len() <= MOST_RESULT && exit_code(line).is_some();
-            !line.is_empty() && !is_code && !is_prompt(line)
-        };
-        let mut said: Vec<&str> = output.lines().map(str::trim).filter(says).collect();
-        let lines = said.len();
-        said.dedup();
-        let mut text = whole_words(said.last()?, MOST_RESULT).into_owned();
-        let mut shown = 1;
-        for line in said.iter().rev().skip(1) {
-            if line.len() + " / ".len() + text.len() > MOST_ERROR {
-                break;
-            }
-            text.insert_str(0, &format!("{} / ", whole_words(line, MOST_ERROR)));
-            shown += 1;
-        }
-        Some(Ending { text, lines, is_all: shown == said.len() })
-    }
-
-    fn told(&self) -> String {
-        let of = if self.is_all { "" } else { ", last" };
-        format!("{} of output{of}: {}", counted(self.lines, "line"), self.text)
-    }
-}
-
 /// Whether what was said of a call by [`key`] is all of it, verbatim. Of a file that was changed its name is.
 pub(super) fn says_all(what: &str, call: &Call<'_>) -> bool {
     let is_said = |value: &str| what.contains(value);
@@ -333,30 +160,8 @@ fn first_target(value: &str) -> usize {
 }
 
 /// A text on one line, whatever its length.
-fn one_line(text: &str) -> Cow<'_, str> {
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     whole_words(text, usize::MAX)
-}
-
-/// Whether what [`outcome`] said is no success.
-pub(super) fn is_bad(went: &str) -> bool {
-    went.starts_with(SAYS) || matches!(went, WARNED | "no result") || has_failed(went)
-}
-
-/// Whether what [`outcome`] said is a failure.
-pub(super) fn has_failed(went: &str) -> bool {
-    ["failed", "exit "].iter().any(|start| went.starts_with(start))
-}
-
-/// The same in at most `most` bytes, where words have no room.
-pub(super) fn brief(went: &str, most: usize) -> &str {
-    // Of a failure the words behind the colon may leave; of an output a part says something else.
-    let kind = went.split_once(": ").map_or(went, |(kind, _)| kind);
-    match went {
-        _ if went.starts_with(SAYS) => WARNED,
-        _ if has_failed(kind) && kind.len() <= most => kind,
-        _ if went.len() <= most => went,
-        _ => ANSWERED,
-    }
 }
 
 /// The beginning of a text on one line, in at most `most` bytes; it ends where a word does, and says so. It holds no mark that

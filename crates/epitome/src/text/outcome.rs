@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::salience::{Tell, first_word, opens_with_failure, tell};
 use super::{begins_with_one, cut};
-use crate::json::{self, Span, unquote_inner};
+use crate::json::{self, Span, unquote, unquote_inner};
 
 /// How a tool call went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -176,19 +176,27 @@ fn has_preamble(output: &str) -> bool {
     begins_with_one(output, &["Chunk ID: ", "Exit code: ", "Wall time: "])
 }
 
-/// An output without them; the texts of a list of content blocks in place of its JSON.
+/// An output without them; in place of the JSON of content blocks, or of an object with an exit code, the texts in it.
 pub(crate) fn said(output: &str) -> Cow<'_, str> {
     let bare = body(output);
-    if !bare.trim_start().starts_with('[') {
-        return Cow::Borrowed(bare);
-    }
-    let blocks = json::elements(bare, Span::new(bare.len() - bare.trim_start().len()..bare.len()));
-    let text = |block: Span| {
-        let block = block.of(bare);
-        let is_text = json::text_member(block, "type").as_deref() == Some("text");
-        json::text_member(block, "text").filter(|_| is_text)
+    let whole = Span::new(bare.len() - bare.trim_start().len()..bare.len());
+    let texts: Vec<_> = match whole.of(bare).as_bytes() {
+        [b'[', ..] => {
+            let text = |block: Span| {
+                let block = block.of(bare);
+                let is_text = json::text_member(block, "type").as_deref() == Some("text");
+                json::text_member(block, "text").filter(|_| is_text)
+            };
+            let blocks = json::elements(bare, whole).unwrap_or_default();
+            blocks.into_iter().filter_map(text).collect()
+        }
+        [b'{', ..] if exit_code(bare).is_some() => {
+            let members = json::members(bare, whole).unwrap_or_default();
+            let values = members.iter().map(|(_, value)| value.of(bare));
+            values.filter(|raw| raw.starts_with('"')).map(|raw| unquote(raw).into_owned()).collect()
+        }
+        _ => Vec::new(),
     };
-    let texts: Vec<_> = blocks.unwrap_or_default().into_iter().filter_map(text).collect();
     if texts.is_empty() { Cow::Borrowed(bare) } else { Cow::Owned(texts.join("\n")) }
 }
 

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::{BETWEEN, CUT, Deed, MOST_BRIEF, MOST_TARGET};
 use crate::checkpoint::activation::Key;
-use crate::checkpoint::target::{self, is_bad, is_target};
+use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
+use crate::checkpoint::target::is_target;
 use crate::specifics;
 use crate::tool::{Command, FileDeed, runs_lines};
 
@@ -50,7 +51,7 @@ pub(super) fn grouped<'a>(
         let at = *places.entry((what.clone(), asks, Went::of(deed))).or_insert(groups.len());
         if at == groups.len() {
             let deed = deed.clone();
-            let deed = Deed { what: what.into(), times: 0, failed: 0, ..deed };
+            let deed = Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..deed };
             groups.push(Group { deed, targets: Vec::new(), seen: HashSet::new() });
         }
         groups[at].add(deed, merging);
@@ -123,7 +124,7 @@ impl<'a> Group<'a> {
     pub(super) fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
         if let Merging::Brief(_) = merging {
-            deed.went = target::brief(&deed.went, MOST_BRIEF).into();
+            deed.went = brief_outcome(&deed.went, MOST_BRIEF).into();
         }
         if let Merging::Targets(most) | Merging::Brief(most) = merging
             && most > 0

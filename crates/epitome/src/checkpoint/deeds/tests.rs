@@ -1,11 +1,17 @@
 use super::*;
 
+impl Deeds {
+    fn told(&mut self, slot: u32, output: &str, reported: CallStatus) {
+        self.answer(slot, output, reported, &|_| true);
+    }
+}
+
 fn deeds() -> Deeds {
     let mut deeds = Deeds::default();
     let mut call = |number, tool, arguments, output: Option<&str>| {
         deeds.call(number, number, tool, arguments, false);
         if let Some(output) = output {
-            deeds.answer(number, output, CallStatus::Unknown);
+            deeds.told(number, output, CallStatus::Unknown);
         }
     };
     call(3, "Read", r#"{"file_path":"src/a.rs"}"#, Some("fn a() {}"));
@@ -86,7 +92,7 @@ fn what_failed_is_told_apart_from_what_went_well() {
         number += 1;
         let path = format!(r#"{{"from":"S-1","id":"A{number}","amount":"5"}}"#);
         deeds.call(number, number, "send_it", &path, false);
-        deeds.answer(number, if well { "sent" } else { "error: refused" }, CallStatus::Unknown);
+        deeds.told(number, if well { "sent" } else { "error: refused" }, CallStatus::Unknown);
     };
     for well in [false, true, true, false, true] {
         call(&mut deeds, well);
@@ -142,7 +148,7 @@ fn the_last_lines_are_told_as_that() {
     for (number, output) in (1..).zip(outputs) {
         let line = format!(r#"{{"command":"npm run task{number}"}}"#);
         deeds.call(number, number, "bash", &line, false);
-        deeds.answer(number, output, CallStatus::Unknown);
+        deeds.told(number, output, CallStatus::Unknown);
     }
     let lines = deeds.lines(|_| true, Merging::Same);
     let ends = [
@@ -180,7 +186,7 @@ fn a_failed_command_says_how_much_failed_and_what_ended_it() {
     let mut deeds = Deeds::default();
     for (number, (output, _)) in (1..).zip(&outputs) {
         deeds.call(number, number, "bash", &format!(r#"{{"command":"make {number}"}}"#), false);
-        deeds.answer(number, output, CallStatus::Error);
+        deeds.told(number, output, CallStatus::Error);
     }
     let lines = deeds.lines(|_| true, Merging::Same);
     assert!(lines.iter().zip(&outputs).all(|(line, (_, end))| line.ends_with(end)), "{lines:#?}");
@@ -218,7 +224,7 @@ fn commands_are_told_as_their_outputs_tell_them() {
     let mut deeds = Deeds::default();
     for (number, (output, _)) in (1..).zip(cases) {
         deeds.call(number, number, "bash", &format!(r#"{{"command":"make {number}"}}"#), false);
-        deeds.answer(number, output, CallStatus::Unknown);
+        deeds.told(number, output, CallStatus::Unknown);
     }
     let lines = deeds.lines(|_| true, Merging::Same);
     for (line, (_, went)) in lines.iter().zip(cases) {
@@ -234,7 +240,7 @@ fn a_refusal_keeps_its_object() {
     let output = format!(r#"[{{"type":"text","text":"{refused}\nTry something else."}}]"#);
     let output = format!("Wall time: 3.2 seconds\nOutput:\n{output}");
     deeds.call(3, 3, "js", r#"{"title":"Open the page"}"#, false);
-    deeds.answer(3, &output, CallStatus::Unknown);
+    deeds.told(3, &output, CallStatus::Unknown);
     let line = format!("[3] js(title=Open the page) → says: {refused}");
     assert_eq!(deeds.lines(|_| true, Merging::Same), [line]);
 }
@@ -246,9 +252,9 @@ fn a_failure_says_why_and_totals_overrule_first_words() {
     let passed = "Error: boom was logged\ntest result: ok. 3 passed; 0 failed; 0 ignored";
     let mut deeds = Deeds::default();
     deeds.call(1, 1, "Edit", edit, false);
-    deeds.answer(1, unread, CallStatus::Error);
+    deeds.told(1, unread, CallStatus::Error);
     deeds.call(3, 3, "Bash", r#"{"command":"cargo test"}"#, false);
-    deeds.answer(3, passed, CallStatus::Unknown);
+    deeds.told(3, passed, CallStatus::Unknown);
     let lines = [
         "[1] Edit(a.rs) → failed: File has not been read yet.",
         "[3] Bash(cargo test) → ok, 3 passed",
@@ -263,7 +269,7 @@ fn calls_that_differ_are_no_repeats_though_their_lines_are_alike() {
         let body = format!("{} {number}", "lorem ipsum ".repeat(40));
         let arguments = format!(r#"{{"to":"mia","body":"{body}"}}"#);
         deeds.call(number, number, "send_it", &arguments, false);
-        deeds.answer(number, output, CallStatus::Unknown);
+        deeds.told(number, output, CallStatus::Unknown);
     }
     // Nor is white space nothing, where it is what failed.
     for (number, text) in [(5, "return x"), (7, "    return x")] {
@@ -296,7 +302,7 @@ fn an_open_call_is_no_failure() {
         let id = format!(r#"{{"id":"A{number}"}}"#);
         deeds.call(number, number, "send_it", &id, false);
     }
-    deeds.answer(1, "error: refused", CallStatus::Unknown);
+    deeds.told(1, "error: refused", CallStatus::Unknown);
     assert_eq!(
         deeds.lines(|_| true, Merging::TOOL),
         ["[1] send_it(A1) → failed: error: refused", "[2] send_it(A2)"]
@@ -308,7 +314,7 @@ fn what_was_carried_and_is_done_again_is_one_line() {
     let mut deeds = Deeds::default();
     deeds.carry("[3] Bash(cargo test) → exit 101");
     deeds.call(9, 9, "Bash", r#"{"command":"cargo test"}"#, false);
-    deeds.answer(9, "Chunk ID: 1\nProcess exited with code 0\nOutput:\n", CallStatus::Unknown);
+    deeds.told(9, "Chunk ID: 1\nProcess exited with code 0\nOutput:\n", CallStatus::Unknown);
     let once = ["[3] Bash(cargo test) ×2 (1 failed), last [9] → ok"];
     assert_eq!(deeds.lines(|_| true, Merging::Same), once);
 }
@@ -319,7 +325,7 @@ fn what_could_not_be_read_is_counted() {
     let outputs = [("a", "fn a() {}"), ("b", "Error: no such file"), ("c", "fn c() {}")];
     for (number, (name, output)) in (1..).zip(outputs) {
         deeds.call(number, number, "Read", &format!(r#"{{"file_path":"{name}.rs"}}"#), false);
-        deeds.answer(number, output, CallStatus::Unknown);
+        deeds.told(number, output, CallStatus::Unknown);
     }
     let lines = ["Only read: Read ×3 (1 failed): a.rs · b.rs · c.rs"];
     assert_eq!(deeds.looks(100), lines);
@@ -338,7 +344,7 @@ fn an_edit_takes_back_only_one_that_was_made() {
             let arguments =
                 format!(r#"{{"path":"a.py","old_string":"{old}","new_string":"{new}"}}"#);
             deeds.call(number, number, "Edit", &arguments, false);
-            deeds.answer(number, output, CallStatus::Unknown);
+            deeds.told(number, output, CallStatus::Unknown);
         }
         assert!(deeds.all[1].line().ends_with(told), "{}", deeds.all[1].line());
     }
@@ -353,7 +359,7 @@ fn an_edit_that_only_warns_is_not_counted_among_those_that_went_well() {
     ];
     for (number, output) in (1..).zip(outputs) {
         deeds.call(number, number, "edit", r#"{"path":"a.py","text":"x"}"#, false);
-        deeds.answer(number, output, CallStatus::Unknown);
+        deeds.told(number, output, CallStatus::Unknown);
     }
     let lines = deeds.lines(|_| true, Merging::Same);
     assert_eq!(lines.len(), 2, "{lines:?}");
@@ -376,4 +382,21 @@ fn counts_end_at_the_largest() {
     let edited = deeds.lines(|_| true, Merging::Same);
     assert!(edited[0].starts_with(&format!("[1] edit(a.rs) ×{most}")), "{edited:?}");
     assert!(deeds.looks(0)[0].starts_with(&format!("Only read: bash ×{most}")));
+}
+
+/// Of an output that told of errors the count said nothing: `×5 (2 failed)` read as three that went well.
+#[test]
+fn those_that_only_report_errors_are_counted() {
+    let mut deeds = Deeds::default();
+    let outputs =
+        ["Exit code 1", "a\nerror: busy", "b\nerror: busy", "Exit code 1", "c\nerror: busy"];
+    for (number, output) in (1..).zip(outputs) {
+        deeds.call(number, number, "bash", &format!(r#"{{"command":"make m{number}"}}"#), false);
+        deeds.told(number, output, CallStatus::Unknown);
+    }
+    let lines = deeds.lines(|_| true, Merging::LEAST);
+    assert_eq!(lines, ["[1] bash ×5 (2 failed, 3 report errors), last [5] → reports errors"]);
+    let mut next = Deeds::default();
+    next.carry(&lines.join("\n"));
+    assert_eq!(next.lines(|_| true, Merging::Same), lines);
 }

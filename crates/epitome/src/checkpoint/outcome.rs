@@ -1,0 +1,373 @@
+//! How a call went, in few words. Strings are whole or left out.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use serde::de::IgnoredAny;
+
+use super::target::{MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, whole_words};
+use crate::json::{self, Span, unquote};
+use crate::text::cut;
+use crate::text::figure::counted;
+use crate::text::outcome::{Verdict, exit_code, judge, said};
+use crate::text::salience::{Tell, tell};
+use crate::text::{CallStatus, NO_RESULT};
+use crate::tool::{Act, Tests};
+
+/// Bytes of each end of an output in which a line that tells of a failure is looked for.
+const MOST_SEEN: usize = 16 * 1024;
+/// How a call went whose output is too long to be said.
+pub(super) const ANSWERED: &str = "answered";
+/// What stands before such a line where nothing else tells of a failure.
+const SAYS: &str = "says: ";
+/// What stands for it in few words.
+const WARNED: &str = "reports errors";
+
+/// How a call went, by its masked output, in which `is_new` strings stand that nobody said before.
+pub(super) fn outcome(
+    act: Act,
+    output: &str,
+    reported: CallStatus,
+    is_new: &dyn Fn(&str) -> bool,
+) -> String {
+    let code = exit_code(output);
+    let reported = reported.or_by(code);
+    let bare = said(output);
+    let bare = bare.trim();
+    let answer = Answer {
+        act,
+        bare,
+        code,
+        is_guessed: reported == CallStatus::Unknown,
+        verdict: judge(bare, reported),
+        tests: Tests::of(cut::tail(bare, 64 * 1024)),
+    };
+    let of_tests = || answer.tests.map(|tests| answer.tested(tests));
+    let whole = || answer.whole();
+    answer.failed().or_else(of_tests).or_else(whole).unwrap_or_else(|| answer.told(is_new))
+}
+
+/// What came back, and what is known of it.
+struct Answer<'a> {
+    act: Act,
+    /// The output, without what a harness puts around it.
+    bare: &'a str,
+    code: Option<i32>,
+    /// Whether nobody reported how the call went.
+    is_guessed: bool,
+    verdict: Verdict<'a>,
+    tests: Option<Tests>,
+}
+
+impl Answer<'_> {
+    /// Of a failure its code, totals and reason.
+    fn failed(&self) -> Option<String> {
+        let code = self.code.filter(|code| *code != 0);
+        // Of several lines of commands the first needn't be how they went.
+        let is_one = self.act != Act::Run || !self.bare.contains('\n');
+        // Totals say more than the first words do, and less than a status.
+        let is_bad = match self.tests {
+            Some(tests) if self.is_guessed || !tests.are_well() => !tests.are_well(),
+            _ => self.verdict.outcome == CallStatus::Error && (!self.is_guessed || is_one),
+        };
+        if !is_bad && code.is_none() {
+            return None;
+        }
+        let mut out = code.map_or("failed".to_owned(), |code| format!("exit {code}"));
+        out.push_str(&self.tests.map(Tests::note).unwrap_or_default());
+        let reason = match self.act {
+            _ if self.tests.is_some() => failed_tests(self.bare),
+            Act::Run => {
+                // Without an exit code the last words may say what ended it.
+                let is_ended = !self.is_guessed && code.is_none();
+                reason(self.bare, self.bare.lines().next_back().filter(|_| is_ended))
+            }
+            // What a tool says of its failure is the reason.
+            _ => self.verdict.line.map(|line| whole_words(line, MOST_ERROR).into_owned()),
+        };
+        if let Some(reason) = reason {
+            let _ = write!(out, ": {reason}");
+        }
+        Some(out)
+    }
+
+    /// Of tests that went well their totals, and what came behind them, on which nobody reported.
+    fn tested(&self, tests: Tests) -> String {
+        let is_open = self.is_guessed && self.act == Act::Run;
+        match Some(self.bare).filter(|_| is_open).and_then(behind_totals) {
+            Some(line) => {
+                format!("{SAYS}{} (behind {} passed)", whole_words(line, MOST_ERROR), tests.passed)
+            }
+            None => format!("ok{}", tests.note()),
+        }
+    }
+
+    /// The whole output where it is short.
+    fn whole(&self) -> Option<String> {
+        let bare = self.bare;
+        if bare.len() < 2 * NO_RESULT.len() && bare.contains(NO_RESULT) {
+            return Some("no result".to_owned());
+        }
+        let is_short = !bare.is_empty() && bare.len() <= MOST_RESULT;
+        let is_line = is_short && !bare.contains('\n') && !bare.contains(" → ");
+        is_line.then(|| cut::one_line(bare, MOST_RESULT))
+    }
+
+    /// What a longer one tells.
+    fn told(&self, is_new: &dyn Fn(&str) -> bool) -> String {
+        let says = |line: &str, most| format!("{SAYS}{}", whole_words(line, most));
+        let code = if self.code == Some(0) { " (exit 0)" } else { "" };
+        if let Some(members) = members(self.bare) {
+            // No status tells of what members say.
+            return match failure(&stated(&members), MOST_ERROR) {
+                Some(line) => format!("{SAYS}{line}{code}"),
+                None if self.bare.len() <= MOST_ERROR => one_line(self.bare).into_owned(),
+                None => answered(&members, is_new),
+            };
+        }
+        // Of a command's many lines none is the outcome, wherever it stands; of others the first tells.
+        let first = self.bare.lines().next().map(str::trim).filter(|_| self.act != Act::Run);
+        let warns = first.filter(|line| tell(line) >= Tell::Mention);
+        // An editor shows the file behind that.
+        if matches!(self.act, Act::Edit | Act::Write | Act::Delete) {
+            return warns.map_or("ok".to_owned(), |line| says(line, MOST_ERROR));
+        }
+        // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
+        if let Some(line) = failure(self.bare, MOST_COMMAND) {
+            return format!("{SAYS}{line}{code}");
+        }
+        match (warns, first) {
+            (Some(line), _) => says(line, MOST_COMMAND),
+            (_, Some(line)) => whole_words(line, MOST_RESULT).into_owned(),
+            _ if self.verdict.outcome == CallStatus::Ok => "ok".to_owned(),
+            _ => Ending::of(self.bare).map_or("no output".to_owned(), |ending| ending.told()),
+        }
+    }
+}
+
+/// The members of an object that say anything by themselves, in its order; none of a list. `None` where the text is no JSON.
+fn members(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
+    if !text.starts_with(['{', '[']) || serde_json::from_str::<IgnoredAny>(text).is_err() {
+        return None;
+    }
+    let all = json::members(text, Span::new(0..text.len())).unwrap_or_default();
+    let all = all.into_iter().map(|(name, value)| (unquote(name.of(text)), value.of(text)));
+    let said = all.filter(|(_, value)| !value.starts_with(['{', '[']) && *value != "null");
+    let said = said.map(|(name, raw)| {
+        let is_text = raw.starts_with('"');
+        (name, if is_text { unquote(raw) } else { Cow::Borrowed(raw) })
+    });
+    Some(said.filter(|(_, value)| !value.trim().is_empty()).collect())
+}
+
+/// What they say, as lines; not that there is nothing of what they name.
+fn stated(members: &[(Cow<'_, str>, Cow<'_, str>)]) -> String {
+    let said = members.iter().filter(|(_, value)| !matches!(&**value, "false" | "0"));
+    said.map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Of a long object the exact strings that it is the first to say: what else it says is a record, more than how a call went.
+fn answered(members: &[(Cow<'_, str>, Cow<'_, str>)], is_new: &dyn Fn(&str) -> bool) -> String {
+    let mut out = ANSWERED.to_owned();
+    for (name, value) in members.iter().filter(|(_, value)| is_new(value)) {
+        let gap = if out.len() == ANSWERED.len() { ": " } else { ", " };
+        let said = format!("{gap}{name}={value}");
+        if out.len() + said.len() <= MOST_ERROR {
+            out.push_str(&said);
+        }
+    }
+    out
+}
+
+/// Why a command failed, as far as its lines tell, the last one of which may say what ended it.
+fn reason(output: &str, last: Option<&str>) -> Option<String> {
+    let Some(mut reason) = failure(output, MOST_ERROR) else {
+        let ending = Ending::of(output)?;
+        return Some(if ending.is_all { ending.text } else { ending.told() });
+    };
+    let last = last.map(str::trim).filter(|last| !reason.starts_with(last));
+    if let Some(last) = last {
+        let _ = write!(reason, " / {}", whole_words(last, MOST_RESULT));
+    }
+    Some(reason)
+}
+
+/// The lines of both ends of an output that state a failure, of more than one word where there are such.
+fn failures(output: &str) -> Vec<&str> {
+    let head = cut::head(output, MOST_SEEN);
+    let tail = cut::tail(&output[head.len()..], MOST_SEEN);
+    let lines = head.lines().chain(tail.lines()).map(str::trim);
+    let mut all: Vec<&str> = lines.filter(|line| tell(line) == Tell::Failure).collect();
+    if all.iter().any(|line| line.contains(' ')) {
+        all.retain(|line| line.contains(' '));
+    }
+    all
+}
+
+/// The first line that states a failure, in at most `most` bytes, and how many do.
+fn failure(output: &str, most: usize) -> Option<String> {
+    let all = failures(output);
+    let mut out = whole_words(all.first()?, most).into_owned();
+    if all.len() > 1 {
+        let least = if output.len() <= 2 * MOST_SEEN { "" } else { "at least " };
+        let _ = write!(out, " (1 of {least}{} such lines)", all.len());
+    }
+    Some(out)
+}
+
+/// The lines that name the tests that failed, as many as have room; else the first that states a failure.
+fn failed_tests<'a>(output: &'a str) -> Option<String> {
+    let is_fail = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphabetic());
+        matches!(word, "FAIL" | "FAILED")
+    };
+    let name = |line: &'a str| {
+        let line = line.trim();
+        let crossed = line.strip_prefix(['✖', '✗', '✕', '×']).map(str::trim_start);
+        let is_failure = || line.split(' ').any(is_fail) && tell(line) == Tell::Failure;
+        let is_named = line.starts_with("not ok ") || is_failure() && !Tests::is_total(line);
+        crossed.or_else(|| is_named.then_some(line))
+    };
+    let mut named: Vec<&str> = cut::tail(output, MOST_SEEN).lines().filter_map(name).collect();
+    let mut seen = HashSet::new();
+    named.retain(|line| seen.insert(*line));
+    let stated = || failures(output).into_iter().find(|line| !Tests::is_total(line));
+    let first = named.first().copied().or_else(stated)?;
+    let mut out = whole_words(first, MOST_ERROR).into_owned();
+    for line in named.iter().skip(1) {
+        if out.len() + line.len() > MOST_ERROR {
+            out.push_str(" / …");
+            break;
+        }
+        let _ = write!(out, " / {}", whole_words(line, MOST_ERROR));
+    }
+    Some(out)
+}
+
+/// The first line behind all totals of tests that tells of a failure.
+fn behind_totals(output: &str) -> Option<&str> {
+    let tail = cut::tail(output, MOST_SEEN).lines().rev().map(str::trim);
+    let behind = tail.take_while(|line| Tests::of(line).is_none());
+    behind.filter(|line| matches!(tell(line), Tell::Mention | Tell::Failure)).last()
+}
+
+/// The last lines of an output that have room: what stands at the very end may be said behind every output.
+struct Ending {
+    text: String,
+    /// Lines of the whole output.
+    lines: usize,
+    /// Whether the text is all of them, of equal neighbours one.
+    is_all: bool,
+}
+
+impl Ending {
+    fn of(output: &str) -> Option<Self> {
+        // A shell that waits for the next command says nothing of this one.
+        let is_prompt = |line: &str| line.ends_with(['$', '#']) && !line.contains(' ');
+        let says = |line: &&str| {
+            let is_code = line.len() <= MOST_RESULT && exit_code(line).is_some();
+            !line.is_empty() && !is_code && !is_prompt(line)
+        };
+        let mut said: Vec<&str> = output.lines().map(str::trim).filter(says).collect();
+        let lines = said.len();
+        said.dedup();
+        let mut text = whole_words(said.last()?, MOST_RESULT).into_owned();
+        let mut shown = 1;
+        for line in said.iter().rev().skip(1) {
+            if line.len() + " / ".len() + text.len() > MOST_ERROR {
+                break;
+            }
+            text.insert_str(0, &format!("{} / ", whole_words(line, MOST_ERROR)));
+            shown += 1;
+        }
+        Some(Ending { text, lines, is_all: shown == said.len() })
+    }
+
+    fn told(&self) -> String {
+        let of = if self.is_all { "" } else { ", last" };
+        format!("{} of output{of}: {}", counted(self.lines, "line"), self.text)
+    }
+}
+
+/// Whether what [`outcome`] said is no success.
+pub(super) fn is_bad(went: &str) -> bool {
+    has_warned(went) || went == "no result" || has_failed(went)
+}
+
+/// Whether it is an output that tells of a failure which nobody reported.
+pub(super) fn has_warned(went: &str) -> bool {
+    went.starts_with(SAYS) || went == WARNED
+}
+
+/// Whether it is a failure.
+pub(super) fn has_failed(went: &str) -> bool {
+    ["failed", "exit "].iter().any(|start| went.starts_with(start))
+}
+
+/// The same in at most `most` bytes, where words have no room.
+pub(super) fn brief(went: &str, most: usize) -> &str {
+    // Of a failure the words behind the colon may leave; of an output a part says something else.
+    let kind = went.split_once(": ").map_or(went, |(kind, _)| kind);
+    match went {
+        _ if went.starts_with(SAYS) => WARNED,
+        _ if has_failed(kind) && kind.len() <= most => kind,
+        _ if went.len() <= most => went,
+        _ => ANSWERED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(act: Act, output: &str) -> String {
+        outcome(act, output, CallStatus::Unknown, &|said| said.starts_with("https:"))
+    }
+
+    #[test]
+    fn tests_that_failed_are_named() {
+        let cases = [
+            (
+                "test a::y ... FAILED\ntest a::z ... FAILED\ntest result: FAILED. 1 passed; 2 failed",
+                "failed, 1 passed, 2 failed: test a::y ... FAILED / test a::z ... FAILED",
+            ),
+            (
+                "E   assert 1 == 2\nFAILED a.py::b - assert 1 == 2\n=== 1 failed in 0.03s ===",
+                "failed, 1 failed: FAILED a.py::b - assert 1 == 2",
+            ),
+            (
+                "ok 1 - adds\nnot ok 2 - subtracts\n# tests 2\n# pass 1\n# fail 1",
+                "failed, 1 passed, 1 failed: not ok 2 - subtracts",
+            ),
+            ("FAILURES!\nTests: 3, Assertions: 3, Failures: 1.", "failed, 2 passed, 1 failed"),
+            ("....\nRan 4 tests in 0.001s\n\nOK", "ok, 4 passed"),
+        ];
+        for (output, expected) in cases {
+            assert_eq!(of(Act::Run, output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn an_object_tells_what_is_new_in_it() {
+        let url = "https://example.com/mia/app/issues/4711";
+        let rest = "1,".repeat(80) + "1";
+        let issue = format!(
+            r#"{{"title":"Late","id":"JG7FMM","url":"{url}","labels":[{rest}],"body":null}}"#
+        );
+        assert_eq!(of(Act::Other, &issue), format!("answered: url={url}"));
+        let nothing = format!(r#"{{"id":"JG7FMM","legs":[{rest}]}}"#);
+        assert_eq!(of(Act::Other, &nothing), "answered");
+        let output =
+            r#"{"stdout":"","stderr":"rm: a: Permission denied\nerror: gave up","killed":false}"#;
+        assert_eq!(of(Act::Run, output), "says: error: gave up");
+        let code = r#"{"output":"a\nb\ntest result: ok. 3 passed","metadata":{"exit_code":0}}"#;
+        assert_eq!(of(Act::Run, code), "ok, 3 passed");
+        let edit = r#"{"success":false,"error":"the text was not found in the file src/main.rs"}"#;
+        let expected = "says: error: the text was not found in the file src/main.rs";
+        assert_eq!(of(Act::Edit, edit), expected);
+        let whole =
+            r#"{"success": true, "error": "", "errors": 0, "path": "src/main.rs", "lines": 1200}"#;
+        assert_eq!(of(Act::Edit, whole), whole);
+    }
+}
