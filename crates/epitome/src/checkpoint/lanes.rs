@@ -1,15 +1,16 @@
 //! The lanes of a checkpoint behind its header, each within its share of the room.
 
+mod deeds;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use super::deeds::{Deed, Deeds, Merging};
+use super::deeds::{Deed, Merging};
 use super::extract::{Gathered, said};
 use super::notes::{Line, Place, Taken, Texts};
 use super::phrases::Phrases;
 use super::quotes::{self, Lane, QuotedMessage, Room};
 use super::ranges::Ranges;
-use super::unnamed::{Unnamed, count};
 use super::{LEAST_SUMMARY, LEAST_TOKENS, push_lane, titles};
 use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
@@ -83,8 +84,6 @@ const GAP_TOKENS: u64 = 3;
 const LEAST_ANSWERED: u64 = 48;
 /// Tokens of the titles of two lanes.
 pub(super) const TITLES_TOKENS: u64 = 12;
-/// Targets that the calls of one tool name, the most that fit.
-const TARGETS: [usize; 7] = [usize::MAX, 100, 32, 16, 8, 3, 1];
 /// After so many lines or names in a row that have no room none is looked for.
 const MISSES: u32 = 24;
 /// Percent of what is left that lines have before names.
@@ -103,17 +102,17 @@ impl Lanes<'_> {
         let new = needed(&|deed| self.is_new(deed));
         let old = needed(&|deed| !self.is_new(deed));
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
-        let least = self.least_of(&|_| true);
+        let least = self.least_of(&|_| true, Merging::LEAST);
         let commands = room_of((new + old.min(room / 4)).min(room / 2).max(least));
         let all = words.min(room_of((new + old.min(room / 4)).max(least)));
         let words = quotes::lane(&self.gathered.words, Room { commands, all }, self.counter);
         let unquoted = self.unquoted(&words.quoted);
         let words = words.naming(&unquoted, self.gathered.more_unquoted);
         self.push(&mut out, titles::WORDS, &words.text, &mut left);
-        let (deeds, is_complete, lacks_tools) = self.deeds(left);
-        let answered = self.answered(&words.quoted, left.saturating_sub(self.tokens(&deeds)));
+        let deeds = self.deeds(left);
+        let answered = self.answered(&words.quoted, left.saturating_sub(self.tokens(&deeds.text)));
         self.push(&mut out, titles::ANSWERED, &answered, &mut left);
-        self.push(&mut out, titles::DEEDS, &deeds, &mut left);
+        self.push(&mut out, titles::DEEDS, &deeds.text, &mut left);
         let state = self.state(left);
         self.push(&mut out, titles::STATE, &state, &mut left);
         let given = self.summary.unwrap_or(&self.gathered.summary);
@@ -129,7 +128,8 @@ impl Lanes<'_> {
             }
         }
         // No deed and no rule is left out while notes or names have room.
-        if !is_complete || words.lacks_commands {
+        let lacks_tools = deeds.lacks_tools;
+        if !deeds.is_complete || words.lacks_commands {
             return Written { body: out, words, summary, lacks_tools };
         }
         let share = left * NOTES_SHARE / 100;
@@ -163,11 +163,6 @@ impl Lanes<'_> {
         unquoted
     }
 
-    /// Whether a call is newer than the newest human message.
-    fn is_new(&self, deed: &Deed) -> bool {
-        self.gathered.newest_human.is_none_or(|since| deed.last() > since)
-    }
-
     /// Tokens of lines.
     fn total(&self, lines: &[String]) -> u64 {
         lines.iter().map(|line| self.tokens(line) + 1).sum()
@@ -182,125 +177,6 @@ impl Lanes<'_> {
         let before = out.len();
         push_lane(out, title, lines);
         *left = left.saturating_sub(self.tokens(&out[before..]));
-    }
-
-    /// What was done, calls since the newest human message before all else, then files that were changed before it; and whether
-    /// all of these are named, and whether a tool isn't.
-    fn deeds(&self, left: u64) -> (String, bool, bool) {
-        let is_new = |deed: &Deed| self.is_new(deed);
-        let deeds = &self.gathered.deeds;
-        let total = |lines: &[String]| self.total(lines);
-        let left = left.saturating_sub(TITLES_TOKENS / 2);
-        // Calls that say the same become one line; where that isn't enough, those whose short arguments are the same; then those of
-        // one tool.
-        let steps = [(Merging::Same, 70), (Merging::Short, 85), (Merging::TOOL, 100)].into_iter();
-        let mut fitting = steps.map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
-        // Of what was done before, each tool is named first.
-        let for_new = left.saturating_sub(self.least_of(&|deed| !is_new(deed)));
-        let fitting = fitting.find(|(lines, percent)| total(lines) <= for_new * percent / 100);
-        let is_complete = fitting.is_some();
-        let (new, unnamed) = fitting.map_or_else(
-            || self.by_tool(&is_new, for_new),
-            |(lines, _)| (lines, Unnamed::default()),
-        );
-        let left = left.saturating_sub(total(&new));
-        let (old, are_complete, more) = self.older(self.shares.older.min(left), left);
-        let is_complete = is_complete && are_complete;
-        let left = left.saturating_sub(total(&old));
-        let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
-        let calls = deeds.unnamed.saturating_add(unnamed.calls).saturating_add(more.calls);
-        let others = (calls > 0).then(|| Deeds::unnamed_line(calls));
-        let others = others.filter(|line| self.tokens(line) < left);
-        let lines = [others.into_iter().collect(), old, new, looks].concat();
-        (unlines(&lines), is_complete, unnamed.is_made || more.is_made)
-    }
-
-    /// Tokens of the lines that name, by tool, each of these calls that may have changed something, and count the others.
-    fn least_of(&self, is_of: &dyn Fn(&Deed) -> bool) -> u64 {
-        let (failed, made): (Vec<Deed>, Vec<Deed>) = self
-            .gathered
-            .deeds
-            .merged(is_of, Merging::LEAST)
-            .into_iter()
-            .partition(Deed::has_failed);
-        let mut lines: Vec<String> = made.iter().map(Deed::line).collect();
-        if !failed.is_empty() {
-            lines.push(Deeds::unnamed_line(count(&failed)));
-        }
-        self.total(&lines)
-    }
-
-    /// Calls before the newest human message, whether all of them are named, and those that aren't: in at most `most` tokens as they
-    /// are, in half of what is `left` by their targets, and in all of it by tool.
-    fn older(&self, most: u64, left: u64) -> (Vec<String>, bool, Unnamed) {
-        let deeds = &self.gathered.deeds;
-        let is_old = |deed: &Deed| !self.is_new(deed);
-        let ways = [(Merging::Same, most), (Merging::Short, left / 2), (Merging::TOOL, left)];
-        for (merging, room) in ways {
-            let all = deeds.lines(is_old, merging);
-            if self.total(&all) <= room {
-                return (all, true, Unnamed::default());
-            }
-        }
-        let (lines, unnamed) = self.by_tool(&is_old, left);
-        (lines, false, unnamed)
-    }
-
-    /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, of those that
-    /// name changed files and the newest first of all, those that failed last, before how the last one went; and calls without a line.
-    fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> (Vec<String>, Unnamed) {
-        let deeds = &self.gathered.deeds;
-        let of = |merging| {
-            let mut merged = deeds.merged(is_of, merging);
-            merged.sort_by_key(|deed| (!deed.has_failed(), deed.names_files()));
-            // Each tool has a line before one has two.
-            let again: Vec<bool> = (0..merged.len())
-                .map(|at| merged[at + 1..].iter().any(|later| later.tool() == merged[at].tool()))
-                .collect();
-            let mut ranked: Vec<(bool, Deed)> = again.into_iter().zip(merged).collect();
-            ranked.sort_by_key(|(again, deed)| (!deed.has_failed(), !again));
-            ranked.into_iter().map(|(_, deed)| deed).collect::<Vec<Deed>>()
-        };
-        let mut chosen = of(Merging::LEAST);
-        let tokens = |deed: &Deed| self.tokens(&deed.line()) + 1;
-        let mut needed: u64 = chosen.iter().map(tokens).sum();
-        let mut missing = 0;
-        if needed > most {
-            // What is left out is counted.
-            needed += self.tokens(&Deeds::unnamed_line(count(&chosen))) + 1;
-        }
-        while needed > most && missing < chosen.len() {
-            needed -= tokens(&chosen[missing]);
-            missing += 1;
-        }
-        let ways = TARGETS.map(Merging::Targets).into_iter().chain(TARGETS.map(Merging::Brief));
-        let longer: Vec<Vec<Deed>> = ways.chain([Merging::Targets(0)]).map(of).collect();
-        let mut left = most.saturating_sub(needed);
-        for at in (missing..chosen.len()).rev() {
-            let more = |deed: &Deed| tokens(deed).saturating_sub(tokens(&chosen[at]));
-            let longer = longer.iter().map(|deeds| &deeds[at]).find(|deed| more(deed) <= left);
-            if let Some(deed) = longer {
-                left -= more(deed);
-                chosen[at] = deed.clone();
-            }
-        }
-        let unnamed = Unnamed::of(&chosen[..missing]);
-        chosen.drain(..missing);
-        chosen.sort_by_key(Deed::last);
-        (chosen.iter().map(Deed::line).collect(), unnamed)
-    }
-
-    fn looks(&self, most: u64) -> Vec<String> {
-        let deeds = &self.gathered.deeds;
-        let mut bytes = most as usize * 4;
-        for _ in 0..6 {
-            let lines = deeds.looks(bytes / deeds.looks(0).len().max(1));
-            if lines.iter().map(|line| self.tokens(line) + 1).sum::<u64>() <= most {
-                return lines;
-            }
-            bytes = bytes * 2 / 3;
-        }
-        self.newest(deeds.looks(0), most)
     }
 
     /// The last of these lines that fit.

@@ -1,6 +1,7 @@
 //! Which calls become one line, where not each has room for its own.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::{BETWEEN, CUT, Deed, MOST_BRIEF, MOST_TARGET};
@@ -32,8 +33,18 @@ impl Went {
 pub(super) struct Group<'a> {
     /// What they have in common.
     pub(super) deed: Deed,
-    targets: Vec<Cow<'a, str>>,
-    seen: HashSet<Cow<'a, str>>,
+    targets: Vec<Target<'a>>,
+    /// Where each stands among these.
+    places: HashMap<Cow<'a, str>, usize>,
+}
+
+/// What calls were done to.
+struct Target<'a> {
+    text: Cow<'a, str>,
+    /// How many of the calls.
+    calls: usize,
+    /// Where it stands in the first of them.
+    at: usize,
 }
 
 /// Calls in the groups that `merging` makes of them.
@@ -52,7 +63,7 @@ pub(super) fn grouped<'a>(
         if at == groups.len() {
             let deed = deed.clone();
             let deed = Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..deed };
-            groups.push(Group { deed, targets: Vec::new(), seen: HashSet::new() });
+            groups.push(Group { deed, targets: Vec::new(), places: HashMap::new() });
         }
         groups[at].add(deed, merging);
     }
@@ -104,17 +115,17 @@ impl<'a> Group<'a> {
         known.count(deed);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
-        if let Merging::Targets(most) | Merging::Brief(most) = merging {
+        if let Some(most) = merging.targets() {
             // What several have in common is said once where not all have room.
-            let targets = targets(deed).into_iter();
-            let targets: Vec<_> = if most < usize::MAX && !deed.names_files {
-                targets.flat_map(apart).collect()
-            } else {
-                targets.collect()
-            };
-            for target in targets {
-                if self.seen.insert(target.clone()) {
-                    self.targets.push(target);
+            let is_apart = most < usize::MAX && !deed.names_files;
+            for target in targets(deed) {
+                let parts = if is_apart { apart(target) } else { vec![target] };
+                for (at, text) in parts.into_iter().enumerate() {
+                    let place = *self.places.entry(text.clone()).or_insert(self.targets.len());
+                    if place == self.targets.len() {
+                        self.targets.push(Target { text, calls: 0, at });
+                    }
+                    self.targets[place].calls += 1;
                 }
             }
         }
@@ -123,16 +134,30 @@ impl<'a> Group<'a> {
     /// The line of all of them.
     pub(super) fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
-        if let Merging::Brief(_) = merging {
+        if let Merging::Brief(_) | Merging::Exact = merging {
             deed.went = brief_outcome(&deed.went, MOST_BRIEF).into();
         }
-        if let Merging::Targets(most) | Merging::Brief(most) = merging
+        if let Some(most) = merging.targets()
             && most > 0
             && !self.targets.is_empty()
         {
-            let newest = &self.targets[self.targets.len().saturating_sub(most)..];
-            let before = if newest.len() < self.targets.len() { CUT } else { "" };
-            deed.what = format!("{}({before}{})", deed.what, newest.join(BETWEEN)).into();
+            // What tells calls apart says most, then what stands first in one.
+            let mut told: Vec<usize> = (0..self.targets.len()).collect();
+            if merging == Merging::Exact {
+                told.retain(|place| is_target(&self.targets[*place].text));
+            }
+            told.sort_by_key(|place| {
+                let Target { calls, at, .. } = self.targets[*place];
+                (calls, at, Reverse(*place))
+            });
+            told.truncate(most);
+            told.sort_unstable();
+            let before = if told.len() < self.targets.len() { CUT } else { "" };
+            let told: Vec<&str> = told.iter().map(|at| &*self.targets[*at].text).collect();
+            if told.is_empty() {
+                return deed;
+            }
+            deed.what = format!("{}({before}{})", deed.what, told.join(BETWEEN)).into();
         }
         deed
     }
@@ -149,6 +174,8 @@ pub(in crate::checkpoint) enum Merging {
     Targets(usize),
     /// The same, which says in a few words how the last one went.
     Brief(usize),
+    /// The same, which names one exact string and no other target.
+    Exact,
 }
 
 impl Merging {
@@ -156,6 +183,15 @@ impl Merging {
     pub(in crate::checkpoint) const TOOL: Merging = Merging::Targets(usize::MAX);
     /// Those of one tool in the fewest words.
     pub(in crate::checkpoint) const LEAST: Merging = Merging::Brief(0);
+
+    /// How many targets of a tool it names.
+    fn targets(self) -> Option<usize> {
+        match self {
+            Merging::Same | Merging::Short => None,
+            Merging::Targets(most) | Merging::Brief(most) => Some(most),
+            Merging::Exact => Some(1),
+        }
+    }
 
     /// What stands for a call.
     fn of<'d>(self, deed: &'d Deed, depths: &HashMap<&str, usize>) -> Cow<'d, str> {
@@ -174,7 +210,7 @@ impl Merging {
                     format!("{tool}({}, …)", short.join(", ")).into()
                 }
             }
-            Merging::Targets(_) | Merging::Brief(_) => tool.into(),
+            Merging::Targets(_) | Merging::Brief(_) | Merging::Exact => tool.into(),
         }
     }
 }

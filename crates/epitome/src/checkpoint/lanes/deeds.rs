@@ -1,0 +1,145 @@
+//! The lane of what was done: which calls have lines of their own, and which are told together.
+
+use super::{Lanes, TITLES_TOKENS, unlines};
+use crate::checkpoint::deeds::{Deed, Deeds, Merging};
+use crate::checkpoint::unnamed::{Unnamed, count};
+
+/// Targets that the calls of one tool name, the most that fit.
+const TARGETS: [usize; 7] = [usize::MAX, 100, 32, 16, 8, 3, 1];
+
+/// What was done, as lines.
+pub(super) struct DeedLane {
+    pub(super) text: String,
+    /// Whether all calls that may have changed something are named.
+    pub(super) is_complete: bool,
+    /// Whether a tool that may have changed something isn't.
+    pub(super) lacks_tools: bool,
+}
+
+impl Lanes<'_> {
+    /// Whether a call is newer than the newest human message.
+    pub(super) fn is_new(&self, deed: &Deed) -> bool {
+        self.gathered.newest_human.is_none_or(|since| deed.last() > since)
+    }
+
+    /// What was done, calls since the newest human message before all else, then those before it.
+    pub(super) fn deeds(&self, left: u64) -> DeedLane {
+        let is_new = |deed: &Deed| self.is_new(deed);
+        let deeds = &self.gathered.deeds;
+        let total = |lines: &[String]| self.total(lines);
+        let left = left.saturating_sub(TITLES_TOKENS / 2);
+        // Calls that say the same become one line; where that isn't enough, those whose short arguments are the same; then those of
+        // one tool.
+        let steps = [(Merging::Same, 70), (Merging::Short, 85), (Merging::TOOL, 100)].into_iter();
+        let mut fitting = steps.map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
+        // Of what was done before, each tool is named first, with what one call was done to if that leaves room.
+        let least = self.least_of(&is_new, Merging::LEAST);
+        let without = |old| left.saturating_sub(self.least_of(&|deed| !is_new(deed), old));
+        let named = without(Merging::Exact);
+        let for_new = if named >= least { named } else { without(Merging::LEAST) };
+        let fitting = fitting.find(|(lines, percent)| total(lines) <= for_new * percent / 100);
+        let is_complete = fitting.is_some();
+        let (new, unnamed) = fitting.map_or_else(
+            || self.by_tool(&is_new, for_new),
+            |(lines, _)| (lines, Unnamed::default()),
+        );
+        let left = left.saturating_sub(total(&new));
+        let (old, are_complete, more) = self.older(self.shares.older.min(left), left);
+        let is_complete = is_complete && are_complete;
+        let left = left.saturating_sub(total(&old));
+        let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
+        let calls = deeds.unnamed.saturating_add(unnamed.calls).saturating_add(more.calls);
+        let others = (calls > 0).then(|| Deeds::unnamed_line(calls));
+        let others = others.filter(|line| self.tokens(line) < left);
+        let lines = [others.into_iter().collect(), old, new, looks].concat();
+        let lacks_tools = unnamed.is_made || more.is_made;
+        DeedLane { text: unlines(&lines), is_complete, lacks_tools }
+    }
+
+    /// Tokens of the lines that name, by tool, each of these calls that may have changed something, and count the others.
+    pub(super) fn least_of(&self, is_of: &dyn Fn(&Deed) -> bool, by: Merging) -> u64 {
+        let merged = self.gathered.deeds.merged(is_of, by).into_iter();
+        let (failed, made): (Vec<Deed>, Vec<Deed>) = merged.partition(Deed::has_failed);
+        let mut lines: Vec<String> = made.iter().map(Deed::line).collect();
+        if !failed.is_empty() {
+            lines.push(Deeds::unnamed_line(count(&failed)));
+        }
+        self.total(&lines)
+    }
+
+    /// Calls before the newest human message, whether all of them are named, and those that aren't: in at most `most` tokens as they
+    /// are, in half of what is `left` by their targets, and in all of it by tool.
+    fn older(&self, most: u64, left: u64) -> (Vec<String>, bool, Unnamed) {
+        let deeds = &self.gathered.deeds;
+        let is_old = |deed: &Deed| !self.is_new(deed);
+        let ways = [(Merging::Same, most), (Merging::Short, left / 2), (Merging::TOOL, left)];
+        for (merging, room) in ways {
+            let all = deeds.lines(is_old, merging);
+            if self.total(&all) <= room {
+                return (all, true, Unnamed::default());
+            }
+        }
+        let (lines, unnamed) = self.by_tool(&is_old, left);
+        (lines, false, unnamed)
+    }
+
+    /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, before how the
+    /// last one went; of those that name changed files and the newest first, those that failed last; and calls without a line.
+    fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> (Vec<String>, Unnamed) {
+        let deeds = &self.gathered.deeds;
+        let of = |merging| {
+            let mut merged = deeds.merged(is_of, merging);
+            merged.sort_by_key(|deed| (!deed.has_failed(), deed.names_files()));
+            // Each tool has a line before one has two.
+            let again: Vec<bool> = (0..merged.len())
+                .map(|at| merged[at + 1..].iter().any(|later| later.tool() == merged[at].tool()))
+                .collect();
+            let mut ranked: Vec<(bool, Deed)> = again.into_iter().zip(merged).collect();
+            ranked.sort_by_key(|(again, deed)| (!deed.has_failed(), !again));
+            ranked.into_iter().map(|(_, deed)| deed).collect::<Vec<Deed>>()
+        };
+        let mut chosen = of(Merging::LEAST);
+        let tokens = |deed: &Deed| self.tokens(&deed.line()) + 1;
+        let mut needed: u64 = chosen.iter().map(tokens).sum();
+        let mut missing = 0;
+        if needed > most {
+            // What is left out is counted.
+            needed += self.tokens(&Deeds::unnamed_line(count(&chosen))) + 1;
+        }
+        while needed > most && missing < chosen.len() {
+            needed -= tokens(&chosen[missing]);
+            missing += 1;
+        }
+        let ways = TARGETS.map(Merging::Targets).into_iter().chain(TARGETS.map(Merging::Brief));
+        let longer: Vec<Vec<Deed>> = ways.chain([Merging::Targets(0)]).map(of).collect();
+        let mut left = most.saturating_sub(needed);
+        // Each says what one call was done to before one says more.
+        for ways in [&[of(Merging::Exact)][..], &longer] {
+            for at in (missing..chosen.len()).rev() {
+                let more = |deed: &Deed| tokens(deed).saturating_sub(tokens(&chosen[at]));
+                let longer = ways.iter().map(|deeds| &deeds[at]).find(|deed| more(deed) <= left);
+                if let Some(deed) = longer {
+                    left -= more(deed);
+                    chosen[at] = deed.clone();
+                }
+            }
+        }
+        let unnamed = Unnamed::of(&chosen[..missing]);
+        chosen.drain(..missing);
+        chosen.sort_by_key(Deed::last);
+        (chosen.iter().map(Deed::line).collect(), unnamed)
+    }
+
+    fn looks(&self, most: u64) -> Vec<String> {
+        let deeds = &self.gathered.deeds;
+        let mut bytes = most as usize * 4;
+        for _ in 0..6 {
+            let lines = deeds.looks(bytes / deeds.looks(0).len().max(1));
+            if lines.iter().map(|line| self.tokens(line) + 1).sum::<u64>() <= most {
+                return lines;
+            }
+            bytes = bytes * 2 / 3;
+        }
+        self.newest(deeds.looks(0), most)
+    }
+}
