@@ -7,6 +7,7 @@
 //! - [`bulk`]: long ones, fast
 //! - [`features`]: how often each feature occurred, and a failure if one hardly did
 //! - [`layouts`]: the same JSON as others would have written it
+//! - [`page`]: cases in text files, with what comes of each
 //! - [`laws`]: what must hold of every compaction
 //! - [`simulation`]: many clients, the session machine and the server, and what goes wrong between them
 //! - [`server`]: a scripted model server that speaks for the providers
@@ -36,6 +37,7 @@ pub mod laws;
 pub mod layouts;
 pub mod notation;
 mod observe;
+pub mod page;
 pub mod paper;
 pub mod pen;
 pub mod prose;
@@ -50,7 +52,7 @@ pub mod trail;
 mod wait;
 
 pub use accepted::accepted;
-pub use check::{check, check_in};
+pub use check::{check, drawn};
 pub use features::{Feature, Histogram};
 pub use generate::Case;
 pub use notation::{parse, show, show_view};

@@ -1,10 +1,7 @@
 //! Plans of small transcripts for every target there is, drawn: where each rung begins, and where it lands.
 
-mod bound;
-mod held;
-mod openings;
+mod own;
 mod proposed;
-mod rungs;
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
@@ -22,8 +19,10 @@ use epitome::strategy::{HistoryFacts, Strategy, ladder};
 use epitome::transcript::Origin;
 use epitome::transcript::unit::Units;
 use epitome::wire::{self, Format, Request};
-use epitome::{Pin, Task};
-use expect_test::Expect;
+use epitome::{Options, Pin, Task};
+use expect_test::{Expect, expect_file};
+use serde_json::Value;
+use testkit::page;
 
 /// How a request begins that enables thinking by hand.
 const MANUAL: &str = r#"{"thinking":{"type":"enabled","budget_tokens":1024},"#;
@@ -51,6 +50,29 @@ impl Case {
             task: Task::Keep,
             stop: Stop::AtTarget,
             means: Means::All,
+        }
+    }
+
+    fn of_page(case: &page::Case) -> Self {
+        let (format, settings) = case.format();
+        let mut settings = settings.into_iter();
+        let options = settings.next().map(serde_json::from_value::<Options>);
+        let options = options.transpose().expect("options").unwrap_or_default();
+        let mut request = case.request(format);
+        if let Some(Value::Object(mut members)) = settings.next() {
+            let mut body: Value = serde_json::from_str(request.source()).expect("a body");
+            body.as_object_mut().expect("an object").append(&mut members);
+            request = wire::parse(format, body.to_string()).expect("a body");
+        }
+        Case {
+            request,
+            strategies: options.strategies.build().expect("in range"),
+            means: Means::from(&options.strategies),
+            pins: options.pins,
+            tail: options.tail,
+            tools: options.preserved_tools,
+            task: options.task,
+            stop: options.stop,
         }
     }
 
@@ -240,4 +262,10 @@ fn standing(mut request: Request, at: usize) -> Request {
 
 fn check(case: &Case, expected: &Expect) {
     expected.assert_eq(&case.sheet());
+}
+
+/// The options, and members of the body besides, are settings.
+#[test]
+fn plans_are_as_the_page_draws_them() {
+    page::check(&expect_file!["plans.txt"], |case| Case::of_page(case).sheet());
 }

@@ -11,9 +11,7 @@ use epitome::view::Fate;
 use epitome::wire::{self, Format};
 use epitome::{Compactor, Options, Outcome, Pin, Tail, Target, Task};
 use expect_test::expect;
-use testkit::{check, show_view};
-
-use super::to;
+use testkit::show_view;
 
 const TALK: &str = r#"
 sys  You are terse.
@@ -172,36 +170,6 @@ fn the_head_folds_to_tokens_or_characters() {
         let outcome = to_the_end(head(HeadRoom::Characters(room as u64)), Options::default(), TALK);
         assert_eq!(self::letters(&outcome), fates, "{room} characters");
     }
-}
-
-#[test]
-fn a_giant_result_is_cut_when_it_arrives_and_only_then() {
-    let before = "
-user Fix the build.
-asst call a Read {\"file_path\":\"old\"}
-res  a = {lines 300}
-asst call b Read {\"file_path\":\"new\"} | call c Read {\"file_path\":\"small\"}
-res  b = {lines 300}
-res  c = {lines 3}
-";
-    let intake = Intake::new(IntakeOptions { max_tokens: 200 }).expect("in range");
-    let outcome = to_the_end(intake, Options::default(), before);
-    assert_eq!(letters(&outcome), "kkkkek");
-    // The same again when more is said after it: nothing that was seen changes.
-    let more = before.to_owned() + "asst Fine.\nuser Go on.\n";
-    assert!(to_the_end(intake, Options::default(), &more).view.is_whole());
-    check(
-        intake,
-        Options { stop: Stop::AtEnd, ..to(1_000_000) },
-        before,
-        &expect![[r#"
-            6388 → 3445 tokens, target 1000000
-            keep 4 entries
-            edit res  b = {lines 300}
-               > res b = 1: lorem elit labore veniam amet\n2: lorem elit labore veniam amet tempor\n3: lorem elit labore veniam amet tempor aliqua\n … eniam amet tempor aliqua ipsum\n300: lorem elit labore veniam (784 bytes)  # giant when it arrived, excerpted
-            keep res  c = {lines 3}
-        "#]],
-    );
 }
 
 #[test]
