@@ -1,9 +1,13 @@
 //! Errors of size: each row of PROVIDERS.md B.5, as it comes over the wire.
 
+use std::collections::BTreeSet;
+
 use epitome::model::overflow::{
     AnswerKind, LimitUnit, PATTERNS, PromptOverflow, classify, classify_event,
 };
+use expect_test::expect_file;
 use serde_json::json;
+use testkit::page;
 
 fn overflow(status: u16, body: &str) -> PromptOverflow {
     match classify(status, body) {
@@ -12,174 +16,49 @@ fn overflow(status: u16, body: &str) -> PromptOverflow {
     }
 }
 
+/// The message as OpenAI and its compatibles wrap it, as Anthropic does, as Gemini does, and bare.
+fn wrapped(message: &str) -> [String; 7] {
+    [
+        json!({"error": {"message": message, "type": "invalid_request_error", "param": "messages"}}).to_string(),
+        json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}}).to_string(),
+        json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}).to_string(),
+        json!({"message": message}).to_string(),
+        json!({"detail": [{"msg": message}]}).to_string(),
+        message.to_owned(),
+        format!("<html><body>{message}</body></html>"),
+    ]
+}
+
 /// Whose words, what they count, used, reply, limit.
-type Read = (&'static str, LimitUnit, Option<u64>, Option<u64>, Option<u64>);
-
-const fn tokens(provider: &'static str, used: Option<u64>, limit: Option<u64>) -> Read {
-    (provider, LimitUnit::Tokens, used, None, limit)
-}
-
-const fn with_reply(provider: &'static str, used: u64, reply: u64, limit: u64) -> Read {
-    (provider, LimitUnit::Tokens, Some(used), Some(reply), Some(limit))
-}
-
-/// B.5, row by row.
-const MESSAGES: [(&str, Read); 38] = [
-    // Anthropic
-    (
-        "prompt is too long: 207791 tokens > 200000 maximum",
-        tokens("anthropic", Some(207_791), Some(200_000)),
-    ),
-    (
-        "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens` and try again",
-        with_reply("anthropic", 178_959, 64_000, 200_000),
-    ),
-    ("prompt is too long", tokens("anthropic", None, None)),
-    // OpenAI Chat
-    (
-        "This model's maximum context length is 128000 tokens. However, your messages resulted in 130561 tokens. Please reduce the length of the messages.",
-        tokens("openai", Some(130_561), Some(128_000)),
-    ),
-    (
-        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8000 in the messages, 1000 in the completion). Please reduce.",
-        with_reply("openai", 8000, 1000, 8192),
-    ),
-    (
-        "This model's maximum context length is 8,192 tokens. However, you requested 9,050 tokens (8,000 in the messages, 50 in the functions, and 1,000 in the completion).",
-        with_reply("openai", 8050, 1000, 8192),
-    ),
-    // OpenAI Responses
-    (
-        "Your input exceeds the context window of this model. Please adjust your input and try again.",
-        tokens("openai", None, None),
-    ),
-    (
-        "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 301124 tokens. Please reduce the length of the messages.",
-        tokens("openai", Some(301_124), Some(272_000)),
-    ),
-    (
-        "Input tokens exceed the configured limit of 922000 tokens.",
-        tokens("openai", None, Some(922_000)),
-    ),
-    ("The prompt would exceed customer model maximum of something", tokens("openai", None, None)),
-    (
-        "Invalid 'input': string too long. Expected a string with maximum length 10485760, but got a string with length 11000000 instead.",
-        ("openai", LimitUnit::Characters, Some(11_000_000), None, Some(10_485_760)),
-    ),
-    // Gemini
-    (
-        "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
-        tokens("gemini", Some(1_196_265), Some(1_048_575)),
-    ),
-    (
-        "The input token count exceeds the maximum number of tokens allowed 1048576.",
-        tokens("gemini", None, Some(1_048_576)),
-    ),
-    (
-        "Request payload size exceeds the limit: 20971520 bytes. Please use the File API.",
-        ("gemini", LimitUnit::Bytes, None, None, Some(20_971_520)),
-    ),
-    // Bedrock
-    ("Input is too long for requested model.", tokens("bedrock", None, None)),
-    ("ValidationException: input tokens exceeded", tokens("bedrock", None, None)),
-    ("too many total text bytes: 25000001", ("bedrock", LimitUnit::Bytes, None, None, None)),
-    (
-        "prompt tokens (210000) exceed model maximum (200000)",
-        tokens("bedrock", Some(210_000), Some(200_000)),
-    ),
-    // vLLM, SGLang, TGI
-    (
-        "This model's maximum context length is 32768 tokens. However, you requested 33000 tokens (32500 in the messages, 500 in the completion).",
-        with_reply("openai", 32_500, 500, 32_768),
-    ),
-    (
-        "You passed 40000 input tokens and requested 2000 output tokens. However, the model's context length is only 32768 tokens, resulting in a maximum input length of 30768 tokens.",
-        with_reply("vllm", 40_000, 2000, 32_768),
-    ),
-    (
-        "The prompt (length 40000) exceeds the max_model_len of 32768",
-        tokens("vllm", None, Some(32_768)),
-    ),
-    (
-        "The input (40000 tokens) is longer than the model's context length (32768 tokens).",
-        tokens("sglang", Some(40_000), Some(32_768)),
-    ),
-    (
-        "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 40000 tokens",
-        tokens("sglang", None, Some(32_768)),
-    ),
-    (
-        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 512 `max_new_tokens`",
-        with_reply("tgi", 4000, 512, 4096),
-    ),
-    // llama.cpp
-    (
-        "the request exceeds the available context size, try increasing it",
-        tokens("llama.cpp", None, None),
-    ),
-    (
-        "request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it",
-        tokens("llama.cpp", Some(9000), Some(4096)),
-    ),
-    // Ollama
-    ("the input length exceeds the context length", tokens("ollama", None, None)),
-    ("the prompt is longer than the context length", tokens("ollama", None, None)),
-    ("exceeded max context length by 12 tokens", tokens("ollama", None, None)),
-    // Others
-    (
-        "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192",
-        tokens("cerebras", Some(9000), Some(8192)),
-    ),
-    ("The maximum input length is 131072 tokens", tokens("other", None, Some(131_072))),
-    (
-        "Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
-        tokens("mistral", Some(65_673), Some(32_768)),
-    ),
-    (
-        "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
-        tokens("xai", Some(200_000), Some(131_072)),
-    ),
-    (
-        "Invalid request: Your request exceeded model token limit: 262144 (requested: 300000)",
-        tokens("kimi", Some(300_000), Some(262_144)),
-    ),
-    ("invalid params, context window exceeds limit (2013)", tokens("minimax", None, None)),
-    ("input too long: 9000 input tokens, limit is 8192", tokens("other", Some(9000), Some(8192))),
-    ("tokens exceed context limit", tokens("other", None, None)),
-    ("This is larger than the model's maximum context limit", tokens("other", None, None)),
-];
-
 #[test]
 fn every_row_is_read() {
-    for (message, (provider, unit, used, reply, limit)) in MESSAGES {
-        // As OpenAI and its compatibles wrap it, as Anthropic does, as Gemini does, and bare.
-        for body in [
-            json!({"error": {"message": message, "type": "invalid_request_error", "param": "messages"}}).to_string(),
-            json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}}).to_string(),
-            json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}).to_string(),
-            json!({"message": message}).to_string(),
-            json!({"detail": [{"msg": message}]}).to_string(),
-            message.to_owned(),
-            format!("<html><body>{message}</body></html>"),
-        ] {
-            for status in [400, 413, 422] {
-                let got = overflow(status, &body);
-                let got = (got.provider.as_str(), got.unit, got.used, got.reply, got.limit);
-                assert_eq!(got, (provider, unit, used, reply, limit), "{status} {body}");
-            }
-            assert_eq!(classify(429, &body), AnswerKind::Throttled, "429 goes first: {body}");
+    page::check(&expect_file!["overflows.txt"], |case| {
+        let bodies = wrapped(&case.name);
+        for body in &bodies {
+            assert_eq!(classify(429, body), AnswerKind::Throttled, "429 goes first: {body}");
             for status in [401, 403, 404, 502, 503, 529] {
-                assert_eq!(classify(status, &body), AnswerKind::Other, "{status} {body}");
+                assert_eq!(classify(status, body), AnswerKind::Other, "{status} {body}");
             }
         }
-    }
+        let statuses = [400, 413, 422];
+        let read = bodies.iter().flat_map(|body| statuses.map(|status| overflow(status, body)));
+        let told: BTreeSet<String> = read
+            .map(|PromptOverflow { provider, unit, used, reply, limit, .. }| {
+                let numbers = [("used", used), ("reply", reply), ("limit", limit)];
+                let numbers = numbers.into_iter().filter_map(|(name, n)| Some((name, n?)));
+                let numbers = numbers.map(|(name, n)| format!(", {name} {n}"));
+                format!("{provider}: {unit:?}{}", numbers.collect::<String>())
+            })
+            .collect();
+        told.into_iter().collect::<Vec<_>>().join("\n")
+    });
 }
 
 #[test]
 fn every_pattern_is_met_by_a_row() {
-    let bodies: Vec<String> = MESSAGES
-        .iter()
-        .map(|(message, _)| *message)
+    let bodies: Vec<String> = include_str!("overflows.txt")
+        .lines()
+        .filter(|line| !line.starts_with(['#', ' ']))
         .chain(CODES.map(|(_, body)| body))
         .map(str::to_lowercase)
         .collect();

@@ -1,9 +1,5 @@
 //! OpenAI Responses: what becomes of each kind of item, and what is done where history is elsewhere.
 
-mod calls;
-mod served;
-
-use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use epitome::count::counter;
@@ -11,11 +7,11 @@ use epitome::transcript::Entry;
 use epitome::view::Fate;
 use epitome::wire::{self, Format, Keeper};
 use epitome::{Compactor, Options, Outcome, Request, Target};
-use expect_test::{Expect, expect};
+use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
 use testkit::laws::check_all;
-use testkit::prose;
 use testkit::server::{Api, validate};
+use testkit::{page, prose};
 
 fn body(items: &[Value]) -> Value {
     json!({"model": "gpt-5.4", "store": false, "input": items})
@@ -120,25 +116,25 @@ fn kind(entry: Entry<'_>) -> String {
     }
 }
 
-/// What becomes of each of these items first, and where hardly anything may be left, if that is something else.
-fn check(cases: &[(&str, Vec<Value>)], expected: &Expect) {
-    let mut all = String::new();
-    for (name, old) in cases {
-        let body = session(old);
+/// What becomes of these items first, and where hardly anything may be left, if that is something else.
+#[test]
+fn what_becomes_of_items_is_as_the_page_says() {
+    let long = json!(long()).to_string();
+    page::check(&expect_file!["items.txt"], |case| {
+        let given = case.given.replace("{LONG}", long.trim_matches('"'));
+        let old = given.lines().map(serde_json::from_str).collect::<Result<Vec<_>, _>>();
+        let old = old.expect("items");
+        let body = session(&old);
         hold(&body);
         let shown_at = |tokens| {
             let outcome = compactor(Target::Tokens(tokens)).compact(&parsed(&body));
             let outcome = outcome.expect("a sound view");
-            assert!(outcome.view.fates().next().is_some_and(Fate::is_shown), "{name}: the task");
+            assert!(outcome.view.fates().next().is_some_and(Fate::is_shown), "the task");
             shown(&outcome, 1..=old.len())
         };
         let (early, late) = (shown_at(500), shown_at(60));
-        let _ = write!(all, "== {name}\n{early}");
-        if early != late {
-            let _ = write!(all, "at 60 tokens:\n{late}");
-        }
-    }
-    expected.assert_eq(&all);
+        if early == late { early } else { format!("{early}at 60 tokens:\n{late}") }
+    });
 }
 
 /// Items that go on from a history which the provider keeps: new to the model, all of them.
