@@ -9,7 +9,7 @@
 //!   what comes of it
 //! ```
 //!
-//! Settings and given are those of the case before where a case has none of its own. `UPDATE_EXPECT=1` writes
+//! Settings and given are those of the case before where a case has none of its own; a body needs no name. `UPDATE_EXPECT=1` writes
 //! what comes of each case anew.
 
 use epitome::wire::{self, Format, Request};
@@ -77,8 +77,9 @@ pub fn check(page: &ExpectFile, mut told: impl FnMut(&Case) -> String) {
 
 impl Case {
     fn read(&mut self, lines: &[&str]) {
-        let [name, rest @ ..] = lines else { return };
-        (*name).clone_into(&mut self.name);
+        let is_name = lines.first().is_some_and(|line| !line.starts_with(['@', '{', '[']));
+        let (name, rest) = lines.split_at(usize::from(is_name));
+        self.name = name.concat();
         let is_setting = |line: &&&str| line.starts_with("@ ");
         let (settings, given) = rest.split_at(rest.iter().take_while(is_setting).count());
         if let [settings, ..] = settings {

@@ -247,49 +247,6 @@ fn edited_or_invented_reasoning_is_refused_by_every_model() {
 }
 
 #[test]
-fn the_thinking_object_is_well_formed() {
-    let user = json!({"role": "user", "content": "Go."});
-    let refused = |model: &str, betas: &[&str], thinking: Value| {
-        message(judged(
-            Api::Anthropic,
-            None,
-            betas,
-            &with(body(model, std::slice::from_ref(&user)), &[("thinking", thinking)]),
-        ))
-    };
-    let binding = json!({"block_binding": {"prefix_mismatch_behavior": "error"}});
-    assert_eq!(refused("claude-opus-5-5", &[CONTROLS], binding.clone()), None);
-    for model in ["claude-sonnet-5-5", "claude-haiku-5-5"] {
-        assert_eq!(
-            refused(model, &[CONTROLS], binding.clone()).as_deref(),
-            Some("thinking: Unable to extract tag using discriminator 'type'")
-        );
-    }
-    for (thinking, why) in [
-        (json!({"type": "enabled"}), "thinking.enabled.budget_tokens: Field required"),
-        (
-            json!({"type": "enabled", "budget_tokens": 1000}),
-            "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
-        ),
-        (
-            json!({"type": "enabled", "budget_tokens": 4000}),
-            "`max_tokens` must be greater than `thinking.budget_tokens`.",
-        ),
-        (
-            json!({"type": "deep"}),
-            "thinking: Input tag 'deep' found using 'type' does not match any of the expected tags: 'adaptive', \
-             'between_tools', 'disabled', 'enabled'",
-        ),
-        (
-            json!({"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "shrug"}}),
-            "thinking.block_binding.prefix_mismatch_behavior: Input should be 'error' or 'drop_block'",
-        ),
-    ] {
-        assert_eq!(refused("claude-opus-5-5", &[CONTROLS], thinking).as_deref(), Some(why));
-    }
-}
-
-#[test]
 fn older_models_are_not_shown_the_reasoning_of_earlier_turns() {
     let tokens = |model: &str| {
         let messages = conversation(model);

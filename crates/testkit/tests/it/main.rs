@@ -2,14 +2,12 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "`json!(..)` reads best where it is passed")]
 
-mod anthropic;
 mod anthropic_thinking;
 mod cache;
-mod chat;
 mod converse;
 mod exchange;
-mod gemini;
 mod responses;
+mod rules;
 #[cfg(feature = "serve")]
 mod shell;
 mod windows;
@@ -22,12 +20,6 @@ fn with(mut body: Value, keys: &[(&str, Value)]) -> Value {
     for (key, value) in keys {
         body[*key] = value.clone();
     }
-    body
-}
-
-/// `body` without a key.
-fn without(mut body: Value, key: &str) -> Value {
-    body.as_object_mut().expect("a body is an object").remove(key);
     body
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::server::{Api, ApiError, Incoming, Loop, Payload, Queue, Reply, Server};
 
-use crate::{judged, schema, with, without, words};
+use crate::{judged, schema, with, words};
 
 fn body(input: Value) -> Value {
     json!({"model": "gpt-5.5", "input": input})
@@ -48,79 +48,6 @@ fn send(server: &mut Server, path: &str, body: &Value) -> (u16, Value) {
     let (answer, _) = server.answer(&incoming, Duration::ZERO);
     let Payload::Whole(whole) = answer.payload else { panic!("asked for a whole answer") };
     (answer.status, serde_json::from_str(&whole).expect("JSON"))
-}
-
-#[test]
-fn there_is_input_of_known_types() {
-    let missing = refused(&without(body(json!("x")), "input"));
-    assert_eq!(
-        (missing.message.as_str(), missing.code.as_deref()),
-        ("Missing required parameter: 'input'.", Some("missing_required_parameter"))
-    );
-    refuses(&body(json!(5)), "Invalid type for 'input'");
-    refuses(&body(json!([{"content": "x"}])), "Missing required parameter: 'input[0].type'.");
-    let unknown = refused(&body(json!([{"type": "telepathy"}])));
-    assert!(
-        unknown.message.starts_with(
-            "Invalid value: 'telepathy'. Supported values are: 'message', 'reasoning'"
-        )
-    );
-    assert_eq!(unknown.param.as_deref(), Some("input[0].type"));
-    let extra = refused(&with(body(json!("x")), &[("messages", json!([]))]));
-    assert_eq!(
-        (extra.message.as_str(), extra.code.as_deref()),
-        ("Unknown parameter: 'messages'.", Some("unknown_parameter"))
-    );
-}
-
-#[test]
-fn settings_have_bounds() {
-    let at = |key: &str, value: Value| with(body(json!("x")), &[(key, value)]);
-    let low = refused(&at(
-        "context_management",
-        json!([{"type": "compaction", "compact_threshold": 500}]),
-    ));
-    assert_eq!(
-        (low.message.as_str(), low.code.as_deref()),
-        (
-            "Invalid 'context_management[0].compact_threshold': integer below minimum value. Expected a value >= 1000, but got 500 \
-             instead.",
-            Some("integer_below_min_value")
-        )
-    );
-    refuses(
-        &at("max_output_tokens", json!(5)),
-        "Invalid 'max_output_tokens': integer below minimum value.",
-    );
-    refuses(
-        &at("truncation", json!("middle")),
-        "Invalid value: 'middle'. Supported values are: 'auto' and 'disabled'.",
-    );
-    refuses(
-        &at("tools", json!([{"type": "function", "name": "a b"}])),
-        "Invalid 'tools[0].name': string does not match pattern.",
-    );
-    refuses(
-        &at("tool_choice", json!({"type": "function", "name": "write"})),
-        "Tool choice 'write' not found in 'tools' parameter.",
-    );
-    let marked = json!({"type": "input_text", "text": "x", "prompt_cache_breakpoint": {}});
-    let many =
-        |count: usize| body(json!([{"role": "user", "content": vec![marked.clone(); count]}]));
-    accepts(&many(3));
-    refuses(
-        &many(4),
-        "At most 4 prompt cache breakpoints can be written per request, but 5 were given.",
-    );
-    let newest = |key: &str, value: Value| with(at(key, value), &[("model", json!("gpt-6.2-sol"))]);
-    refuses(
-        &newest("temperature", json!(0.5)),
-        "Unsupported parameter: 'temperature' is not supported with this model.",
-    );
-    refuses(
-        &newest("reasoning", json!({"effort": "none"})),
-        "Unsupported value: 'none' is not supported with this model.",
-    );
 }
 
 #[test]
