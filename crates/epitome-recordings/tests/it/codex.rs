@@ -6,18 +6,17 @@
 //! context <env…          text On it.           used 100 40 7     (input, of it cached, output)
 //! ```
 
+use epitome::Request;
 use epitome::transcript::{Entry, Marks};
 use epitome::wire::check;
-use epitome::{Format, Request};
-use epitome_recordings::{Options, Recording, Usage};
 use serde_json::{Value, json};
 
-use crate::notation::{left_out, shown};
+use crate::notation::shown;
 use crate::{LAST, WHOLE, detected, example, recording};
 
 const SESSIONS: [&str; 2] = ["codex/rollout-b.jsonl", "codex/turn-2.jsonl"];
 
-fn file(rows: &[&str]) -> String {
+pub(crate) fn file(rows: &[&str]) -> String {
     rows.iter().map(|row| row_of(row).to_string() + "\n").collect()
 }
 
@@ -77,69 +76,6 @@ fn item_of(short: &str) -> Value {
     }
 }
 
-fn of_rows(options: Options, rows: &[&str]) -> Recording {
-    recording("codex", file(rows), options)
-}
-
-fn check_rows(options: Options, rows: &[&str], want: &[&str]) -> Recording {
-    let read = of_rows(options, rows);
-    assert_eq!(shown(&read.request), want, "{rows:#?}");
-    read
-}
-
-const TURN: [&str; 9] = [
-    "context <environment_context>here</environment_context>",
-    "human Fix it.",
-    "event Fix it.",
-    "thought sealed",
-    "call c1",
-    "used 100 40 7",
-    "result c1 one",
-    "text Done.",
-    "used 120 100 5",
-];
-
-const SEEN: [&str; 6] = [
-    "injected: <environment_context>here</environment_context>",
-    "human: Fix it.",
-    "model: sealed",
-    "model: call c1",
-    "tool: c1 = one",
-    "model: Done.",
-];
-
-#[test]
-fn items_are_the_history_and_events_tell_who_speaks() {
-    let read = check_rows(LAST, &TURN, &SEEN);
-    assert_eq!((read.request.format, read.compactions), (Format::OpenaiResponses, 0));
-    assert_eq!(read.skipped, []);
-    let usage: Vec<_> =
-        read.usage.iter().map(|reported| (reported.reply.clone(), reported.usage)).collect();
-    let used = |input, cache_read, output| Usage { input, cache_read, output, ..Usage::default() };
-    assert_eq!(usage, [(2..4, used(60, 40, 7)), (5..6, used(20, 100, 5))]);
-    // What was said by a person stays so, whatever it looks like.
-    let odd = "<environment_context> is my question";
-    let rows = [format!("human {odd}"), format!("event {odd}")];
-    check_rows(LAST, &rows.each_ref().map(String::as_str), &[&format!("human: {odd}")]);
-}
-
-#[test]
-fn words_that_only_an_event_tells_are_put_in() {
-    check_rows(
-        LAST,
-        &[
-            "event Fix it.",
-            "text How?",
-            "human Fix it.",
-            "event Fix it.",
-            "event Well.",
-            "text Done.",
-        ],
-        // The first is of another turn; one item is one message.
-        &["human: Fix it.\n", "model: How?", "human: Fix it.", "human: Well.\n", "model: Done."],
-    );
-}
-
 #[test]
 fn newer_versions_tell_what_is_a_persons_with_the_item() {
     let mut human = row_of("human <environment_context> is my question");
@@ -166,41 +102,6 @@ fn newer_versions_tell_what_is_a_persons_with_the_item() {
 }
 
 #[test]
-fn model_and_instructions_are_in_the_frame() {
-    let read =
-        of_rows(LAST, &["meta You code.", "turn o4-mini", "human Hi.", "turn gpt-6", "ghost"]);
-    let body: Value = serde_json::from_str(read.request.source()).expect("a body");
-    assert_eq!((&body["model"], &body["instructions"]), (&json!("gpt-6"), &json!("You code.")));
-    assert_eq!(body["input"].as_array().expect("items").len(), 1);
-}
-
-#[test]
-fn a_compaction_replaces_the_history() {
-    let rows = [
-        &TURN[..],
-        &[
-            "compacted Earlier: it was fixed. | context <environment_context>x | human Fix it. | human Earlier: it was fixed.",
-            "human Well.",
-            "event Well.",
-        ],
-    ]
-    .concat();
-    let read = check_rows(
-        LAST,
-        &rows,
-        &[
-            "injected: <environment_context>x",
-            "human: Fix it.",
-            "injected: Earlier: it was fixed.",
-            "human: Well.",
-        ],
-    );
-    assert_eq!((read.compactions, read.usage.len()), (1, 0));
-    let whole = [&SEEN[..], &["injected: Earlier: it was fixed.", "human: Well."]].concat();
-    assert_eq!(check_rows(WHOLE, &rows, &whole).compactions, 1);
-}
-
-#[test]
 fn without_a_replacement_peoples_words_are_kept_and_the_summary_follows() {
     let long = "x".repeat(50_000);
     let rows = [
@@ -210,25 +111,9 @@ fn without_a_replacement_peoples_words_are_kept_and_the_summary_follows() {
         format!("human y{long}"),
     ];
     let rows = [rows.each_ref().map(String::as_str).to_vec(), vec!["compacted Earlier."]].concat();
-    let read = of_rows(LAST, &rows);
+    let read = recording("codex", file(&rows), LAST);
     let sizes: Vec<_> = shown(&read.request).iter().map(String::len).collect();
     assert_eq!(sizes, [50_007, 50_008, 18]);
-}
-
-#[test]
-fn a_rollback_takes_turns_off() {
-    let rows = [
-        &TURN[..],
-        &["human Well.", "event Well.", "text Gladly.", "rollback 1", "human More.", "event More."],
-    ]
-    .concat();
-    let read = check_rows(LAST, &rows, &[&SEEN[..], &["human: More."]].concat());
-    let left = "on a branch that was left".to_owned();
-    assert_eq!(left_out(&read.skipped), [(10, left.clone()), (12, left)]);
-    // More turns than there are: all of them.
-    let rows = [&TURN[..], &["rollback 7", "human More."]].concat();
-    check_rows(LAST, &rows, &[SEEN[0], "human: More."]);
-    check_rows(LAST, &[&TURN[..], &["rollback 0"]].concat(), &SEEN);
 }
 
 #[test]
@@ -245,22 +130,6 @@ fn bare_items_behind_a_header_are_an_older_rollout() {
         ["human: Fix it.", "model: call c1", "tool: c1 = one", "model: Done."]
     );
     assert_eq!(read.skipped, []);
-}
-
-#[test]
-fn unknown_rows_are_counted_and_what_has_no_words_is_noted() {
-    let read = of_rows(
-        LAST,
-        &["human Hi.", "row novelty", "row inter_agent_communication", "row world_state"],
-    );
-    let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        notes,
-        [
-            "1 × rows of unknown type \"novelty\" (first in row 2)",
-            "1 × \"a message from another agent or file\", recorded without its wording (first in row 3)",
-        ]
-    );
 }
 
 fn items(request: &Request) -> Vec<Value> {
@@ -333,13 +202,4 @@ fn the_recorded_session_is_what_was_sent() {
     );
     // Each reply has its counts: what was asked before the compaction is gone with its replies.
     assert_eq!(read.usage.len(), 3);
-}
-
-#[test]
-fn replies_that_only_an_event_tells_of_are_noted() {
-    let rows =
-        ["human Fix it.", "text On it.", "shown On it.", "shown All is mended.", "text Done."];
-    let read = of_rows(LAST, &rows);
-    let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
-    assert_eq!(notes, ["1 × replies that were shown, but aren't in what is sent (first in row 4)"]);
 }

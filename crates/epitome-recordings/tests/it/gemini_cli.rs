@@ -14,7 +14,7 @@ use epitome_recordings::{Options, ReadError, Recording, Usage};
 use serde_json::{Value, json};
 
 use crate::notation::{left_out, shown};
-use crate::{LAST, WHOLE, detected, example, read_as, recording};
+use crate::{LAST, detected, example, read_as, recording};
 
 const SESSION: &str = "gemini-cli/session-2025-12-01T21-45-5b959dae.json";
 
@@ -23,7 +23,7 @@ fn header() -> Value {
 }
 
 /// Records as a log.
-fn log(records: &[&str]) -> String {
+pub(crate) fn log(records: &[&str]) -> String {
     let mut rows = vec![header()];
     for record in records {
         rows.push(match record.split(' ').collect::<Vec<_>>().as_slice() {
@@ -107,12 +107,6 @@ fn of_log(options: Options, records: &[&str]) -> Recording {
     recording("gemini-cli", log(records), options)
 }
 
-fn check_log(options: Options, records: &[&str], want: &[&str]) -> Recording {
-    let read = of_log(options, records);
-    assert_eq!(shown(&read.request), want, "{records:#?}");
-    read
-}
-
 #[test]
 fn an_object_and_a_log_say_the_same() {
     let records = [
@@ -143,102 +137,12 @@ fn an_object_and_a_log_say_the_same() {
 }
 
 #[test]
-fn a_message_is_written_again_with_what_was_added() {
-    check_log(
-        LAST,
-        &["u1 human Fix it.", "m1 text On it.", ". set", "u2 human Go.", "m1 text On it, really."],
-        &["human: Fix it.", "model: On it, really.", "human: Go."],
-    );
-}
-
-#[test]
-fn rewinding_takes_messages_off() {
-    let records = [
-        "u1 human Fix it.",
-        "m1 text How?",
-        "u2 human Badly.",
-        "m2 text So be it.",
-        ". rewind u2",
-        "u3 human Well.",
-    ];
-    let read = check_log(LAST, &records, &["human: Fix it.", "model: How?", "human: Well."]);
-    let left = "on a branch that was left".to_owned();
-    assert_eq!(left_out(&read.skipped), [(4, left.clone()), (5, left)]);
-    check_log(LAST, &["u1 human Fix it.", ". rewind lost", "u2 human Well."], &["human: Well."]);
-}
-
-#[test]
-fn a_list_put_anew_is_the_history_and_shows_what_was_compressed() {
-    let records = [
-        "u1 human Fix it.",
-        "m1 text How?",
-        "u2 human Well.",
-        "m2 text Good.",
-        ". anew u9 u2 m2",
-        "u3 human More.",
-    ];
-    let want = ["injected: <state_snapshot> of u9", "human: Well.", "model: Good.", "human: More."];
-    assert_eq!(check_log(LAST, &records, &want).compactions, 1);
-    let all = [&["human: Fix it.", "model: How?"], &want[..]].concat();
-    assert_eq!(check_log(WHOLE, &records, &all).compactions, 1);
-    // Nothing is gone: the contents were changed in place.
-    let same = ["u1 human Fix it.", "m1 text How?", ". anew u1 m1", "u2 human Well."];
-    assert_eq!(of_log(LAST, &same).compactions, 0);
-}
-
-#[test]
-fn results_stand_once_and_the_first_open_call_has_a_signature() {
-    let read = check_log(
-        LAST,
-        &["u1 human Fix it.", "m1 modern c1=one c2=two", "u2 answers c1=one", "m2 calls c3=three"],
-        &[
-            "human: Fix it.",
-            "model: call c1 | sig | call c2",
-            "tool: c1 = one | c2 = two",
-            "model: call c3 | sig",
-            "tool: c3 = three",
-        ]
-        .map(|line| line.replace("sig", "\"skip_thought_signature_validator\""))
-        .each_ref()
-        .map(String::as_str),
-    );
-    assert_eq!(check(&read.request), []);
-    let older = of_log(LAST, &["u1 human Fix it.", "m1 calls c1=one", "m2 text Done."]);
-    assert!(!older.request.source().contains("skip_thought"));
-}
-
-#[test]
 fn results_without_a_call_of_their_own_are_read_where_they_stand() {
-    check_log(
-        LAST,
-        &["u1 human Fix it.", "m1 calls c1", "u2 answers c1=one"],
-        &[
-            "human: Fix it.",
-            "model: call c1 | \"skip_thought_signature_validator\"",
-            "tool: c1 = one",
-        ],
-    );
     let call = json!({ "id": "c1", "name": "run", "args": {}, "result": "plain" });
     let reply = json!({ "id": "m1", "type": "gemini", "content": "", "toolCalls": [call] });
     let source = log(&["u1 human Fix it."]) + &reply.to_string();
     let read = recording("gemini-cli", source, LAST);
     assert_eq!(shown(&read.request)[2], "tool: c1 = plain");
-}
-
-#[test]
-fn commands_to_the_agent_were_not_said_to_the_model() {
-    let read = check_log(
-        LAST,
-        &["u1 human /help", "u2 human ?", "u3 human /src/x is broken", "m1 text So it is."],
-        &["human: /src/x is broken", "model: So it is."],
-    );
-    let whys: Vec<_> = left_out(&read.skipped).into_iter().map(|(row, _)| row).collect();
-    assert_eq!(whys, [2, 3]);
-    check_log(
-        LAST,
-        &["u1 human <session_context> here", "u2 human Hi."],
-        &["injected: <session_context> here", "human: Hi."],
-    );
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! Readers of recordings, against real files and hand-made ones.
 
 mod applied;
-mod branches;
 mod captured;
 mod codex;
-mod compactions;
 mod conversion;
 mod damage;
 mod gemini_cli;
@@ -16,6 +14,7 @@ mod opencode;
 mod openhands;
 mod opening;
 mod pi;
+mod readers;
 mod real_sessions;
 mod strategies;
 mod times;

@@ -12,9 +12,8 @@
 
 use epitome::Request;
 use epitome::transcript::{Marks, Part, PartKind};
-use epitome_recordings::{Options, Recording, Skipped};
+use epitome_recordings::Skipped;
 
-use crate::recording;
 use serde_json::{Value, json};
 
 /// Rows as a file.
@@ -161,23 +160,12 @@ pub(crate) fn shown(request: &Request) -> Vec<String> {
         .collect()
 }
 
-fn of(part: &Part<'_>) -> String {
+pub(crate) fn of(part: &Part<'_>) -> String {
     match part.kind() {
         PartKind::Call => format!("call {}", part.id()),
         PartKind::Result => format!("{} = {}", part.id(), part.text()),
         _ => part.text().into_owned(),
     }
-}
-
-/// Reads rows and compares what comes out; what was left out goes back.
-pub(crate) fn check(options: Options, rows: &[&str], want: &[&str]) -> Vec<(usize, String)> {
-    let recording = of_rows(options, rows);
-    assert_eq!(shown(&recording.request), want, "{rows:#?}");
-    left_out(&recording.skipped)
-}
-
-pub(crate) fn of_rows(options: Options, rows: &[&str]) -> Recording {
-    recording("claude-code", file(rows), options)
 }
 
 pub(crate) fn left_out(skipped: &[Skipped]) -> Vec<(usize, String)> {

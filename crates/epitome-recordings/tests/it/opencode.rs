@@ -9,7 +9,6 @@
 
 use epitome::Format;
 use epitome::wire::check;
-use epitome_recordings::{Options, Recording, Usage};
 use serde_json::{Value, json};
 
 use crate::notation::{left_out, shown};
@@ -88,114 +87,15 @@ fn part(short: &str) -> Value {
     }
 }
 
-fn of(options: Options, messages: &[&str]) -> Recording {
+pub(crate) fn file(messages: &[&str]) -> String {
     let messages: Vec<Value> = messages.iter().map(|short| message(short)).collect();
-    let session = json!({ "info": { "id": "ses" }, "messages": messages });
-    recording("opencode", session.to_string(), options)
-}
-
-fn check_messages(options: Options, messages: &[&str], want: &[&str]) -> Recording {
-    let read = of(options, messages);
-    assert_eq!(shown(&read.request), want, "{messages:#?}");
-    read
-}
-
-#[test]
-fn a_reply_holds_its_calls_with_their_results() {
-    let read = check_messages(
-        LAST,
-        &[
-            "u1 human Fix it. | +It is broken. | -not this",
-            "a1 said > | *Hm. | On it. | !c1=one | !c2~failed | !c3",
-            "a2 said Done.",
-        ],
-        &[
-            "human: Fix it. | It is broken.",
-            "model: Hm. | On it. | call c1 | call c2 | call c3",
-            "tool: c1 = one | c2 = failed | c3 = [Tool execution was interrupted]",
-            "model: Done.",
-        ],
-    );
-    assert_eq!((read.request.format, check(&read.request)), (Format::Anthropic, vec![]));
-    assert_eq!(read.request.transcript.entry(0).human_text(), "Fix it.");
-    let used = Usage { input: 1, cache_read: 3, cache_write: 4, output: 2, ..Usage::default() };
-    let usage: Vec<_> = read.usage.iter().map(|one| (one.reply.start, one.usage)).collect();
-    assert_eq!(usage, [(1, used), (3, used)]);
-}
-
-#[test]
-fn a_reply_of_several_steps_is_several_messages() {
-    check_messages(
-        LAST,
-        &["u1 human Fix it.", "a1 said > | One. | !c1=one | > | Two. | !c2^long | > | Done."],
-        &[
-            "human: Fix it.",
-            "model: One. | call c1",
-            "tool: c1 = one",
-            "model: Two. | call c2",
-            "tool: c2 = [Old tool result content cleared]",
-            "model: Done.",
-        ],
-    );
-}
-
-const COMPACTED: [&str; 7] = [
-    "u1 human Fix it.",
-    "a1 said How?",
-    "u2 human Well.",
-    "a2 said Good.",
-    "k1 compact",
-    "s1 summary k1 Earlier: it was fixed.",
-    "u3 human More.",
-];
-
-#[test]
-fn a_compactions_summary_stands_for_what_is_before_it() {
-    let ask = "injected: What did we do so far?";
-    let summary = "model: Earlier: it was fixed.";
-    let read = check_messages(LAST, &COMPACTED, &[ask, summary, "human: More."]);
-    assert_eq!((read.compactions, read.skipped.len()), (1, 0));
-    let all = [
-        "human: Fix it.",
-        "model: How?",
-        "human: Well.",
-        "model: Good.",
-        ask,
-        summary,
-        "human: More.",
-    ];
-    check_messages(WHOLE, &COMPACTED, &all);
-    // The tail that it kept stands behind it.
-    let mut kept = COMPACTED;
-    kept[4] = "k1 compact u2";
-    check_messages(LAST, &kept, &[ask, summary, "human: Well.", "model: Good.", "human: More."]);
-    kept[4] = "k1 compact lost";
-    check_messages(LAST, &kept, &[ask, summary, "human: More."]);
-    // One that came to no end compacted nothing.
-    let broken = [&COMPACTED[..5], &COMPACTED[6..]].concat();
-    assert_eq!(of(LAST, &broken).compactions, 0);
-}
-
-#[test]
-fn what_failed_was_never_sent_again() {
-    let read = check_messages(
-        LAST,
-        &[
-            "u1 human Fix it.",
-            "a1 failed Well,",
-            "a2 aborted ?Hm.",
-            "a3 aborted Well, I",
-            "u2 human Go on.",
-        ],
-        &["human: Fix it.", "model: Well, I", "human: Go on."],
-    );
-    let rows: Vec<usize> = left_out(&read.skipped).into_iter().map(|(row, _)| row).collect();
-    assert_eq!(rows, [2, 3]);
+    json!({ "info": { "id": "ses" }, "messages": messages }).to_string()
 }
 
 #[test]
 fn what_was_undone_is_left_out() {
-    let messages: Vec<Value> = COMPACTED[..4].iter().map(|short| message(short)).collect();
+    let messages = ["u1 human Fix it.", "a1 said How?", "u2 human Well.", "a2 said Good."];
+    let messages = messages.map(message);
     let session = json!({ "info": { "revert": { "messageID": "u2" } }, "messages": messages });
     let read = recording("opencode", session.to_string(), LAST);
     assert_eq!(shown(&read.request), ["human: Fix it.", "model: How?"]);
@@ -210,7 +110,7 @@ fn what_was_undone_is_left_out() {
 fn the_format_is_that_of_the_newest_model() {
     let said = |model: &str, text: &str| {
         let reply = format!("a1 said@{model} {text} | So. | !c1=one");
-        of(LAST, &["u1 human Fix it. | @", &reply, "u2 human Thanks."])
+        recording("opencode", file(&["u1 human Fix it. | @", &reply, "u2 human Thanks."]), LAST)
     };
     for (model, format) in [
         ("anthropic/claude", Format::Anthropic),
@@ -232,10 +132,6 @@ fn the_format_is_that_of_the_newest_model() {
         assert_eq!(source.contains("rs_1"), format == Format::OpenaiResponses, "{model}");
         assert!(source.contains("AAAA"), "{model}");
     }
-    // Another model's reasoning isn't sent on.
-    let read = of(LAST, &["u1 human Hi.", "a1 said@anthropic/old *Hm. | Yes.", "a2 said Ah."]);
-    let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
-    assert_eq!(notes, ["1 × reasoning of another model, not sent on (first in row 2)"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use epitome::Format;
 use epitome::wire::check;
-use epitome_recordings::{Options, ReadError, Recording};
+use epitome_recordings::ReadError;
 use serde_json::{Value, json};
 
 use crate::notation::{left_out, shown};
@@ -50,15 +50,8 @@ fn event(short: &str) -> Value {
     event
 }
 
-fn of(options: Options, events: &[&str]) -> Recording {
-    let events: Vec<Value> = events.iter().map(|short| event(short)).collect();
-    recording("openhands", json!(events).to_string(), options)
-}
-
-fn check_events(options: Options, events: &[&str], want: &[&str]) -> Recording {
-    let read = of(options, events);
-    assert_eq!(shown(&read.request), want, "{events:#?}");
-    read
+pub(crate) fn file(events: &[&str]) -> String {
+    json!(events.iter().map(|short| event(short)).collect::<Vec<_>>()).to_string()
 }
 
 const CALLS: [&str; 7] = [
@@ -70,65 +63,6 @@ const CALLS: [&str; 7] = [
     "a3 call r2 c3",
     "e3 error c3 no such tool",
 ];
-
-#[test]
-fn calls_of_one_reply_are_one_message() {
-    let read = check_events(
-        LAST,
-        &CALLS,
-        &[
-            "human: Fix it.",
-            "model: On it. | call c1 | call c2",
-            "tool: c2 = two",
-            "tool: c1 = one",
-            "model: call c3",
-            "tool: c3 = no such tool",
-        ],
-    );
-    assert_eq!((read.request.format, check(&read.request)), (Format::OpenaiChat, vec![]));
-}
-
-#[test]
-fn words_in_a_row_are_one_message_of_several_speakers() {
-    let read = check_events(
-        LAST,
-        &[
-            "u1 human Fix it.",
-            "h1 hook Mind the time.",
-            "m1 said How?",
-            "u2 human Well.",
-            "a1 call r1 c1",
-            "o1 rejected c1 not now",
-        ],
-        &[
-            "human: Fix it. | Mind the time.",
-            "model: How?",
-            "human: Well.",
-            "model: call c1",
-            "tool: c1 = Action rejected: not now",
-        ],
-    );
-    assert_eq!(read.request.transcript.entry(0).human_text(), "Fix it.");
-}
-
-#[test]
-fn a_condensation_takes_events_out_and_puts_a_summary_in() {
-    let events = [
-        &CALLS[..5],
-        &["m1 said Good.", "k1 condense 1 a1,a2,o1,o2 Earlier: it was fixed.", "u2 human More."],
-    ]
-    .concat();
-    let seen = ["human: Fix it. | Earlier: it was fixed.", "model: Good.", "human: More."];
-    assert_eq!(check_events(LAST, &events, &seen).compactions, 1);
-    let whole = of(WHOLE, &events);
-    assert_eq!((whole.request.transcript.len(), whole.compactions), (6, 1));
-    assert_eq!(shown(&whole.request)[5], "human: Earlier: it was fixed. | More.");
-    // The next one may take the summary out.
-    let more =
-        [&events[..], &["k2 condense 1 k1-summary,m1 Again.", "u3 human And more."]].concat();
-    let seen = ["human: Fix it. | Again. | More. | And more."];
-    assert_eq!(check_events(LAST, &more, &seen).compactions, 2);
-}
 
 #[test]
 fn the_chain_to_the_newest_event_counts() {
@@ -148,7 +82,7 @@ fn the_chain_to_the_newest_event_counts() {
 fn events_are_read_however_they_are_put_together() {
     let events: Vec<Value> = CALLS.map(event).to_vec();
     let rows = |end: &str| events.iter().map(|event| event.to_string() + end).collect::<String>();
-    let want = shown(&of(LAST, &CALLS).request);
+    let want = shown(&recording("openhands", file(&CALLS), LAST).request);
     for source in [
         json!({ "history": events, "instance_id": "x" }).to_string(),
         json!({ "items": events, "next_page_id": null }).to_string(),
@@ -178,12 +112,9 @@ fn thinking_blocks_make_it_anthropics() {
 }
 
 #[test]
-fn what_is_broken_is_told_where_and_what_is_unknown_counted() {
+fn what_is_broken_is_told_where() {
     let error = read_as("openhands", "[\n{\"kind\":}]".to_owned(), LAST).expect_err("broken");
     assert!(matches!(error, ReadError::Json { line: 2, .. }), "{error}");
-    let read = of(LAST, &["u1 human Hi.", "x1 NovelEvent", "p1 PauseEvent"]);
-    let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
-    assert_eq!(notes, ["1 × rows of unknown type \"NovelEvent\" (first in row 2)"]);
 }
 
 /// A message's content as texts, whichever way it is written.

@@ -13,18 +13,17 @@
 
 use std::collections::HashSet;
 
-use epitome::transcript::{Entry, Marks, Origin, PartKind};
+use epitome::transcript::{Entry, Marks, PartKind};
 use epitome::wire::check;
 use epitome::{Format, Request};
-use epitome_recordings::{Options, Recording, Usage};
 use serde_json::{Value, json};
 
-use crate::notation::{left_out, shown};
+use crate::notation::shown;
 use crate::{LAST, WHOLE, example, recording};
 
 const SESSION: &str = "pi/large-session.jsonl";
 
-fn file(rows: &[&str]) -> String {
+pub(crate) fn file(rows: &[&str]) -> String {
     rows.iter().map(|row| row_of(row).to_string() + "\n").collect()
 }
 
@@ -113,257 +112,6 @@ fn row_of(short: &str) -> Value {
     row
 }
 
-fn of_rows(options: Options, rows: &[&str]) -> Recording {
-    recording("pi", file(rows), options)
-}
-
-fn check_rows(options: Options, rows: &[&str], want: &[&str]) -> Recording {
-    let read = of_rows(options, rows);
-    assert_eq!(shown(&read.request), want, "{rows:#?}");
-    read
-}
-
-const BRANCHES: [&str; 7] = [
-    "u1 -  human Fix it.",
-    "a1 u1 text How?",
-    "u2 a1 human Badly.",
-    "a2 u2 text So be it.",
-    "b1 a1 branch It was bad.",
-    "u3 b1 human Well.",
-    "a3 u3 text Good.",
-];
-
-#[test]
-fn the_way_to_the_newest_row_counts() {
-    let summary = "injected: The following is a summary of a branch that this conversation came back \
-                   from:\n\n<summary>\nIt was bad.</summary>";
-    let want = ["human: Fix it.", "model: How?", summary, "human: Well.", "model: Good."];
-    let read = check_rows(LAST, &BRANCHES, &want);
-    let left = "on a branch that was left".to_owned();
-    assert_eq!(left_out(&read.skipped), [(3, left.clone()), (4, left)]);
-    // A row that says nothing is a place in the tree, too.
-    let mut rows = BRANCHES.to_vec();
-    rows.push("l1 a2 label");
-    check_rows(
-        LAST,
-        &rows,
-        &["human: Fix it.", "model: How?", "human: Badly.", "model: So be it."],
-    );
-}
-
-#[test]
-fn without_a_tree_the_order_of_the_file_counts() {
-    let rows =
-        [". . session", ". . human Fix it.", ". . call c1", ". . result c1 one", ". . text Done."];
-    let read = check_rows(
-        LAST,
-        &rows,
-        &["human: Fix it.", "model: call c1", "tool: c1 = one", "model: Done."],
-    );
-    assert_eq!(read.request.model().as_deref(), Some("claude"));
-    assert_eq!(
-        (read.usage.len(), read.usage[1].reply.start, read.usage[1].usage),
-        (2, 3, Usage { input: 1, output: 2, cache_read: 3, cache_write: 4, ..Usage::default() })
-    );
-    assert_eq!(read.usage[1].usage.prompt(), 8);
-}
-
-#[test]
-fn a_lost_row_does_not_lose_what_is_before_it() {
-    let mut rows = BRANCHES.to_vec();
-    rows.remove(4);
-    check_rows(
-        LAST,
-        &rows,
-        &[
-            "human: Fix it.",
-            "model: How?",
-            "human: Badly.",
-            "model: So be it.",
-            "human: Well.",
-            "model: Good.",
-        ],
-    );
-}
-
-#[test]
-fn cycles_end() {
-    check_rows(
-        LAST,
-        &["u1 a1 human Fix it.", "a1 u1 text How?"],
-        &["human: Fix it.", "model: How?"],
-    );
-    check_rows(LAST, &["u1 u1 human Fix it."], &["human: Fix it."]);
-}
-
-#[test]
-fn the_model_saw_the_summary_what_was_kept_and_what_follows() {
-    let rows = [
-        "s1 -  system Old words. +read",
-        "u1 s1 human Fix it.",
-        "a1 u1 text How?",
-        "k0 a1 compaction a1 The first of all.",
-        "u2 k0 human Well.",
-        "a2 u2 call c1",
-        "r2 a2 result c1 one",
-        "k1 r2 compaction a2 Earlier: it was fixed.",
-        "u3 k1 human More.",
-    ];
-    let summary = "injected: The conversation history before this point was compacted into the \
-                   following summary:\n\n<summary>\nEarlier: it was fixed.\n</summary>";
-    let seen = [summary, "model: call c1", "tool: c1 = one", "human: More."];
-    let read = check_rows(LAST, &rows, &seen);
-    assert_eq!(read.compactions, 2);
-    assert_eq!(left_out(&read.skipped), []);
-    let whole = of_rows(WHOLE, &rows);
-    let origins: Vec<_> = whole.request.transcript.entries().map(|entry| entry.origin()).collect();
-    let (human, injected) = (Origin::Human, Origin::Injected);
-    assert_eq!(
-        origins,
-        [human, Origin::Model, injected, human, Origin::Model, Origin::Tool, injected, human]
-    );
-    assert_eq!(whole.compactions, 2);
-    // The first version counted rows.
-    let old: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            let said = row.split_whitespace().skip(2).collect::<Vec<_>>().join(" ");
-            format!(". . {}", said.replace("compaction a2", "compaction 5"))
-        })
-        .collect();
-    let old: Vec<&str> = old.iter().map(String::as_str).collect();
-    check_rows(LAST, &old, &seen);
-}
-
-#[test]
-fn nothing_may_be_kept_and_a_kept_row_may_be_lost() {
-    for kept in ["k1", "gone"] {
-        let compaction = format!("k1 a1 compaction {kept} Earlier.");
-        let rows = ["u1 - human Fix it.", "a1 u1 text How?", &compaction, "u2 k1 human More."];
-        assert_eq!(of_rows(LAST, &rows).request.transcript.len(), 2);
-    }
-}
-
-#[test]
-fn edits_change_what_the_model_sees() {
-    let mut rows = vec![
-        "u1 -  human Fix it.",
-        "a1 u1 call c1",
-        "r1 a1 result c1 a long story",
-        "x1 r1 custom Mind the time.",
-        "e1 x1 edit r1 cut",
-        "e2 e1 edit r1 see the file",
-        "e3 e2 edit x1",
-        "a2 e3 text Done.",
-    ];
-    let edited = ["human: Fix it.", "model: call c1", "tool: c1 = see the file", "model: Done."];
-    check_rows(LAST, &rows, &edited);
-    // On another branch there was no edit.
-    rows[7] = "a2 x1 text Done.";
-    check_rows(
-        LAST,
-        &rows,
-        &[
-            "human: Fix it.",
-            "model: call c1",
-            "tool: c1 = a long story",
-            "injected: Mind the time.",
-            "model: Done.",
-        ],
-    );
-}
-
-#[test]
-fn replies_that_were_broken_off_are_not_sent_again() {
-    let read = check_rows(
-        LAST,
-        &[
-            "u1 -  human Fix it.",
-            "a1 u1 aborted Well, I",
-            "u2 a1 human Go on.",
-            "a2 u2 lost c1",
-            "r2 a2 result c1 never",
-            "u3 r2 human Again.",
-        ],
-        &["human: Fix it.", "human: Go on.", "human: Again."],
-    );
-    let off = "part of a reply that was broken off, not sent again".to_owned();
-    assert_eq!(left_out(&read.skipped), [(2, off.clone()), (4, off.clone()), (5, off)]);
-}
-
-#[test]
-fn calls_that_were_never_answered_are_answered_as_the_agent_does() {
-    let rows =
-        ["u1 -  human Fix it.", "a1 u1 call c1 c2", "r1 a1 result c1 one", "u2 r1 human Stop."];
-    let want = [
-        "human: Fix it.",
-        "model: call c1 | call c2",
-        "tool: c1 = one | c2 = No result provided",
-        "human: Stop.",
-    ];
-    let read = check_rows(LAST, &rows, &want);
-    assert_eq!(check(&read.request), []);
-    // At the end they are still open.
-    check_rows(LAST, &rows[..3], &["human: Fix it.", "model: call c1 | call c2", "tool: c1 = one"]);
-}
-
-#[test]
-fn what_nobody_said_is_injected() {
-    check_rows(
-        LAST,
-        &[
-            "u1 -  human Fix it.",
-            "w1 u1 ran ls",
-            "w2 w1 secret env",
-            "h1 w2 hook Mind the time.",
-            "t1 h1 state",
-            "a1 t1 text Done.",
-        ],
-        &[
-            "human: Fix it.",
-            "injected: Ran `ls`\n```\na\nb\n```\n\nCommand exited with code 2",
-            "injected: Mind the time.",
-            "model: Done.",
-        ],
-    );
-}
-
-#[test]
-fn system_prompt_and_tools_are_as_the_rows_left_them() {
-    let read = of_rows(
-        LAST,
-        &[
-            "s1 -  system You help. +read write",
-            "u1 s1 human Fix it.",
-            "s2 u1 system You fix. +find",
-            "a1 s2 text Done.",
-        ],
-    );
-    let body: Value = serde_json::from_str(read.request.source()).expect("a body");
-    assert_eq!(body["system"], "You fix.");
-    let names: Vec<_> =
-        body["tools"].as_array().expect("tools").iter().map(|t| &t["name"]).collect();
-    assert_eq!(names, ["read", "write", "find"]);
-    assert_eq!(shown(&read.request), ["human: Fix it.", "model: Done."]);
-}
-
-#[test]
-fn another_models_reasoning_is_dropped_and_its_format_is_the_newest_replys() {
-    let rows =
-        ["u1 - human Fix it.", "a1 u1 thinking Hm.", "a2 a1 call@glm c1", "r1 a2 result c1 one"];
-    let read = check_rows(
-        LAST,
-        &rows,
-        &["human: Fix it.", "model: So.", "model: call c1", "tool: c1 = one"],
-    );
-    assert_eq!(read.request.format, Format::OpenaiChat);
-    let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
-    assert_eq!(notes, ["1 × reasoning of another model, not sent on (first in row 2)"]);
-    assert_eq!(check(&read.request), []);
-    let own = check_rows(LAST, &rows[..2], &["human: Fix it.", "model: Hm. | So."]);
-    assert_eq!((own.request.format, own.notes.len()), (Format::Anthropic, 0));
-}
-
 #[test]
 fn each_provider_is_told_in_its_own_format() {
     for (model, format) in [
@@ -384,7 +132,7 @@ fn each_provider_is_told_in_its_own_format() {
             "u2 w1 human Thanks.".to_owned(),
         ];
         let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
-        let read = of_rows(LAST, &rows);
+        let read = recording("pi", file(&rows), LAST);
         assert_eq!((read.request.format, check(&read.request)), (format, vec![]), "{model}");
         let said = shown(&read.request).join(" ");
         for words in
@@ -398,16 +146,6 @@ fn each_provider_is_told_in_its_own_format() {
         }
         assert_eq!(read.usage.len(), 2, "{model}");
     }
-}
-
-#[test]
-fn unknown_rows_are_counted() {
-    let read = of_rows(
-        LAST,
-        &["u1 - human Fix it.", "n1 u1 novelty", "n2 n1 novelty", "a1 n2 text Done."],
-    );
-    let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
-    assert_eq!(notes, ["2 × rows of unknown type \"novelty\" (first in row 2)"]);
 }
 
 /// The oracle: the messages that the agent would send, in its own form.
