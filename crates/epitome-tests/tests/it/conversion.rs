@@ -10,12 +10,12 @@ use std::fmt::Write as _;
 use epitome::convert::{Extent, Goal, Loss, convert};
 use epitome::transcript::{Marks, Part, PartKind};
 use epitome::wire::{self, Format};
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 use proptest::prelude::*;
 use testkit::captures::Capture;
 use testkit::conversion::{Tongue, converted, said};
 use testkit::generate::{broken, cases, valid};
-use testkit::{Case, parse, show};
+use testkit::{Case, page, parse, show};
 
 /// What became of a thing, each outcome with the formats in which it is that.
 fn by_outcome(outcomes: impl IntoIterator<Item = (Format, String)>) -> String {
@@ -158,76 +158,20 @@ const SESSION: &str = r#"
     asst srv s web_search {"query":"x"} | srv s = A page
     asst Done."#;
 
+/// And what is lost of it, in the first.
 #[test]
 fn a_session_is_said_in_every_format() {
-    let request = parse(Format::Anthropic, SESSION);
-    let mut all = String::new();
-    for to in Format::ALL {
-        let converted = convert(&request, to);
+    page::check(&expect_file!["conversion/session.txt"], |case| {
+        let to: Format = case.name.parse().expect("a format");
+        let converted = convert(&parse(Format::Anthropic, SESSION), to);
         let written = wire::parse(to, converted.text).expect("a request");
-        write!(all, "== {to}\n{}", show(&written)).expect("a string takes all");
+        let mut told = show(&written);
         for lost in converted.lost.iter().filter(|_| to == Format::OpenaiChat) {
             let at = lost.entry.map_or("-".to_owned(), |at| at.to_string());
-            writeln!(all, "lost {at}: {} {}: {}", lost.what.words(), lost.name, lost.why)
-                .expect("a string takes all");
+            let _ = writeln!(told, "lost {at}: {} {}: {}", lost.what.words(), lost.name, lost.why);
         }
-    }
-    expect![[r#"
-        == openai-chat
-        sys  You are terse.
-        user What is this? | {img 640x480}
-        asst Looking. | call toolu_1 Read {"path":"a.rs"} | call toolu_2 Bash {}
-        res  toolu_1 = fn main() {}
-        res  toolu_2 = no such command
-        asst Done.
-        lost -: model claude-opus-4-8: models are the provider's own
-        lost 1: signed reasoning : only the model that made it can read it
-        lost 2: failure : that a call failed is said by its words only
-        lost 3: provider's tool web_search: the other provider doesn't run this tool
-        lost 3: provider's tool web_search_tool_result: the other provider doesn't run this tool
-        == anthropic
-        sys  You are terse.
-        user What is this? | {img 640x480}
-        asst think* hm | Looking. | call toolu_1 Read {"path":"a.rs"} | call toolu_2 Bash {}
-        res  toolu_1 = fn main() {}
-        res! toolu_2 = no such command
-        asst srv s web_search {"query":"x"} | srv s = A page
-        asst Done.
-        == gemini
-        sys  You are terse.
-        user What is this? | {img 640x480}
-        asst Looking. | call toolu_1 Read {"path":"a.rs"} | sig | call toolu_2 Bash {}
-        res  toolu_1 = fn main() {}
-        res! toolu_2 = no such command
-        asst Done.
-        == openai-responses
-        sys  You are terse.
-        user What is this? | {img 640x480}
-        asst Looking.
-        asst call toolu_1 Read {"path":"a.rs"}
-        asst call toolu_2 Bash {}
-        res  toolu_1 = fn main() {}
-        res  toolu_2 = no such command
-        asst Done.
-        == bedrock
-        sys  [{"text":"You are terse."}]
-        user What is this? | {img 640x480}
-        asst Looking. | call toolu_1 Read {"path":"a.rs"} | call toolu_2 Bash {}
-        res  toolu_1 = fn main() {}
-        res! toolu_2 = no such command
-        asst Done.
-        == gemini-interactions
-        sys  You are terse.
-        user What is this? | {img 640x480}
-        asst Looking.
-        asst call toolu_1 Read {"path":"a.rs"}
-        asst call toolu_2 Bash {}
-        res  toolu_1 = fn main() {}
-
-        res! toolu_2 = no such command
-        asst Done.
-    "#]]
-    .assert_eq(&all);
+        told
+    });
 }
 
 #[test]
@@ -262,120 +206,20 @@ fn ids_and_names_are_made_legal_and_unique() {
     assert_eq!(what, [(Loss::Arguments, "f.g"), (Loss::ToolName, "f.g")]);
 }
 
-/// What is said of how to answer, in each format.
-fn answered_how(format: Format) -> (&'static str, &'static str) {
-    let ask = match format {
-        Format::OpenaiChat | Format::Anthropic => r#""messages":[{"role":"user","content":"Go."}]"#,
-        Format::OpenaiResponses | Format::GeminiInteractions => r#""input":"Go.""#,
-        Format::Gemini => r#""contents":[{"role":"user","parts":[{"text":"Go."}]}]"#,
-        _ => r#""messages":[{"role":"user","content":[{"text":"Go."}]}]"#,
-    };
-    let how = match format {
-        Format::OpenaiChat => {
-            r#""model":"a","max_tokens":99,"temperature":1.5,"top_p":0.9,"stop":"END","seed":7,"presence_penalty":0.5,"stream":true,"reasoning_effort":"high","user":"u","logit_bias":{"5":1},"tools":[{"type":"function","function":{"name":"f","description":"Does f.","strict":true,"parameters":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}}},{"type":"custom","custom":{"name":"patch","format":{"type":"grammar","grammar":{"syntax":"lark","definition":"x"}}}}],"tool_choice":{"type":"function","function":{"name":"f"}},"parallel_tool_calls":false"#
-        }
-        Format::OpenaiResponses => {
-            r#""model":"a","instructions":"Be brief.","max_output_tokens":99,"temperature":0.5,"top_p":0.9,"reasoning":{"effort":"low","summary":"auto"},"store":false,"tools":[{"type":"function","name":"f","parameters":{"type":"object"},"strict":null},{"type":"web_search"},{"type":"custom","name":"patch","format":{"type":"text"}}],"tool_choice":"required","parallel_tool_calls":true"#
-        }
-        Format::Anthropic => {
-            r#""model":"a","max_tokens":99,"temperature":0.5,"top_k":40,"stop_sequences":["A","B","C","D","E"],"metadata":{"user_id":"u"},"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],"tools":[{"name":"f","input_schema":{"type":"object"}},{"type":"bash_20250124","name":"bash"}],"tool_choice":{"type":"any","disable_parallel_tool_use":true}"#
-        }
-        Format::Gemini => {
-            r#""system_instruction":{"parts":[{"text":"Be brief."}]},"generationConfig":{"maxOutputTokens":99,"temperature":0.5,"topP":0.9,"topK":40,"stopSequences":["END"],"seed":7,"thinkingConfig":{"thinkingLevel":"low"}},"safetySettings":[],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT","properties":{"type":{"type":"STRING"}}}}]},{"googleSearch":{}}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}}"#
-        }
-        Format::GeminiInteractions => {
-            r#""model":"a","system_instruction":"Be brief.","store":false,"generation_config":{"max_output_tokens":99,"temperature":0.5,"top_p":0.9,"stop_sequences":["END"],"seed":7,"thinking_level":"low","tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}}},"tools":[{"type":"function","name":"f","parameters":{"type":"object"}},{"type":"google_search"}],"labels":{"a":"b"}"#
-        }
-        _ => {
-            r#""modelId":"a","system":[{"text":"Be brief."},{"cachePoint":{"type":"default"}}],"inferenceConfig":{"maxTokens":99,"temperature":0.5,"topP":0.9,"stopSequences":["END"]},"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"tool":{"name":"f"}}},"guardrailConfig":{"x":1}"#
-        }
-    };
-    (how, ask)
-}
-
 #[test]
 fn how_to_answer_is_said_where_it_can_be() {
-    let mut all = String::new();
-    for from in Format::ALL {
-        let (how, ask) = answered_how(from);
-        let request = wire::parse(from, format!("{{{how},{ask}}}")).expect("a request");
-        writeln!(all, "== {from}").expect("a string takes all");
-        for to in Format::ALL.into_iter().filter(|to| *to != from) {
+    page::check(&expect_file!["conversion/answers.txt"], |case| {
+        let (from, _) = case.format();
+        let request = case.request(from);
+        let others = Format::ALL.into_iter().filter(|to| *to != from);
+        let told = others.map(|to| {
             let converted = convert(&request, Goal { model: Some("b"), ..Goal::from(to) });
             let lost = converted.lost.iter().map(|lost| format!("{:?} {}", lost.what, lost.name));
             let lost = lost.collect::<Vec<_>>().join(", ");
-            writeln!(all, "-> {to}: {}\n   lost: {lost}", converted.text)
-                .expect("a string takes all");
-        }
-    }
-    expect![[r#"
-        == openai-chat
-        -> anthropic: {"model":"b","tools":[{"name":"f","description":"Does f.","strict":true,"input_schema":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"name":"patch","input_schema":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}],"max_tokens":99,"stop_sequences":["END"],"stream":true,"tool_choice":{"disable_parallel_tool_use":true,"name":"f","type":"tool"},"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
-           lost: Model a, Parameter temperature, Parameter seed, Parameter presence_penalty, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member grammar of patch, CallKind patch
-        -> gemini: {"tools":[{"functionDeclarations":[{"name":"f","description":"Does f.","parametersJsonSchema":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"name":"patch","parametersJsonSchema":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}]}],"generationConfig":{"maxOutputTokens":99,"presencePenalty":0.5,"seed":7,"stopSequences":["END"],"temperature":1.5,"topP":0.9},"toolConfig":{"functionCallingConfig":{"allowedFunctionNames":["f"],"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
-           lost: Model a, Parameter stream, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, Member grammar of patch, CallKind patch, Parameter parallel_tool_calls
-        -> openai-responses: {"model":"b","tools":[{"type":"function","name":"f","description":"Does f.","strict":true,"parameters":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"type":"custom","name":"patch","format":{"type":"grammar","syntax":"lark","definition":"x"}}],"max_output_tokens":99,"parallel_tool_calls":false,"reasoning":{"effort":"high"},"stream":true,"temperature":1.5,"tool_choice":{"name":"f","type":"function"},"top_p":0.9,"user":"u","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
-           lost: Model a, Parameter stop, Parameter seed, Parameter presence_penalty, Parameter logit_bias
-        -> bedrock: {"modelId":"b","toolConfig":{"tools":[{"toolSpec":{"name":"f","description":"Does f.","inputSchema":{"json":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}}}},{"toolSpec":{"name":"patch","inputSchema":{"json":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}}}],"toolChoice":{"tool":{"name":"f"}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["END"],"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
-           lost: Model a, Parameter temperature, Parameter seed, Parameter presence_penalty, Parameter stream, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, Member grammar of patch, CallKind patch, Parameter parallel_tool_calls
-        -> gemini-interactions: {"model":"b","tools":[{"type":"function","name":"f","description":"Does f.","parameters":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"null"}}}},{"type":"function","name":"patch","parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}],"generation_config":{"max_output_tokens":99,"seed":7,"stop_sequences":["END"],"temperature":1.5,"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}},"top_p":0.9},"stream":true,"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
-           lost: Model a, Parameter presence_penalty, Parameter reasoning_effort, Parameter user, Parameter logit_bias, Member strict of f, Member grammar of patch, CallKind patch, Parameter parallel_tool_calls
-        == anthropic
-        -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_completion_tokens":99,"parallel_tool_calls":false,"temperature":0.5,"tool_choice":"required","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
-           lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter stop_sequences, Parameter metadata, Tool bash
-        -> gemini: {"systemInstruction":{"parts":[{"text":"Be brief."}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}}]}],"generationConfig":{"maxOutputTokens":99,"stopSequences":["A","B","C","D","E"],"temperature":0.5,"topK":40},"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
-           lost: CacheMarker of the system prompt, Model a, Parameter metadata, Tool bash, Parameter parallel_tool_calls
-        -> openai-responses: {"model":"b","instructions":"Be brief.","tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object"}}],"max_output_tokens":99,"parallel_tool_calls":false,"temperature":0.5,"tool_choice":"required","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
-           lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter stop_sequences, Parameter metadata, Tool bash
-        -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"any":{}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["A","B","C","D","E"],"temperature":0.5},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
-           lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter metadata, Tool bash, Parameter parallel_tool_calls
-        -> gemini-interactions: {"model":"b","system_instruction":"Be brief.","tools":[{"type":"function","name":"f","parameters":{"type":"object"}}],"generation_config":{"max_output_tokens":99,"stop_sequences":["A","B","C","D","E"],"temperature":0.5,"tool_choice":"any"},"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
-           lost: CacheMarker of the system prompt, Model a, Parameter top_k, Parameter metadata, Tool bash, Parameter parallel_tool_calls
-        == gemini
-        -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"type":{"type":"string"}}}}}],"max_completion_tokens":99,"seed":7,"stop":["END"],"temperature":0.5,"tool_choice":{"function":{"name":"f"},"type":"function"},"top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
-           lost: Parameter generationConfig.topK, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
-        -> anthropic: {"model":"b","system":"Be brief.","tools":[{"name":"f","input_schema":{"type":"object","properties":{"type":{"type":"string"}}}}],"max_tokens":99,"stop_sequences":["END"],"temperature":0.5,"tool_choice":{"name":"f","type":"tool"},"top_k":40,"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
-           lost: Parameter generationConfig.seed, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
-        -> openai-responses: {"model":"b","instructions":"Be brief.","tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object","properties":{"type":{"type":"string"}}}}],"max_output_tokens":99,"temperature":0.5,"tool_choice":{"name":"f","type":"function"},"top_p":0.9,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
-           lost: Parameter generationConfig.topK, Parameter generationConfig.stopSequences, Parameter generationConfig.seed, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
-        -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object","properties":{"type":{"type":"string"}}}}}}],"toolChoice":{"tool":{"name":"f"}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["END"],"temperature":0.5,"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
-           lost: Parameter generationConfig.topK, Parameter generationConfig.seed, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
-        -> gemini-interactions: {"model":"b","system_instruction":"Be brief.","tools":[{"type":"function","name":"f","parameters":{"type":"object","properties":{"type":{"type":"string"}}}}],"generation_config":{"max_output_tokens":99,"seed":7,"stop_sequences":["END"],"temperature":0.5,"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}},"top_p":0.9},"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
-           lost: Parameter generationConfig.topK, Parameter generationConfig.thinkingConfig, Parameter safetySettings, Tool googleSearch
-        == openai-responses
-        -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}},{"type":"custom","custom":{"name":"patch","format":{"type":"text"}}}],"max_completion_tokens":99,"parallel_tool_calls":true,"reasoning_effort":"low","store":false,"temperature":0.5,"tool_choice":"required","top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
-           lost: Model a, Parameter reasoning.summary, Tool web_search
-        -> anthropic: {"model":"b","system":"Be brief.","tools":[{"name":"f","input_schema":{"type":"object"}},{"name":"patch","input_schema":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}],"max_tokens":99,"temperature":0.5,"tool_choice":{"disable_parallel_tool_use":false,"type":"any"},"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
-           lost: Model a, Parameter reasoning.effort, Parameter reasoning.summary, Parameter store, Tool web_search, CallKind patch
-        -> gemini: {"systemInstruction":{"parts":[{"text":"Be brief."}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}},{"name":"patch","parametersJsonSchema":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}]}],"generationConfig":{"maxOutputTokens":99,"temperature":0.5,"topP":0.9},"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
-           lost: Model a, Parameter reasoning.effort, Parameter reasoning.summary, Parameter store, Tool web_search, CallKind patch, Parameter parallel_tool_calls
-        -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}},{"toolSpec":{"name":"patch","inputSchema":{"json":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}}}],"toolChoice":{"any":{}}},"inferenceConfig":{"maxTokens":99,"temperature":0.5,"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
-           lost: Model a, Parameter reasoning.effort, Parameter reasoning.summary, Parameter store, Tool web_search, CallKind patch, Parameter parallel_tool_calls
-        -> gemini-interactions: {"model":"b","system_instruction":"Be brief.","tools":[{"type":"function","name":"f","parameters":{"type":"object"}},{"type":"function","name":"patch","parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}],"generation_config":{"max_output_tokens":99,"temperature":0.5,"tool_choice":"any","top_p":0.9},"store":false,"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
-           lost: Model a, Parameter reasoning.effort, Parameter reasoning.summary, Tool web_search, CallKind patch, Parameter parallel_tool_calls
-        == bedrock
-        -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_completion_tokens":99,"stop":["END"],"temperature":0.5,"tool_choice":{"function":{"name":"f"},"type":"function"},"top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
-           lost: CacheMarker of the system prompt, Model a, Parameter guardrailConfig
-        -> anthropic: {"model":"b","system":"Be brief.","tools":[{"name":"f","input_schema":{"type":"object"}}],"max_tokens":99,"stop_sequences":["END"],"temperature":0.5,"tool_choice":{"name":"f","type":"tool"},"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
-           lost: CacheMarker of the system prompt, Model a, Parameter guardrailConfig
-        -> gemini: {"systemInstruction":{"parts":[{"text":"Be brief."}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}}]}],"generationConfig":{"maxOutputTokens":99,"stopSequences":["END"],"temperature":0.5,"topP":0.9},"toolConfig":{"functionCallingConfig":{"allowedFunctionNames":["f"],"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
-           lost: CacheMarker of the system prompt, Model a, Parameter guardrailConfig
-        -> openai-responses: {"model":"b","instructions":"Be brief.","tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object"}}],"max_output_tokens":99,"temperature":0.5,"tool_choice":{"name":"f","type":"function"},"top_p":0.9,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
-           lost: CacheMarker of the system prompt, Model a, Parameter inferenceConfig.stopSequences, Parameter guardrailConfig
-        -> gemini-interactions: {"model":"b","system_instruction":"Be brief.","tools":[{"type":"function","name":"f","parameters":{"type":"object"}}],"generation_config":{"max_output_tokens":99,"stop_sequences":["END"],"temperature":0.5,"tool_choice":{"allowed_tools":{"mode":"any","tools":["f"]}},"top_p":0.9},"input":[{"type":"user_input","content":[{"type":"text","text":"Go."}]}]}
-           lost: CacheMarker of the system prompt, Model a, Parameter guardrailConfig
-        == gemini-interactions
-        -> openai-chat: {"model":"b","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"max_completion_tokens":99,"seed":7,"stop":["END"],"store":false,"temperature":0.5,"tool_choice":{"function":{"name":"f"},"type":"function"},"top_p":0.9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Go."}]}
-           lost: Model a, Parameter generationConfig.thinkingLevel, Parameter labels, Tool google_search
-        -> anthropic: {"model":"b","system":"Be brief.","tools":[{"name":"f","input_schema":{"type":"object"}}],"max_tokens":99,"stop_sequences":["END"],"temperature":0.5,"tool_choice":{"name":"f","type":"tool"},"top_p":0.9,"messages":[{"role":"user","content":"Go."}]}
-           lost: Model a, Parameter store, Parameter generation_config.seed, Parameter generationConfig.thinkingLevel, Parameter labels, Tool google_search
-        -> gemini: {"systemInstruction":{"parts":[{"text":"Be brief."}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}}]}],"generationConfig":{"maxOutputTokens":99,"seed":7,"stopSequences":["END"],"temperature":0.5,"topP":0.9},"toolConfig":{"functionCallingConfig":{"allowedFunctionNames":["f"],"mode":"ANY"}},"contents":[{"role":"user","parts":[{"text":"Go."}]}]}
-           lost: Model a, Parameter store, Parameter generationConfig.thinkingLevel, Parameter labels, Tool google_search
-        -> openai-responses: {"model":"b","instructions":"Be brief.","tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object"}}],"max_output_tokens":99,"store":false,"temperature":0.5,"tool_choice":{"name":"f","type":"function"},"top_p":0.9,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}
-           lost: Model a, Parameter generation_config.stop_sequences, Parameter generation_config.seed, Parameter generationConfig.thinkingLevel, Parameter labels, Tool google_search
-        -> bedrock: {"modelId":"b","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"tool":{"name":"f"}}},"inferenceConfig":{"maxTokens":99,"stopSequences":["END"],"temperature":0.5,"topP":0.9},"messages":[{"role":"user","content":[{"text":"Go."}]}]}
-           lost: Model a, Parameter store, Parameter generation_config.seed, Parameter generationConfig.thinkingLevel, Parameter labels, Tool google_search
-    "#]].assert_eq(&all);
+            format!("-> {to}: {}\n   lost: {lost}\n", converted.text)
+        });
+        told.collect()
+    });
 }
 
 #[test]
