@@ -169,30 +169,3 @@ proptest! {
         }
     }
 }
-
-/// A call's function that is no object can't be given members.
-#[test]
-fn a_function_that_is_no_object_is_replaced() {
-    let body = |function: &str| {
-        format!(
-            r#"[{{"role":"user","content":"hi"}},{{"role":"assistant","tool_calls":[{{"id":"c","type":"function","function":{function}}}]}},{{"role":"tool","tool_call_id":"c","content":"x"}}]"#
-        )
-    };
-    for odd in [r#""x""#, "true", "[{}]", "null", "7"] {
-        let request = wire::parse(Format::OpenaiChat, body(odd)).expect("a list");
-        let repaired = wire::repair(&request);
-        let mended = body(r#"{"name":"unknown","arguments":"{}"}"#);
-        assert_eq!(repaired.request.source().as_str(), mended, "{odd}");
-        assert!(repaired.left.is_empty(), "{:?}", repaired.left);
-    }
-}
-
-/// Its own name isn't read, so it is given a function.
-#[test]
-fn a_call_with_a_name_and_no_function_is_given_one() {
-    let list =
-        r#"[{"role":"user","content":"hi"},{"role":"assistant","tool_calls":[{"name":"f"}]}]"#;
-    let request = wire::parse(Format::OpenaiChat, list.to_owned()).expect("a list");
-    let repaired = wire::repair(&request);
-    assert!(wire::check(&repaired.request).is_empty(), "{}", repaired.request.source());
-}
