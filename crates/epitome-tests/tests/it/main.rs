@@ -21,7 +21,6 @@ mod goes_on;
 mod held;
 mod hooks;
 mod items;
-mod known;
 mod laws;
 mod mistyped;
 mod models;

@@ -1,6 +1,6 @@
 //! What is wrong with a body as a whole: its JSON, the members around the entries, the model that it is for.
 
-use epitome::wire::{self, Finding, Repaired, Request};
+use epitome::wire::{self, Finding, Format, Repaired, Request};
 use expect_test::expect_file;
 use testkit::page;
 
@@ -17,7 +17,8 @@ fn found(request: &Request) -> Vec<(&'static str, String, String)> {
 #[test]
 fn what_is_inspected_is_as_the_page_says() {
     page::check(&expect_file!["inspected.txt"], |case| {
-        let request = read(&case.given);
+        let named = (!case.settings.is_empty()).then(|| case.format().0);
+        let request = named.map_or_else(|| read(&case.given), |format| case.request(format));
         let mut told = vec![request.format.to_string()];
         told.extend(
             found(&request).iter().map(|(rule, place, why)| format!("{rule} {place}: {why}")),
@@ -90,4 +91,19 @@ fn a_mark_a_number_and_a_depth_that_no_reader_takes_are_found() {
     };
     assert_eq!(places(&nested(90)), Vec::<String>::new());
     assert_eq!(places(&nested(100)), ["gemini/json messages[1]"]);
+}
+
+#[test]
+fn a_converse_body_is_for_the_strictest_model_unless_somebody_says_which() {
+    let call =
+        r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]}"#;
+    let mixed = r#"{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"x"}]}},{"text":"And?"}]}"#;
+    let body = format!(r#"[{{"role":"user","content":[{{"text":"x"}}]}},{call},{mixed}]"#);
+    let request = wire::parse(Format::Bedrock, body).expect("well-formed");
+    assert_eq!(found(&request)[0].0, "bedrock/mixed-turn");
+    assert_eq!(wire::check(&request), [], "what came so is compacted so");
+    let claude = request.clone().addressed_to("anthropic.claude-opus-5-5-v1:0");
+    assert_eq!(wire::inspect(&claude, &[]), []);
+    let nova = request.addressed_to("amazon.nova-pro-v1:0");
+    assert_eq!(wire::check(&nova).len(), 1);
 }
