@@ -23,6 +23,11 @@ mod integration;
 mod kept;
 mod lookup;
 mod meant;
+#[cfg(feature = "otlp")]
+mod otlp;
+#[cfg(all(feature = "proxy", not(feature = "otlp")))]
+#[path = "otlp_absent.rs"]
+mod otlp;
 mod output;
 mod progress;
 mod project;

@@ -5,9 +5,18 @@ use serde_json::Value;
 
 /// What a whole reply, or an event of one, says; `None` where it says nothing.
 pub(crate) fn billed(said: &Value) -> Option<Billed> {
-    let nested =
-        ["message", "response", "interaction"].into_iter().filter_map(|name| said.get(name));
-    std::iter::once(said).chain(nested).find_map(of_usage)
+    whole_or_nested(said).find_map(of_usage)
+}
+
+/// The model that a whole reply, or an event of one, names.
+pub(crate) fn model(said: &Value) -> Option<&str> {
+    whole_or_nested(said).find_map(|said| said.get("model").or(said.get("modelVersion"))?.as_str())
+}
+
+/// What may say something of a reply: all of it, or the member that an event has it in.
+fn whole_or_nested(said: &Value) -> impl Iterator<Item = &Value> {
+    let nested = ["message", "response", "interaction"].into_iter();
+    std::iter::once(said).chain(nested.filter_map(|name| said.get(name)))
 }
 
 fn of_usage(said: &Value) -> Option<Billed> {

@@ -27,6 +27,8 @@ pub(crate) struct Call {
 struct CallState {
     /// The conversation, and the request as it goes out; of a retry the second.
     sent: Option<(SessionId, Stats)>,
+    /// Whether that is as it came.
+    is_untouched: bool,
     /// What went to the upstream last.
     body: Option<Bytes>,
     /// Why it goes out as it came, where an error is why.
@@ -37,9 +39,15 @@ struct CallState {
 
 impl Call {
     pub(crate) fn begun() -> Arc<Self> {
-        let state =
-            CallState { sent: None, body: None, failed: None, at_work: Some(Instant::now()) };
-        Arc::new(Call { state: Mutex::new(state) })
+        Arc::new(Call {
+            state: Mutex::new(CallState {
+                sent: None,
+                is_untouched: true,
+                body: None,
+                failed: None,
+                at_work: Some(Instant::now()),
+            }),
+        })
     }
 
     /// Answers it.
@@ -57,6 +65,11 @@ impl Call {
     /// The conversation, and the request as it went out last.
     pub(crate) fn sent(&self) -> Option<(SessionId, Stats)> {
         self.state().sent.clone()
+    }
+
+    /// Whether that is as it came.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.state().is_untouched
     }
 
     /// What went to the upstream last.
@@ -87,6 +100,7 @@ pub(crate) fn hear(event: &Event) {
         match event {
             Event::Sent { session, stats, is_untouched, .. } => {
                 state.sent = Some((*session, stats.clone()));
+                state.is_untouched = *is_untouched;
                 state.failed.take_if(|_| !is_untouched);
             }
             Event::Uncompacted { why, .. } => state.failed = Some(why.clone()),

@@ -7,6 +7,7 @@ use epitome::session::{AtLimit, ChainKey, Initiative, SessionOptions};
 use epitome::trigger::Trigger;
 use epitome::{Compactor, Format, Options};
 use epitome_tower::{Compacting, CompactionLayer, LayerError, WithCompaction as _};
+use epitome_tracing::Traced;
 use http::HeaderMap;
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::Client;
@@ -15,9 +16,10 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
+use crate::asking::Asking;
 use crate::call::hear;
 use crate::credential::credentials;
-use crate::exchange::{Asking, ModelSayings};
+use crate::exchange::ModelSayings;
 use crate::kept::Connector;
 use crate::ledger::Ledger;
 use crate::meters::Meters;
@@ -80,7 +82,8 @@ impl Engines {
             let compactor = compactor.expect("defaults are in range");
             let compactor = compactor
                 .with_summaries(options.summaries.clone())?
-                .with_compactors(options.compactors.clone());
+                .with_compactors(options.compactors.clone())
+                .with_observer(Arc::new(Traced::default()));
             let asks = !(options.summaries.chain.is_empty() && options.compactors.chain.is_empty());
             let trigger = Arc::new(ByModel::of(options)?);
             let early: Arc<dyn Trigger> = Arc::new(Early(Arc::clone(&trigger)));

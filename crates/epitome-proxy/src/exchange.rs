@@ -2,9 +2,7 @@
 
 use std::error::Error;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,26 +10,16 @@ use epitome::Format;
 use epitome_tower::{Carrier, Read, Reply, Tell};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode, Version};
+use http::{HeaderValue, Response};
 use http_body::Body as _;
-use hyper::body::Incoming;
-use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::{self, Client};
 use serde::Deserialize;
-use tokio::time::timeout;
-use tower_service::Service;
 
-use crate::call::{failed, upstream};
 use crate::encoding::Encoding;
 use crate::flow::{Collected, Flow, FlowError, Weave};
-use crate::guard::strip;
-use crate::kept::{Connector, Gone};
-use crate::ledger::Ledger;
+use crate::kept::Gone;
 use crate::native::Insert;
 use crate::notice::Notice;
 use crate::opening::Opening;
-use crate::options::InternalErrors;
-use crate::upstream::api;
 use crate::usage::{Account, Usage};
 
 /// A request on its way to an upstream, whose address it has.
@@ -50,7 +38,7 @@ pub(crate) enum Load {
 
 impl Load {
     /// The body, and the same once more, where it is at hand.
-    fn with_spare(self) -> (Flow, Option<Bytes>) {
+    pub(crate) fn with_spare(self) -> (Flow, Option<Bytes>) {
         match self {
             Load::Unseen(flow) => {
                 let spare = flow.is_end_stream().then(Bytes::new);
@@ -193,11 +181,11 @@ impl Carrier for Outbound {
 pub(crate) struct Inbound {
     pub(crate) reply: Response<Flow>,
     /// The most that the opening of a stream is held back, to learn whether the prompt is too long; zero where nobody asks.
-    opening: Duration,
+    pub(crate) opening: Duration,
     /// Whether a whole reply may say that it ended where the window did.
-    may_be_cut: bool,
+    pub(crate) may_be_cut: bool,
     /// What a client is told besides where its prompt is refused as too long.
-    notice: Option<Notice>,
+    pub(crate) notice: Option<Notice>,
 }
 
 impl From<Response<Flow>> for Inbound {
@@ -263,12 +251,7 @@ impl Reply for Inbound {
     }
 
     fn telling(self, tell: Tell) -> Self {
-        let (head, flow) = self.reply.into_parts();
-        let flow = match Usage::of(&head.headers, tell) {
-            Some(usage) if head.status.is_success() => flow.read_by(usage),
-            _ => flow,
-        };
-        Inbound { reply: Response::from_parts(head, flow), ..self }
+        self.read_by(|usage| usage.tell_prompt(tell))
     }
 }
 
@@ -310,8 +293,14 @@ impl Inbound {
 
     /// The same, with somebody who is told what it says that it is billed.
     pub(crate) fn accounted(self, account: Account) -> Self {
-        let read = if self.reply.body().is_read() { self } else { self.telling(Box::new(drop)) };
-        Inbound { reply: read.reply.map(|flow| flow.accounted(account)), ..read }
+        self.read_by(|usage| usage.tell_billed(account))
+    }
+
+    /// The same, read as it passes if it is an answer, with somebody who is told.
+    pub(crate) fn read_by(self, told: impl FnOnce(&mut Usage)) -> Self {
+        let (head, flow) = self.reply.into_parts();
+        let flow = if head.status.is_success() { flow.read_by(&head.headers, told) } else { flow };
+        Inbound { reply: Response::from_parts(head, flow), ..self }
     }
 
     /// The same, once its stream has said whether the prompt is too long.
@@ -361,7 +350,7 @@ pub(crate) enum NoReply {
 }
 
 /// The error of this kind that another one was made of.
-fn found<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+pub(crate) fn found<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
     let mut cause = Some(error);
     while let Some(error) = cause {
         // Errors of input and output don't give what they hold as their source.
@@ -401,90 +390,9 @@ impl NoReply {
     }
 }
 
-/// The client of all upstreams.
-#[derive(Clone)]
-pub(crate) struct Asking {
-    pub(crate) client: Client<HttpsConnector<Connector>, Flow>,
-    /// The most between a request and the beginning of its reply, and between two frames of that.
-    pub(crate) patience: Duration,
-    /// The most that the opening of a stream is held back.
-    pub(crate) opening: Duration,
-    /// What becomes of a request that an error inside the proxy would send as it came.
-    pub(crate) internal_errors: InternalErrors,
-    /// Where compactions wait for agreement, what is known of conversations.
-    pub(crate) agreeing: Option<Arc<Ledger>>,
-}
-
-/// How often a request is sent that no upstream has read.
-const ATTEMPTS: usize = 4;
-
-/// Whether a request that failed so may be sent again (RFC 9110, 9.2.2): nobody has read it, or it changes nothing.
-fn may_be_asked_again(method: &Method, error: &legacy::Error) -> bool {
-    !error.is_connect() && (found::<Gone>(error).is_some() || method.is_safe() && is_cut(error))
-}
-
 /// Whether the other side closed the connection.
-fn is_cut(error: &(dyn Error + 'static)) -> bool {
+pub(crate) fn is_cut(error: &(dyn Error + 'static)) -> bool {
     let cut = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
     found::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message)
         || found::<io::Error>(error).is_some_and(|error| cut.contains(&error.kind()))
-}
-
-impl Asking {
-    async fn ask(self, head: Parts, load: Load) -> Result<Response<Incoming>, legacy::Error> {
-        let (mut flow, spare) = load.with_spare();
-        if let Some(spare) = spare {
-            for _ in 1..ATTEMPTS {
-                match self.client.request(Request::from_parts(head.clone(), flow)).await {
-                    Err(error) if may_be_asked_again(&head.method, &error) => {
-                        flow = Flow::from(spare.clone());
-                    }
-                    done => return done,
-                }
-            }
-        }
-        self.client.request(Request::from_parts(head, flow)).await
-    }
-}
-
-impl Service<Outbound> for Asking {
-    type Response = Inbound;
-    type Error = NoReply;
-    type Future = Pin<Box<dyn Future<Output = Result<Inbound, NoReply>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), NoReply>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, Outbound { mut head, load }: Outbound) -> Self::Future {
-        head.version = Version::HTTP_11;
-        let patience = self.patience;
-        let is_closed = self.internal_errors == InternalErrors::Refuse;
-        if let Some(what) = failed().filter(|_| is_closed && matches!(load, Load::Seen(_))) {
-            return Box::pin(std::future::ready(Err(NoReply::Internal(what))));
-        }
-        let mut notice = None;
-        let (opening, body, may_be_cut) = match &load {
-            Load::Unseen(_) => (Duration::ZERO, None, false),
-            Load::Seen(prompted) => {
-                let may_be_cut = prompted.format == Format::Anthropic;
-                let api = api(prompted.format);
-                notice = self.agreeing.clone().map(|ledger| Notice { ledger, api });
-                (self.opening, Some(prompted.bytes.clone()), may_be_cut)
-            }
-        };
-        let asking = self.clone().ask(head, load);
-        Box::pin(async move {
-            let asked = upstream(body, timeout(patience, asking)).await;
-            let reply = asked.map_err(|_| NoReply::Late(patience))??;
-            let (mut head, incoming) = reply.into_parts();
-            if head.status == StatusCode::SWITCHING_PROTOCOLS {
-                return Err(NoReply::Switched);
-            }
-            head.version = Version::HTTP_11;
-            strip(&mut head.headers);
-            let reply = Response::from_parts(head, Flow::new(incoming, patience));
-            Ok(Inbound { reply, opening, may_be_cut, notice })
-        })
-    }
 }

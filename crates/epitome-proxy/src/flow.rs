@@ -8,13 +8,15 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use epitome_tracing::ModelCall;
+use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::activity::Activity;
 use crate::native::Insert;
-use crate::usage::{Account, Usage};
+use crate::usage::Usage;
 
 /// A body, forwarded frame by frame: the other side is read only as fast as this one takes it, and dropping it drops the
 /// connection that it comes from.
@@ -34,6 +36,8 @@ pub(crate) struct Flow {
     awaited: Option<Box<Awaited>>,
     /// The connection that it is written to isn't idle.
     busy: Option<Arc<Activity>>,
+    /// The call that it answers, until it is over.
+    call: Option<Arc<ModelCall>>,
 }
 
 /// Between what came and the break behind it.
@@ -91,6 +95,16 @@ pub(crate) enum FlowError {
     Silent(Duration),
 }
 
+impl FlowError {
+    /// The kind of it in a word.
+    fn kind(&self) -> &'static str {
+        match self {
+            FlowError::Broken(_) => "upstream",
+            FlowError::Silent(_) => "timeout",
+        }
+    }
+}
+
 /// A body that was read whole, or as far as could be. Of what isn't whole no byte is lost.
 pub(crate) enum Collected {
     /// All of it.
@@ -133,8 +147,9 @@ impl Flow {
         let Some(awaited) = &mut self.awaited else { return Poll::Ready(None) };
         let waiting = awaited.flow.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Poll::Ready(flow) = waiting.as_mut().poll(context) {
-            let (busy, insert) = (self.busy.take(), self.insert.take());
-            *self = Flow { busy, insert: insert.or(flow.insert), ..flow };
+            let (busy, call) = (self.busy.take(), self.call.take());
+            let insert = self.insert.take().or(flow.insert);
+            *self = Flow { insert, busy, call, ..flow };
             return Poll::Ready(None);
         }
         ready!(awaited.timer.as_mut().poll(context));
@@ -147,20 +162,28 @@ impl Flow {
         Flow { busy: Some(activity), ..self }
     }
 
-    /// The same, with somebody who reads what passes.
-    pub(crate) fn read_by(self, usage: Usage) -> Self {
-        Flow { usage: Some(Box::new(usage)), ..self }
+    /// The same, which answers a call.
+    pub(crate) fn answering(self, call: Arc<ModelCall>) -> Self {
+        let mut flow = Flow { call: Some(call), ..self };
+        flow.end_call();
+        flow
     }
 
-    /// Whether somebody reads what passes.
-    pub(crate) fn is_read(&self) -> bool {
-        self.usage.is_some()
+    /// Tells the call that it answers once it is over.
+    fn end_call(&mut self) {
+        if self.call.is_some()
+            && self.is_end_stream()
+            && let Some(call) = self.call.take()
+        {
+            call.over();
+        }
     }
 
-    /// The same, with somebody who is told what it says that it is billed, if it is read at all.
-    pub(crate) fn accounted(mut self, account: Account) -> Self {
+    /// The same, read as it passes, as far as its headers say how, with somebody who is told.
+    pub(crate) fn read_by(mut self, headers: &HeaderMap, told: impl FnOnce(&mut Usage)) -> Self {
+        self.usage = self.usage.or_else(|| Usage::of(headers).map(Box::new));
         if let Some(usage) = &mut self.usage {
-            usage.tell_billed(account);
+            told(usage);
         }
         self
     }
@@ -191,6 +214,8 @@ impl Flow {
     /// Reads it to its end, but no more bytes than `room` grants; it is asked for each frame.
     pub(crate) async fn collect(mut self, mut room: impl FnMut(usize) -> bool) -> Collected {
         let mut read = VecDeque::new();
+        // What isn't whole passes once more.
+        let mut usage = self.usage.take();
         loop {
             let next = poll_fn(|context| Pin::new(&mut self).poll_frame(context)).await;
             let (frame, broken) = match next {
@@ -203,12 +228,17 @@ impl Flow {
             if !fits {
                 read.append(&mut self.ahead);
                 let is_broken = broken.is_some();
-                let flow = Flow { ahead: read, broken, breaking: None, ..self };
+                let flow = Flow { ahead: read, broken, breaking: None, usage, ..self };
                 return if is_broken { Collected::Broken(flow) } else { Collected::Long(flow) };
             }
         }
         let mut chunks: Vec<Bytes> =
             read.into_iter().filter_map(|it| it.into_data().ok()).collect();
+        if let Some(usage) = &mut usage {
+            for chunk in &chunks {
+                usage.passes(chunk);
+            }
+        }
         if let [_] = chunks[..] {
             return Collected::Whole(chunks.remove(0));
         }
@@ -226,6 +256,7 @@ impl Flow {
         mut is_enough: impl FnMut(&[u8]) -> bool,
     ) -> Self {
         let (mut read, mut seen) = (VecDeque::new(), Vec::new());
+        let usage = self.usage.take();
         let mut late = pin!(sleep(most));
         loop {
             let next = tokio::select! {
@@ -250,7 +281,7 @@ impl Flow {
             }
         }
         read.append(&mut self.ahead);
-        Flow { ahead: read, ..self }
+        Flow { ahead: read, usage, ..self }
     }
 
     /// Turns what was read ahead into something else, unless that is nothing.
@@ -270,6 +301,54 @@ impl Flow {
     fn passes(&mut self, frame: &Frame<Bytes>) {
         if let (Some(usage), Some(data)) = (&mut self.usage, frame.data_ref()) {
             usage.passes(data);
+        }
+    }
+
+    /// The next frame as it is told.
+    fn poll_told(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
+        let flow = self;
+        loop {
+            let mut came = ready!(flow.poll_came(context));
+            if let Some(woven) = &mut flow.woven {
+                came = match came {
+                    Some(Ok(frame)) => match frame.into_data() {
+                        Ok(data) => Some(Ok(Frame::data(woven.passes(&data)))),
+                        // Nothing comes behind trailers, and they are of this round alone.
+                        Err(_) => continue,
+                    },
+                    Some(Err(error)) => Some(Err(error)),
+                    None => {
+                        let onward = flow.woven.take().map(Weave::over);
+                        let rest = onward.and_then(|onward| flow.go_on(onward));
+                        rest.map(|rest| Ok(Frame::data(rest)))
+                    }
+                };
+            }
+            let is_empty = |frame: &Frame<Bytes>| frame.data_ref().is_some_and(Bytes::is_empty);
+            let Some(insert) = &mut flow.insert else {
+                if matches!(&came, Some(Ok(frame)) if is_empty(frame)) {
+                    continue;
+                }
+                return Poll::Ready(came);
+            };
+            let data = match came {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => insert.passes(&data),
+                    Err(other) => return Poll::Ready(Some(Ok(other))),
+                },
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => {
+                    let rest = insert.rest();
+                    flow.insert = None;
+                    rest
+                }
+            };
+            if !data.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(data))));
+            }
         }
     }
 
@@ -333,46 +412,21 @@ impl Body for Flow {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
         let flow = self.get_mut();
-        loop {
-            let mut came = ready!(flow.poll_came(context));
-            if let Some(woven) = &mut flow.woven {
-                came = match came {
-                    Some(Ok(frame)) => match frame.into_data() {
-                        Ok(data) => Some(Ok(Frame::data(woven.passes(&data)))),
-                        // Nothing comes behind trailers, and they are of this round alone.
-                        Err(_) => continue,
-                    },
-                    Some(Err(error)) => Some(Err(error)),
-                    None => {
-                        let onward = flow.woven.take().map(Weave::over);
-                        let rest = onward.and_then(|onward| flow.go_on(onward));
-                        rest.map(|rest| Ok(Frame::data(rest)))
-                    }
-                };
+        let told = ready!(flow.poll_told(context));
+        match &told {
+            Some(Ok(_)) => flow.end_call(),
+            Some(Err(error)) => {
+                if let Some(call) = flow.call.take() {
+                    call.failed(error.kind());
+                }
             }
-            let is_empty = |frame: &Frame<Bytes>| frame.data_ref().is_some_and(Bytes::is_empty);
-            let Some(insert) = &mut flow.insert else {
-                if matches!(&came, Some(Ok(frame)) if is_empty(frame)) {
-                    continue;
+            None => {
+                if let Some(call) = flow.call.take() {
+                    call.over();
                 }
-                return Poll::Ready(came);
-            };
-            let data = match came {
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) => insert.passes(&data),
-                    Err(other) => return Poll::Ready(Some(Ok(other))),
-                },
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                None => {
-                    let rest = insert.rest();
-                    flow.insert = None;
-                    rest
-                }
-            };
-            if !data.is_empty() {
-                return Poll::Ready(Some(Ok(Frame::data(data))));
             }
         }
+        Poll::Ready(told)
     }
 
     fn is_end_stream(&self) -> bool {

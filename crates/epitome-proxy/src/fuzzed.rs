@@ -70,7 +70,8 @@ fn told(pieces: impl Iterator<Item = Bytes>) -> Option<PromptReport> {
     let book = Arc::clone(&told);
     let tell = Box::new(move |told| *book.lock().expect("nobody panicked") = Some(told));
     let kind = (CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    let mut usage = Usage::of(&HeaderMap::from_iter([kind]), tell).expect("a stream");
+    let mut usage = Usage::of(&HeaderMap::from_iter([kind])).expect("a stream");
+    usage.tell_prompt(tell);
     pieces.for_each(|piece| usage.passes(&piece));
     drop(usage);
     told.lock().expect("nobody panicked").take()

@@ -14,10 +14,14 @@
 //! # Ok(()) }
 //! ```
 //!
+//! Each call of a model is a span for [`tracing`], with OpenTelemetry's GenAI names ([`epitome_tracing`]); where nobody listens,
+//! nothing is done for that.
+//!
 //! What can't be read (too large, packed in an unknown way, history that the provider keeps) is forwarded as it came and counted
 //! at `/metrics`. Requests go to [`Upstreams`] and nowhere else.
 
 mod activity;
+mod asking;
 mod billed;
 mod call;
 mod consent;
@@ -59,7 +63,7 @@ mod when;
 
 pub use epitome_tower::{Conversations, KeptConversation};
 pub use listening::{Listening, TlsIdentity};
-pub use log::{ProxyEvent, ProxyObserver};
+pub use log::{ProxyEvent, ProxyObserver, SpanParent};
 pub use management::ManagementToken;
 pub use options::{
     InternalErrors, Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState,

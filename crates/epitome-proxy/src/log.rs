@@ -1,8 +1,11 @@
-//! What is told of requests and conversations, for logs: figures, never content or credentials.
+//! What is told of requests and conversations, for logs and spans: figures, never content or credentials.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+use http::HeaderMap;
+use tracing::Span;
 
 /// What happened in a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +43,30 @@ impl ProxyObserver {
 
     pub(crate) fn tell(&self, event: &ProxyEvent) {
         (self.0)(event);
+    }
+}
+
+/// Somebody who ties the span of a call of a model to the one that its headers name (`traceparent`), before it is entered. The
+/// headers go on as they came.
+#[derive(Clone)]
+pub struct SpanParent(Arc<Tie>);
+
+type Tie = dyn Fn(&Span, &HeaderMap) + Send + Sync;
+
+impl SpanParent {
+    /// Calls `tie` for each span.
+    pub fn new(tie: impl Fn(&Span, &HeaderMap) + Send + Sync + 'static) -> Self {
+        SpanParent(Arc::new(tie))
+    }
+
+    pub(crate) fn tie(&self, span: &Span, headers: &HeaderMap) {
+        (self.0)(span, headers);
+    }
+}
+
+impl fmt::Debug for SpanParent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SpanParent")
     }
 }
 

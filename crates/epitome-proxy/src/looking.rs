@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use epitome_tower::Route;
+use epitome_tracing::ModelCall;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 
@@ -16,6 +17,7 @@ use crate::proxy::Proxy;
 use crate::refusal::Refusal;
 use crate::room::Share;
 use crate::sending::{internal, unfinished};
+use crate::stall::is_streamed;
 use crate::upstream::api;
 
 impl Proxy {
@@ -74,6 +76,13 @@ impl Proxy {
         let Route { format, model } = route;
         let prompted =
             Prompted { bytes, text, format, model, tenant, sayings: self.engines.sayings.clone() };
+        if let Some(call) = head.extensions.get::<Arc<ModelCall>>() {
+            let text = prompted.text().unwrap_or_default();
+            call.asks(&prompted.named_model().unwrap_or_default());
+            if is_streamed(format, head.uri.path(), head.uri.query(), text) {
+                call.streams();
+            }
+        }
         Ok((Load::Seen(prompted), share, self.engines.of(format)))
     }
 

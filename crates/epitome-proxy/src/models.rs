@@ -18,8 +18,9 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use tower_service::Service as _;
 
+use crate::asking::Asking;
 use crate::credential::may_authorize;
-use crate::exchange::{Asking, Load, ModelSayings, Outbound, Prompted};
+use crate::exchange::{Load, ModelSayings, Outbound, Prompted};
 use crate::flow::{Collected, Flow};
 use crate::upstream::{Provider, provider_of};
 
@@ -173,6 +174,8 @@ fn questions(head: &Parts, provider: Provider, model: &str) -> Option<Questions>
 fn get(head: &Parts, path: &str) -> Option<Parts> {
     let mut get = head.clone();
     get.method = Method::GET;
+    // It is no call of a model.
+    get.extensions.clear();
     let pairs = head.uri.query().into_iter().flat_map(|query| query.split('&'));
     let keys = pairs.filter(|pair| may_authorize(pair.split('=').next().unwrap_or_default()));
     let keys = keys.collect::<Vec<_>>().join("&");

@@ -11,7 +11,7 @@ use epitome::summarize::Summaries;
 use epitome::trigger::{TriggerError, When};
 use epitome_tower::{Conversations, random_key};
 
-use crate::log::ProxyObserver;
+use crate::log::{ProxyObserver, SpanParent};
 use crate::management::ManagementToken;
 use crate::upstream::Upstreams;
 
@@ -51,6 +51,8 @@ pub struct ProxyOptions {
     pub outward: Outward,
     /// Who is told what happens.
     pub observer: Option<ProxyObserver>,
+    /// Who ties the span of a call of a model to the one that its headers name.
+    pub span_parent: Option<SpanParent>,
     /// What it puts up with.
     pub limits: ProxyLimits,
 }
@@ -143,6 +145,7 @@ impl Default for ProxyOptions {
             recall: RecallSource::None,
             outward: Outward::Direct,
             observer: None,
+            span_parent: None,
             limits: ProxyLimits::default(),
         }
     }

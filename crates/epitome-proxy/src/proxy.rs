@@ -8,11 +8,13 @@ use bytes::Bytes;
 use epitome::Format;
 use epitome_server::PATH;
 use epitome_tower::{Carrier as _, Route};
+use epitome_tracing::{ModelCall, Operation};
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST};
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::sync::Semaphore;
+use tracing::{Instrument as _, Span};
 
 use crate::call::Call;
 use crate::credential::credentials;
@@ -21,7 +23,7 @@ use crate::exchange::{Inbound, Load, Outbound};
 use crate::flow::Flow;
 use crate::guard::{admit, strip};
 use crate::ledger::Ledger;
-use crate::log::{ProxyEvent, ProxyObserver};
+use crate::log::{ProxyEvent, ProxyObserver, SpanParent};
 use crate::meters::Meters;
 use crate::native::{Insert, Native, Purpose};
 use crate::offer::{Followed, Woven, offered, whole};
@@ -29,7 +31,7 @@ use crate::options::{
     InternalErrors, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, RecallSource,
 };
 use crate::recall::Recall;
-use crate::refusal::Refusal;
+use crate::refusal::{Denied, Refusal};
 use crate::room::{Room, Share};
 use crate::sending::{aside, send};
 use crate::stall::{begun, events, is_streamed};
@@ -50,6 +52,7 @@ pub struct Proxy {
     /// Whether models are offered it.
     offers: bool,
     observer: Option<ProxyObserver>,
+    span_parent: Option<SpanParent>,
     pub(crate) room: Room,
     /// What is unpacked at the same time: how large it becomes isn't known before.
     pub(crate) unpacking: Semaphore,
@@ -84,6 +87,7 @@ impl Proxy {
             recall,
             offers: options.recall == RecallSource::Offered,
             observer: options.observer.clone(),
+            span_parent: options.span_parent.clone(),
             upstreams: options.upstreams.clone(),
             limits: options.limits,
             room: Room::of(options.limits.held),
@@ -98,35 +102,58 @@ impl Proxy {
     /// Answers a request, and tells whoever observes.
     pub(crate) async fn told(
         self: Arc<Self>,
-        request: Request<Incoming>,
+        mut request: Request<Incoming>,
         listening: IpAddr,
     ) -> Response<Flow> {
-        let Some(observer) = self.observer.clone() else {
-            return self.answer(request, listening).await;
+        let wanted = match request.method() {
+            &Method::POST => Wanted::of(request.uri().path()),
+            _ => Wanted::Other,
         };
-        let api = match request.method() {
-            &Method::POST => Wanted::of(request.uri().path()).name(),
-            _ => Wanted::Other.name(),
-        };
-        let begun = Instant::now();
-        let answer = self.answer(request, listening).await;
+        let call = self.call(&wanted, request.headers());
+        if let Some(call) = &call {
+            request.extensions_mut().insert(Arc::clone(call));
+        }
+        let span = call.as_ref().map_or_else(Span::none, |call| call.span().clone());
+        let (observer, api, begun) = (self.observer.clone(), wanted.name(), Instant::now());
+        let answer = self.answer(request, wanted, listening).instrument(span).await;
         let status = answer.status().as_u16();
-        observer.tell(&ProxyEvent::Answered { api, status, took: begun.elapsed() });
-        answer
+        if let Some(observer) = observer {
+            observer.tell(&ProxyEvent::Answered { api, status, took: begun.elapsed() });
+        }
+        let Some(call) = call else { return answer };
+        call.answered(status);
+        if let Some(Denied(cause)) = answer.extensions().get() {
+            call.failed(cause);
+        }
+        answer.map(|flow| flow.answering(call))
+    }
+
+    /// A call of a model, where somebody listens to what is told of it.
+    fn call(&self, wanted: &Wanted, headers: &HeaderMap) -> Option<Arc<ModelCall>> {
+        let (route, operation) = match wanted {
+            Wanted::Answer(route) => (route, Operation::Answer),
+            Wanted::Compact(route) => (route, Operation::Compact),
+            Wanted::Count(_) | Wanted::Other => return None,
+        };
+        let call = ModelCall::begun(route.format, operation)?;
+        if let Some(parent) = &self.span_parent {
+            parent.tie(call.span(), headers);
+        }
+        if let Some(model) = &route.model {
+            call.asks(model);
+        }
+        Some(Arc::new(call))
     }
 
     /// Answers a request that came in where it listens.
     pub(crate) async fn answer(
         self: Arc<Self>,
         request: Request<Incoming>,
+        wanted: Wanted,
         listening: IpAddr,
     ) -> Response<Flow> {
         let (head, incoming) = request.into_parts();
         let path = head.uri.path();
-        let mut wanted = Wanted::of(path);
-        if head.method != Method::POST {
-            wanted = Wanted::Other;
-        }
         let (name, who) = (wanted.name(), provider(&wanted, path, &head.headers));
         if let Err(refusal) = admit(&head.method, &head.uri, &head.headers, listening) {
             self.meters.ended(name, "denied");
@@ -224,12 +251,16 @@ impl Proxy {
         let (own, meters, asked) = (Arc::clone(&call), Arc::clone(&self.meters), prompted.clone());
         let (ledger, recall) = (self.ledger.clone(), self.recalled_by(&head));
         let bare = self.engines.bare.clone();
-        let mut answer = Box::pin(call.answered_by(async move {
+        let model_call = head.extensions.get::<Arc<ModelCall>>().cloned();
+        let answer = async move {
             let again = offer.as_ref().map(|_| head.clone());
             let answer = send(&mut client, head, load).await;
             let sent = own.sent();
             if let Some(sent) = &sent {
                 meters.prompted(api(format), &sent.1);
+            }
+            if let Some((call, (_, stats))) = model_call.as_ref().zip(sent.as_ref()) {
+                call.sent(stats, own.is_untouched());
             }
             let model = || asked.named_model().unwrap_or_default();
             let entered = ledger.zip(sent.as_ref()).map(|(ledger, sent)| {
@@ -272,9 +303,16 @@ impl Proxy {
                 Ok(reply) => Ok(with(reply, insert).await),
                 refused => refused,
             };
+            // A stream that has begun by then has another status.
+            match (&model_call, &answer) {
+                (Some(call), Ok(inbound)) => call.answered(inbound.reply.status().as_u16()),
+                (Some(call), Err(refusal)) => call.failed(refusal.cause()),
+                (None, _) => {}
+            }
             drop(share);
             answer
-        }));
+        };
+        let mut answer = Box::pin(call.answered_by(answer.in_current_span()));
         tokio::select! {
             biased;
             answer = &mut answer => return answer,

@@ -19,9 +19,18 @@ pub(crate) struct Refusal {
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
+/// An answer of the proxy itself that is an error, and why, in one word.
+#[derive(Clone, Copy)]
+pub(crate) struct Denied(pub(crate) &'static str);
+
 impl Refusal {
     pub(crate) fn new(status: StatusCode, cause: &'static str, what: impl Into<String>) -> Self {
         Refusal { status, cause, what: what.into(), headers: Vec::new() }
+    }
+
+    /// Why, in one word.
+    pub(crate) fn cause(&self) -> &'static str {
+        self.cause
     }
 
     /// What the request comes to, as the meters say it.
@@ -59,6 +68,7 @@ impl Refusal {
         let body = self.json(provider).to_string();
         let mut answer = Response::new(Flow::from(Bytes::from(body)));
         *answer.status_mut() = self.status;
+        answer.extensions_mut().insert(Denied(self.cause));
         answer.headers_mut().extend(self.headers);
         answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         answer

@@ -3,6 +3,7 @@
 use http::StatusCode;
 use http::request::Parts;
 use tower_service::Service;
+use tracing::Span;
 
 use crate::exchange::{Inbound, Load, NoReply, Outbound};
 use crate::flow::FlowError;
@@ -58,7 +59,8 @@ pub(crate) async fn aside<T: Send + 'static>(
     errors: InternalErrors,
     work: impl FnOnce() -> Option<T> + Send + 'static,
 ) -> Result<Option<T>, Refusal> {
-    match tokio::task::spawn_blocking(work).await {
+    let span = Span::current();
+    match tokio::task::spawn_blocking(move || span.in_scope(work)).await {
         Ok(done) => Ok(done),
         Err(_) if errors == InternalErrors::Forward => Ok(None),
         Err(error) => Err(internal(&format!("the request can't be looked at: {error}"))),

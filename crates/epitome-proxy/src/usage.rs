@@ -1,14 +1,17 @@
 //! What a reply that passes through tells of the prompt's size.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use epitome::model::Billed;
 use epitome::session::PromptReport;
 use epitome_tower::{Tell, heard};
+use epitome_tracing::ModelCall;
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use serde_json::Value;
 
-use crate::billed::{billed, together};
+use crate::billed::{billed, model, together};
 
 /// The longest event or whole reply that is read; of longer ones nothing is learnt.
 const LONGEST: usize = 1 << 20;
@@ -26,6 +29,8 @@ pub(crate) struct Usage {
     tell: Option<Tell>,
     billed: Option<Billed>,
     account: Option<Account>,
+    /// The call whose span is told of it.
+    call: Option<Arc<ModelCall>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +43,7 @@ enum Shape {
 
 impl Usage {
     /// `None` where a reply with such headers can't be read.
-    pub(crate) fn of(headers: &HeaderMap, tell: Tell) -> Option<Self> {
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         if headers.contains_key(CONTENT_ENCODING) {
             return None;
         }
@@ -52,10 +57,21 @@ impl Usage {
             shape,
             held: Some(Vec::new()),
             told: None,
-            tell: Some(tell),
+            tell: None,
             billed: None,
             account: None,
+            call: None,
         })
+    }
+
+    /// Tells somebody the tokens of its prompt, once the reply is over.
+    pub(crate) fn tell_prompt(&mut self, tell: Tell) {
+        self.tell = Some(tell);
+    }
+
+    /// Tells a call who answers it and what that bills.
+    pub(crate) fn tell_call(&mut self, call: Arc<ModelCall>) {
+        self.call = Some(call);
     }
 
     /// Tells somebody what the reply says that it is billed, once it is over.
@@ -102,7 +118,7 @@ impl Usage {
             Shape::Events => heard(self.told, json.trim()),
             Shape::Whole => prompt(json),
         };
-        if self.account.is_none() {
+        if self.account.is_none() && self.call.is_none() {
             return;
         }
         let pieces = match serde_json::from_str(json) {
@@ -112,6 +128,9 @@ impl Usage {
         };
         for more in pieces.iter().filter_map(billed) {
             self.billed = Some(self.billed.map_or(more, |said| together(said, more)));
+        }
+        if let Some((call, model)) = self.call.as_ref().zip(pieces.iter().find_map(model)) {
+            call.answered_by(model);
         }
     }
 }
@@ -128,8 +147,12 @@ impl Drop for Usage {
         if let (Some(tell), Some(told)) = (self.tell.take(), self.told) {
             tell(told);
         }
-        if let (Some(account), Some(billed)) = (self.account.take(), self.billed) {
+        let Some(billed) = self.billed else { return };
+        if let Some(account) = self.account.take() {
             account(billed);
+        }
+        if let Some(call) = self.call.take() {
+            call.billed(billed);
         }
     }
 }
@@ -160,7 +183,8 @@ mod tests {
             *book.lock().expect("nobody panicked") = Some(told.tokens);
         });
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]);
-        let mut usage = Usage::of(&headers, tell)?;
+        let mut usage = Usage::of(&headers)?;
+        usage.tell_prompt(tell);
         for piece in reply.as_bytes().chunks(size) {
             usage.passes(&Bytes::copy_from_slice(piece));
         }

@@ -5,6 +5,7 @@ use std::task::Poll;
 
 use epitome::CompactError;
 use epitome::engine::delegate::Delegation;
+use epitome::engine::events::ThreadScope;
 use epitome::engine::hook::Question;
 use epitome::engine::{Answer, Compaction, Outcome, Step};
 use epitome::summarize::{Answering, Ask};
@@ -55,13 +56,18 @@ async fn yielded() {
     .await;
 }
 
-/// Drives a compaction to its end: what it does by itself aside, what it asks others here. The caller
+/// Drives a compaction to its end: what it does by itself aside, what it asks others here. It begins within `scope`. The caller
 /// holds the originals.
-pub(crate) async fn drive(mut compaction: Compaction) -> Result<Outcome, CompactError> {
+pub(crate) async fn drive(
+    mut compaction: Compaction,
+    scope: ThreadScope,
+) -> Result<Outcome, CompactError> {
+    let mut scope = Some(scope);
     let mut asked: Vec<(u32, Answering)> = Vec::new();
     let mut answers: Vec<Answer> = Vec::new();
     loop {
-        let (around, most) = (compaction.around(), at_a_time());
+        let around = scope.take().unwrap_or_else(|| compaction.around());
+        let most = at_a_time();
         let stretch = move |is_wanted: &dyn Fn() -> bool| {
             let mut step = Step::Yield;
             around(&mut || {

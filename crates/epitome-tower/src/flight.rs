@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use epitome::CompactError;
+use epitome::engine::events::ThreadScope;
 use epitome::engine::{Compaction, Outcome};
 use epitome::session::{Begun, Committed, SessionId, Sessions, Ticket};
 use epitome::trigger::Cause;
@@ -32,12 +33,18 @@ impl Flight {
     }
 
     /// Runs the compaction to its end and brings it back; `bytes` is the length of what it compacts.
-    pub(crate) async fn run(mut self, bytes: usize) {
+    pub(crate) fn run(self, bytes: usize) -> impl Future<Output = ()> + Send + 'static {
+        // Its observer is asked here, where the request is: what runs may do so in a task of its own.
+        let scope = self.compaction.as_ref().map(Compaction::around);
+        self.run_within(scope, bytes)
+    }
+
+    async fn run_within(mut self, scope: Option<ThreadScope>, bytes: usize) {
         let (session, ticket) = (self.session, self.ticket);
-        let Some(compaction) = self.compaction.take() else { return };
+        let Some((compaction, scope)) = self.compaction.take().zip(scope) else { return };
         self.shared.tell(&Event::Begun { session, cause: self.cause.clone() });
         // The client has its history, and so the originals.
-        let outcome = caught_in(drive(compaction)).await;
+        let outcome = caught_in(drive(compaction, scope)).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(CompactError::Panicked(panic)));
         let land = move |sessions: &mut Sessions, now| {
             let committed = sessions.commit(session, ticket, outcome.as_ref(), now);

@@ -15,8 +15,12 @@
 //! The span is named `compaction`, `otel.name` says what OpenTelemetry shows (`compact gpt-6-sol`). Its parent is
 //! the span in which the compaction is driven. Below the trigger there is neither.
 //!
+//! [`ModelCall`] is the span of a request to a model, for whoever sends it: what it compacts is a child of that.
+//!
 //! Hooks are asked before anything begins, and one that forbids a compaction leaves nothing to begin: what they do
 //! is an event of the parent. `epitome.compaction` says there, and in the span, which compaction it is.
+
+mod call;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -28,6 +32,8 @@ use epitome::engine::receipt::Receipt;
 use tracing::dispatcher::{get_default, with_default};
 use tracing::field::Empty;
 use tracing::{Span, info, info_span, warn};
+
+pub use call::{ModelCall, Operation};
 
 /// Writes what it is told as spans and events.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use epitome_proxy::{
     InternalErrors, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyEvent,
     ProxyObserver, ProxyOptions, RecallSource, TlsIdentity, Upstreams,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -20,6 +20,7 @@ use crate::args::{AroundArgs, ListenAt, LogForm, ProxyArgs, ServeArgs};
 use crate::config::Settings;
 use crate::failure::{Exit, Failure};
 use crate::kept;
+use crate::otlp::Spans;
 use crate::output::{self, Report};
 use crate::signals::{Asked, Heed};
 use crate::summarizers::helpers;
@@ -52,16 +53,20 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
         (false, false) => RecallSource::None,
     };
     let logs = args.log == Some(LogForm::Json);
-    let is_json = logs || matches!(report, Report::Json);
+    let lines = if logs || matches!(report, Report::Json) { Lines::Json } else { Lines::Words };
     let observer = Some(ProxyObserver::new(move |event| match event {
-        ProxyEvent::Waiting { api, conversation, why } if !is_json => output::tell(&format!(
-            "conversation {conversation} ({api}) waits for you: {why}; agree at /ui/{conversation}"
-        )),
+        ProxyEvent::Waiting { api, conversation, why } if lines == Lines::Words => {
+            output::tell(&format!(
+                "conversation {conversation} ({api}) waits for you: {why}; agree at /ui/{conversation}"
+            ));
+        }
         ProxyEvent::Waiting { .. } => log(event),
         _ if logs => log(event),
         _ => {}
     }));
-    let options = ProxyOptions { management, observer, recall, ..options(&args.proxy)? };
+    let span_parent = Some(Spans::parent());
+    let options =
+        ProxyOptions { management, observer, recall, span_parent, ..options(&args.proxy)? };
     let (proxy, socket, at) = match &args.listen {
         ListenAt::Address(at) => {
             let (proxy, listener, at) = listening(&options, *at)?;
@@ -75,6 +80,10 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
     // Before there are threads, which then leave it to this one.
     let asked = Asked::listen(Heed::All);
     let runtime = runtime()?;
+    let spans = Spans::begin(runtime.handle(), move |what| match lines {
+        Lines::Json => output::note(&stamped(json!({ "warning": what })).to_string()),
+        Lines::Words => output::warn(what),
+    })?;
     let ended = runtime.block_on(async {
         let upstreams: Vec<String> = options.upstreams.iter().map(ToString::to_string).collect();
         match report {
@@ -97,8 +106,11 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
             Some(identity) => listening.with_tls(identity),
             None => listening,
         };
-        until_asked(proxy, listening, &asked).await
+        until_asked(proxy, listening, &asked, lines).await
     });
+    if let (Some(spans), true) = (spans, ended.is_ok()) {
+        spans.flush();
+    }
     runtime.shutdown_background();
     if let ListenAt::Path(path) = &args.listen {
         // Whoever connects next is told that nobody is there.
@@ -162,10 +174,16 @@ fn identity(args: &ServeArgs) -> Result<Option<TlsIdentity>> {
     })?))
 }
 
+/// What lines are written in while it serves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    Words,
+    Json,
+}
+
 /// A line for an event.
 fn log(event: &ProxyEvent) {
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-    let mut told = match event {
+    let told = match event {
         ProxyEvent::Answered { api, status, took } => {
             let ms = (took.as_secs_f64() * 1e6).round() / 1e3;
             json!({"api": api, "status": status, "ms": ms})
@@ -175,8 +193,14 @@ fn log(event: &ProxyEvent) {
         }
         _ => return,
     };
+    output::note(&stamped(told).to_string());
+}
+
+/// The same, with the time.
+fn stamped(mut told: Value) -> Value {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     told["time"] = json!((time * 1e3).round() / 1e3);
-    output::note(&told.to_string());
+    told
 }
 
 /// The word that opens the dashboard.
@@ -304,7 +328,12 @@ pub(super) fn listening(
 }
 
 /// Serves until somebody asks it to end, and what is under way is finished; asked again it ends at once.
-async fn until_asked(proxy: Proxy, listener: Listening, asked: &Asked) -> Result<Exit> {
+async fn until_asked(
+    proxy: Proxy,
+    listener: Listening,
+    asked: &Asked,
+    lines: Lines,
+) -> Result<Exit> {
     let (end, ended) = oneshot::channel::<()>();
     let mut end = Some(end);
     let mut serving = pin!(served(proxy, listener, async { drop(ended.await) }));
@@ -318,7 +347,11 @@ async fn until_asked(proxy: Proxy, listener: Listening, asked: &Asked) -> Result
             if end.take().is_none() {
                 bail!(Failure::interrupted("ended before what was under way had finished"));
             }
-            output::tell("ending once what is under way has finished; asked again, at once");
+            let what = "ending once what is under way has finished; asked again, at once";
+            match lines {
+                Lines::Json => output::note(&stamped(json!({ "ending": what })).to_string()),
+                Lines::Words => output::tell(what),
+            }
         }
     }
 }

@@ -51,6 +51,8 @@ mod settings;
 mod setups;
 mod sidecar;
 mod simulate;
+#[cfg(feature = "otlp")]
+mod spans;
 mod spending;
 mod summarizers;
 mod usage;

@@ -33,12 +33,32 @@ impl Served {
 
     /// The answer to a request in words, the connection being closed behind it.
     pub(crate) fn ask(&self, head: &str) -> String {
+        self.ask_with(head, "")
+    }
+
+    /// The same with a body.
+    pub(crate) fn ask_with(&self, head: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        let head = format!("{head}\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        let head = format!("{head}\r\nhost: localhost\r\nconnection: close\r\n\r\n{body}");
         stream.write_all(head.as_bytes()).expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("an answer");
         answer
+    }
+}
+
+#[cfg(unix)]
+impl Served {
+    /// Asks it to end; with what code it does, and what it said.
+    pub(crate) fn ended(mut self) -> (Option<i32>, String) {
+        use nix::sys::signal::{Signal, kill};
+        use nix::unistd::Pid;
+
+        let pid = Pid::from_raw(self.child.id().cast_signed());
+        kill(pid, Signal::SIGTERM).expect("it runs");
+        let mut said = String::new();
+        self.stderr.read_to_string(&mut said).expect("text");
+        (self.child.wait().expect("it ends").code(), said)
     }
 }
 
@@ -70,7 +90,7 @@ pub(crate) fn upstream(tls: Option<Arc<ServerConfig>>) -> String {
 }
 
 /// The head of a request; `None` where there is none.
-fn read_head(stream: &mut impl std::io::Read) -> Option<Vec<u8>> {
+pub(crate) fn read_head(stream: &mut impl std::io::Read) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {

@@ -8,11 +8,14 @@ mod item;
 pub(crate) mod members;
 mod responses;
 
+use std::sync::Arc;
+
 use epitome::count::{Tally, counter};
 use epitome::model::Registry;
 use epitome::session::Landing;
 use epitome::transcript::unit::Units;
 use epitome::{Compactor, Format, Options, Target, wire};
+use epitome_tracing::Traced;
 use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
@@ -104,7 +107,8 @@ impl Native {
     pub(crate) fn new(options: &ProxyOptions) -> Self {
         let compactor = |name| {
             let counter = counter(name).expect("it is one of ours");
-            Compactor::new(Options::default(), counter).expect("defaults are in range")
+            let compactor = Compactor::new(Options::default(), counter);
+            compactor.expect("defaults are in range").with_observer(Arc::new(Traced::default()))
         };
         Native {
             compactors: ["claude", "o200k"].map(compactor),

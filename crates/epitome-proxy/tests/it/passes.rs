@@ -195,8 +195,8 @@ async fn a_reply_that_breaks_off_breaks_off_for_the_client_too() {
                 Reply { broken: Some(Broken { after, fault }), ..Reply::text("Some words.") };
             Next::Reply(reply)
         };
-        // What closes a kept connection before it answers is asked once more.
-        let last = [broken(None), broken(None)];
+        // What closes a kept connection before it answers is asked again, once for each that is kept.
+        let last = [(); 4].map(|()| broken(None));
         let first = [broken(None), broken(Some(Fault::Overloaded))];
         let script = Queue::new(first.into_iter().chain(last));
         let running = shell::start(Server::new(script)).await.expect("a free port");

@@ -12,11 +12,12 @@ use epitome::count::counter;
 use epitome::engine::delegate::{Compactors, Decision, ProposedView};
 use epitome::engine::hook::{Hooks, Wish};
 use epitome::engine::{Drive, Step};
+use epitome::model::Billed;
 use epitome::summarize::{
     FailureKind, OnFailure, Spent, Summaries, SummarizeError, Summary, from_fn,
 };
 use epitome::{Compactor, Format, Options, Request, Target};
-use epitome_tracing::Traced;
+use epitome_tracing::{ModelCall, Operation, Traced};
 use testkit::wait;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -149,6 +150,52 @@ fn traced(run: impl FnOnce()) -> (Vec<Seen>, usize) {
     let spans = kept.0.spans.lock().expect("nobody panicked").values().cloned().collect();
     let closed = kept.0.closed.lock().expect("nobody panicked").len();
     (spans, closed)
+}
+
+#[test]
+fn a_call_of_a_model_is_one_span_however_often_it_is_sent() {
+    assert!(ModelCall::begun(Format::Anthropic, Operation::Answer).is_none(), "nobody listens");
+    let billed = |output| Billed { fresh: 3, read: 5, written: 2, written_long: 1, output };
+    let (spans, closed) = traced(|| {
+        let begin = || ModelCall::begun(Format::Gemini, Operation::Answer).expect("a span");
+        let call = begin();
+        call.asks("gemini-3");
+        call.goes_to("models.example", 443);
+        call.answered(400);
+        call.answered(200);
+        call.answered_by("gemini-3-001");
+        call.billed(billed(7));
+        call.billed(billed(4));
+        call.over();
+        drop(call);
+        let call = begin();
+        call.asks(&"x".repeat(1 << 10));
+        call.answered(200);
+        drop(call);
+        let call = begin();
+        call.failed("timeout");
+    });
+    assert_eq!((spans.len(), closed), (3, 3));
+    let field = |span: &Seen, name: &str| span.fields.get(name).cloned().unwrap_or_default();
+    for (name, value) in [
+        ("otel.name", "\"generate_content gemini-3\""),
+        ("gen_ai.operation.name", "\"generate_content\""),
+        ("gen_ai.provider.name", "\"gcp.gemini\""),
+        ("gen_ai.response.model", "\"gemini-3-001\""),
+        ("gen_ai.usage.input_tokens", "22"),
+        ("gen_ai.usage.output_tokens", "11"),
+        ("gen_ai.usage.cache_read.input_tokens", "10"),
+        ("gen_ai.usage.cache_write.input_tokens", "6"),
+        ("http.response.status_code", "200"),
+        ("server.port", "443"),
+        ("error.type", ""),
+    ] {
+        assert_eq!(field(&spans[0], name), value, "{name}");
+    }
+    assert_eq!(field(&spans[1], "error.type"), "\"cancelled\"", "it isn't over");
+    assert_eq!(field(&spans[1], "otel.name"), "\"generate_content\"", "no name is so long");
+    assert_eq!(field(&spans[2], "error.type"), "\"timeout\"");
+    assert_eq!(field(&spans[2], "otel.status_code"), "\"ERROR\"");
 }
 
 #[test]

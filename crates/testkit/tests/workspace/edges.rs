@@ -17,7 +17,7 @@ const EDGES: [(&str, &[&str]); 14] = [
         ),
     ),
     ("epitome-llm", &["epitome"]),
-    ("epitome-proxy", &["epitome", "epitome-server", "epitome-tower"]),
+    ("epitome-proxy", &["epitome", "epitome-server", "epitome-tower", "epitome-tracing"]),
     ("epitome-py", &["epitome", "epitome-recordings", "epitome-store"]),
     ("epitome-recordings", &["epitome"]),
     ("epitome-rpc", &["epitome"]),
