@@ -103,7 +103,9 @@ impl Engines {
             let layer =
                 layer.with_windows(move |model| set_for(&windows, model).copied().or(usual));
             let layer = match &options.state {
-                Some(state) => layer.kept_in(Arc::clone(&state.conversations)),
+                Some(state) => layer
+                    .kept_in(Arc::clone(&state.conversations))
+                    .learning_at(learning_place(&secret, format, options)),
                 None => layer,
             };
             let (meters, ledger) = (Arc::clone(meters), ledger.cloned());
@@ -156,6 +158,18 @@ impl Engines {
         }
         digest.finalize().to_hex().as_str().into()
     }
+}
+
+/// Where what use teaches of an API's models is kept: windows differ between upstreams.
+fn learning_place(secret: &[u8; 32], format: Format, options: &ProxyOptions) -> [u8; 16] {
+    let mut digest = blake3::Hasher::new_derive_key("epitome proxy: learnt of models");
+    digest.update(secret).update(api(format).as_bytes());
+    for upstream in options.upstreams.iter() {
+        digest.update(b"\n").update(upstream.to_string().as_bytes());
+    }
+    let mut place = [0; 16];
+    digest.finalize_xof().fill(&mut place);
+    place
 }
 
 /// A key as chains take it.

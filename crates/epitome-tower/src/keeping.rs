@@ -10,7 +10,7 @@ use crate::shared::Shared;
 
 impl Shared {
     /// What is said where conversations are kept; `None` where nobody is asked, or it fails.
-    async fn ask_kept<T: Send + 'static>(
+    pub(crate) async fn ask_kept<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&dyn Conversations) -> Result<T, String> + Send + 'static,
     ) -> Option<T> {

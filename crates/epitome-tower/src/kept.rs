@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use epitome::session::{KeptPlace, Saved};
+use epitome::session::{Experience, KeptPlace, Saved};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
@@ -29,10 +29,11 @@ pub trait Conversations: fmt::Debug + Send + Sync {
     fn keep(&self, kept: &KeptConversation) -> Result<Option<KeptConversation>, String>;
 }
 
-/// A conversation as it is kept.
+/// A conversation as it is kept, or what use taught of models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptConversation {
-    /// Its place: a keyed digest of what was said ([`KeptPlace::id`]).
+    /// Its place: a keyed digest of what was said ([`KeptPlace::id`]), or the one of
+    /// [`learning_at`](crate::CompactionLayer::learning_at).
     pub place: [u8; 16],
     /// How often it was compacted, and the like: of two at one place the one with the larger number holds.
     pub number: u32,
@@ -109,5 +110,44 @@ impl KeptConversation {
     pub(crate) fn read(&self) -> Result<Saved, String> {
         serde_json::from_str(&self.text)
             .map_err(|error| format!("a conversation that is kept can't be read: {error}"))
+    }
+}
+
+/// Between two looks for what others learnt.
+const ROUND: Duration = Duration::from_mins(1);
+/// Where what use teaches of models is kept, and what is known of that.
+pub(crate) struct KeptExperience {
+    pub(crate) place: [u8; 16],
+    state: Mutex<KeptState>,
+}
+
+#[derive(Default)]
+pub(crate) struct KeptState {
+    /// Of what is kept there, as far as it is known.
+    pub(crate) number: Option<u32>,
+    looked: Option<Instant>,
+    /// What was news when it was kept.
+    pub(crate) news: u64,
+    /// What is kept there.
+    pub(crate) kept: Experience,
+    pub(crate) is_keeping: bool,
+}
+
+impl KeptExperience {
+    pub(crate) fn at(place: [u8; 16]) -> Self {
+        KeptExperience { place, state: Mutex::default() }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, KeptState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_due(&self) -> bool {
+        let mut state = self.state();
+        let is_due = state.looked.is_none_or(|at| at.elapsed() >= ROUND);
+        if is_due {
+            state.looked = Some(Instant::now());
+        }
+        is_due
     }
 }

@@ -16,7 +16,7 @@ use tower_layer::Layer;
 
 use crate::carrier::Carrier;
 use crate::event::Event;
-use crate::kept::{Conversations, Kept};
+use crate::kept::{Conversations, Kept, KeptExperience};
 use crate::service::Compacting;
 use crate::shared::Shared;
 
@@ -114,6 +114,13 @@ impl CompactionLayer {
     #[must_use]
     pub fn kept_in(self, conversations: Arc<dyn Conversations>) -> Self {
         self.with(|shared| shared.kept = Some(Kept::new(conversations)))
+    }
+
+    /// Keeps what use teaches of models there, too: windows that refusals tell, and how far counts are off. `place` is like those of
+    /// conversations, and of nothing else; layers that have it in common must send to the same servers.
+    #[must_use]
+    pub fn learning_at(self, place: [u8; 16]) -> Self {
+        self.with(|shared| shared.learnt = Some(KeptExperience::at(place)))
     }
 
     /// Asks for a compaction of a conversation at its next request in which every call has its result, whatever the trigger

@@ -55,6 +55,7 @@ mod flight;
 mod keeping;
 mod kept;
 mod layer;
+mod learnt;
 mod reply;
 mod route;
 mod service;

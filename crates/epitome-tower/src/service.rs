@@ -158,6 +158,7 @@ impl Call {
             Some((Call { shared: owned, request, tenant, to, part }, arrived))
         };
         let (call, observed) = if known.kept.is_some() {
+            known.exchange_learnt().await;
             let (call, arrived) = shared.look(bytes, read).await??;
             let found = shared.found(call.part, &arrived).await;
             shared.ask(call.part, bytes, call.question(arrived, found)).await?
@@ -301,8 +302,10 @@ impl Call {
                 let tell = move |report| {
                     let (session, observer) = (sent.session(), Arc::clone(&shared));
                     let take = move |sessions: &mut Sessions, _| sessions.reported(sent, report);
-                    shared
-                        .ask_later(part, take, move |used| observer.read(session, used.flatten()));
+                    shared.ask_later(part, take, move |used| {
+                        observer.read(session, used.flatten());
+                        observer.keep_news();
+                    });
                 };
                 (reply.telling(Box::new(tell)), None)
             }
@@ -311,6 +314,7 @@ impl Call {
                 let take = move |sessions: &mut Sessions, _| sessions.reported(sent, report);
                 let used = self.shared.ask(self.part, 0, take).await;
                 self.shared.read(session, used.flatten());
+                self.shared.keep_news();
                 (reply, None)
             }
             Read::TooLong(told) => {
@@ -320,7 +324,9 @@ impl Call {
                     let retry = sessions.overflowed(tenant, request, sent, &told, now)?;
                     Some((Flight::new(shared, retry.session, *retry.begun), retry.refused))
                 });
-                (reply, overflowed.await.flatten())
+                let retry = overflowed.await.flatten();
+                self.shared.keep_news();
+                (reply, retry)
             }
         }
     }

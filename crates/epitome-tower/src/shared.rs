@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 use epitome::Request;
 use epitome::engine::delegate::JobContext;
 use epitome::model::Registry;
-use epitome::session::{Arrived, CacheUse, Reader, Recipient, SessionId, Sessions};
+use epitome::session::{
+    Arrived, CacheUse, Reader, Recipient, SessionId, Sessions, SharedExperience,
+};
 use tokio::sync::Notify;
 
 use crate::aside::{aside, elsewhere};
 use crate::caught::caught;
 use crate::event::Event;
-use crate::kept::Kept;
+use crate::kept::{Kept, KeptExperience};
 
 pub(crate) type Windows = Box<dyn Fn(&str) -> Option<u64> + Send + Sync>;
 type Observer = Box<dyn Fn(&Event) + Send + Sync>;
@@ -29,6 +31,8 @@ const PARTS: usize = 64;
 pub(crate) struct Shared {
     /// Reads requests, which needs none of the parts.
     pub(crate) reader: Reader,
+    /// What use teaches all parts.
+    pub(crate) experience: SharedExperience,
     parts: Vec<Mutex<Sessions>>,
     /// A compaction ended, one way or another.
     pub(crate) settled: Notify,
@@ -39,6 +43,8 @@ pub(crate) struct Shared {
     pub(crate) observer: Option<Observer>,
     /// Where conversations are kept beyond the process.
     pub(crate) kept: Option<Kept>,
+    /// Where what use teaches is kept, there.
+    pub(crate) learnt: Option<KeptExperience>,
 }
 
 /// What is known of a request before its conversation is asked about: the part that this is in, and the question.
@@ -48,6 +54,7 @@ impl Shared {
     pub(crate) fn new(sessions: Sessions) -> Self {
         Shared {
             reader: sessions.reader(),
+            experience: sessions.shared_experience(),
             parts: sessions.parts(PARTS).into_iter().map(Mutex::new).collect(),
             settled: Notify::new(),
             to: None,
@@ -55,6 +62,7 @@ impl Shared {
             begun: Instant::now(),
             observer: None,
             kept: None,
+            learnt: None,
         }
     }
 

@@ -59,6 +59,12 @@ impl Conversations for Memory {
     }
 }
 
+/// How many conversations are kept: what is learnt of models stands beside them.
+fn conversations(memory: &Memory) -> usize {
+    let kept = memory.kept.lock().expect("nobody panicked");
+    kept.values().filter(|kept| kept.text.contains("\"epochs\"")).count()
+}
+
 fn options(url: &str, memory: &Arc<Memory>) -> ProxyOptions {
     let conversations = Arc::<Memory>::clone(memory);
     let state = Some(ProxyState { conversations, secret: [7; 32] });
@@ -110,7 +116,7 @@ async fn a_restarted_proxy_shows_what_it_showed() {
         }
         assert!(adopted > 1, "{api}");
         assert_eq!(breaks(&running, api), adopted, "{api}");
-        assert_eq!(memory.kept.lock().expect("nobody panicked").len() as u64, adopted);
+        assert_eq!(conversations(&memory) as u64, adopted);
     }
 }
 
@@ -145,7 +151,7 @@ async fn who_loses_a_race_shows_what_the_winner_shows() {
     let options = options(&running.url, &memory);
     let stages = [Stage::new(&options).await, Stage::new(&options).await];
     let mut agent = Agent::new(Api::Chat, false);
-    while memory.kept.lock().expect("nobody panicked").is_empty() {
+    while conversations(&memory) == 0 {
         // The same request comes to both at the same time, as where a balancer asks again.
         let sent = running.posted().len();
         let (one, two) = tokio::join!(
@@ -158,7 +164,7 @@ async fn who_loses_a_race_shows_what_the_winner_shows() {
         assert_eq!(bodies[0], bodies[1]);
         agent.take(&String::from_utf8_lossy(one.body()), 25);
     }
-    assert_eq!(memory.kept.lock().expect("nobody panicked").len(), 1);
+    assert_eq!(conversations(&memory), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -183,6 +189,41 @@ async fn a_store_that_fails_or_hangs_fails_no_request() {
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     }
     assert!(memory.kept.lock().expect("nobody panicked").is_empty());
+}
+
+/// The window that the model turned out to have is known to the next proxy, and to one before another server not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_that_a_refusal_taught_outlives_a_proxy() {
+    let (running, elsewhere) = (provider(12_000).await, provider(12_000).await);
+    let memory = Arc::<Memory>::default();
+    // Nobody says how large it is.
+    let options = |url: &str| ProxyOptions { window: None, ..options(url, &memory) };
+    let refused = |running: &Running| running.posted().iter().any(|one| one.status != 200);
+    let live = async |url: &str| {
+        let stage = Stage::new(&options(url)).await;
+        let mut agent = Agent::new(Api::Chat, false);
+        for _ in 0..30 {
+            step(&stage, &mut agent).await;
+        }
+        assert!(stage.meter("compactions", &["adopted"]).await > 0);
+        stage.meter("overflows", &[]).await
+    };
+    assert!(live(&running.url).await > 0 && refused(&running));
+    let told = |kept: &KeptConversation| kept.text.contains(r#""limit":12000"#);
+    // It is kept beside the requests.
+    let is_kept = || memory.kept.lock().expect("nobody panicked").values().any(told);
+    for _ in 0..1_000 {
+        if !is_kept() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+    assert!(is_kept());
+    assert_eq!(live(&running.url).await, 0, "it is known");
+    assert!(live(&elsewhere.url).await > 0, "another server may have another one");
+    // None of the words, and nothing of a credential.
+    let kept = memory.kept.lock().expect("nobody panicked");
+    let learnt = kept.values().filter(|kept| told(kept)).map(|kept| &kept.text);
+    assert!(learnt.into_iter().all(|text| text.len() < 1_000 && !text.contains("Bearer")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

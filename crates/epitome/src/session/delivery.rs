@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::conversation::{Asks, Manner, Urgency};
 use super::decide::{Look, Subject};
-use super::experience::PromptEstimate;
+use super::experience::{Experience, PromptEstimate};
 use super::{
     AtLimit, Begun, CacheUse, Handling, Initiative, Outgoing, PromptReport, Recipient, SessionId,
     Sessions,
@@ -64,13 +64,13 @@ impl Sessions {
     #[expect(clippy::needless_pass_by_value, reason = "a prompt is reported once")]
     pub fn reported(&mut self, sent: Sent, report: impl Into<PromptReport>) -> Option<CacheUse> {
         let PromptReport { tokens, cache, window } = report.into();
-        match window {
+        let model = &sent.model;
+        self.experience.note(model, |experience| match window {
             Some(window) => {
-                let told = PromptOverflow::of_window(window);
-                self.experience.get().learnt.refused(&sent.model, &told, None);
+                experience.learnt.refused(model, &PromptOverflow::of_window(window), None);
             }
-            None => self.experience.get().learnt.accepted(&sent.model, tokens),
-        }
+            None => experience.learnt.accepted(model, tokens),
+        });
         self.learn(&sent, tokens);
         let cache = cache?;
         let line = self.lines.get_mut(&sent.session);
@@ -84,7 +84,8 @@ impl Sessions {
     fn learn(&mut self, sent: &Sent, prompt: u64) {
         let counter = self.compactor.counter().name();
         if let Some(line) = self.lines.get_mut(&sent.session) {
-            line.learn(&mut self.experience.get(), counter, sent, prompt);
+            let note = |experience: &mut _| line.learn(experience, counter, sent, prompt);
+            self.experience.note(&sent.model, note);
         }
     }
 
@@ -99,7 +100,9 @@ impl Sessions {
         told: &PromptOverflow,
         now: Duration,
     ) -> Option<Retry> {
-        self.experience.get().learnt.refused(&sent.model, told, Some(sent.tokens));
+        let model = &sent.model;
+        let note = |known: &mut Experience| known.learnt.refused(model, told, Some(sent.tokens));
+        self.experience.note(model, note);
         let (used, limit) = told.tokens().unwrap_or_default();
         if let Some(used) = used {
             self.learn(&sent, used);

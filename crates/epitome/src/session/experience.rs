@@ -3,6 +3,7 @@
 //! It holds for all conversations with a model, and may be kept beyond the process.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -20,17 +21,88 @@ pub struct Experience {
     pub calibrations: BTreeMap<String, Calibration>,
 }
 
+/// Models of which something is known, at most. Clients may make names up, and some servers answer to any.
+const MOST: usize = 256;
+/// The longest name of a model of which anything is learnt.
+const LONGEST_NAME: usize = 256;
+
 /// Experience that parts of a machine share; held only to look something up or to note it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SharedExperience(Arc<Mutex<Experience>>);
+pub struct SharedExperience(Arc<(Mutex<Experience>, AtomicU64)>);
 
 impl SharedExperience {
     pub(super) fn get(&self) -> MutexGuard<'_, Experience> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what a prompt for a model teaches, within bounds.
+    pub(super) fn note<T>(&self, model: &str, note: impl FnOnce(&mut Experience) -> T) -> T {
+        let mut experience = self.get();
+        let before = experience.gist(model);
+        let noted = note(&mut experience);
+        experience.make_room(model);
+        if experience.gist(model) != before {
+            self.0.1.fetch_add(1, Ordering::Relaxed);
+        }
+        noted
+    }
+
+    /// All of it so far.
+    pub fn known(&self) -> Experience {
+        self.get().clone()
+    }
+
+    /// Takes what other machines learnt, besides.
+    pub fn take(&self, others: Experience) {
+        self.get().take(others);
+    }
+
+    /// How often use taught something that is worth keeping at once: a bound of a window, or the first of a model's counts.
+    pub fn news(&self) -> u64 {
+        self.0.1.load(Ordering::Relaxed)
     }
 }
 
 impl Experience {
+    /// What others learnt, besides: of a window what bounds it most, of counts what is known here.
+    fn take(&mut self, other: Experience) {
+        for (model, other) in other.learnt.models {
+            let own = self.learnt.models.entry(model.clone()).or_default();
+            own.limit = own.limit.into_iter().chain(other.limit).min();
+            own.refused = own.refused.into_iter().chain(other.refused).min();
+            own.accepted = own.accepted.max(other.accepted);
+            self.make_room(&model);
+        }
+        for (model, other) in other.calibrations {
+            self.calibrations.entry(model.clone()).or_insert(other);
+            self.make_room(&model);
+        }
+    }
+
+    /// What of a model is worth keeping at once: what bounds its window, and whether its counts are corrected.
+    fn gist(&self, model: &str) -> (Option<u64>, Option<u64>, bool) {
+        let window = self.learnt.models.get(model).copied().unwrap_or_default();
+        (window.limit, window.refused, self.calibrations.contains_key(model))
+    }
+
+    /// Forgets a model, if there are too many: one whose window nothing bounds, else this one; and this one if nobody calls a
+    /// model so.
+    fn make_room(&mut self, newest: &str) {
+        let Experience { learnt, calibrations } = self;
+        let is_bounded = |name: &str| {
+            learnt.models.get(name).is_some_and(|it| it.limit.or(it.refused).is_some())
+        };
+        let mut names = learnt.models.keys().chain(calibrations.keys()).map(String::as_str);
+        let least = match newest {
+            long if long.len() > LONGEST_NAME => newest,
+            _ if learnt.models.len().max(calibrations.len()) <= MOST => return,
+            _ => names.find(|name| *name != newest && !is_bounded(name)).unwrap_or(newest),
+        };
+        let least = least.to_owned();
+        learnt.models.remove(&least);
+        calibrations.remove(&least);
+    }
+
     /// The most tokens of a prompt for a model of which `known` was said: learning makes it smaller,
     /// never larger, because who says it may want it so.
     pub(super) fn window(&self, model: &str, known: Option<u64>) -> Option<u64> {
@@ -115,6 +187,7 @@ impl Sums for PromptEstimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::overflow::PromptOverflow;
 
     fn glimpse(total: u64) -> PromptEstimate {
         PromptEstimate { links: 5, total: Count::exact(total), known: Some((3, 40)) }
@@ -125,6 +198,42 @@ mod tests {
         let first = |entries| glimpse(100).first(entries);
         assert_eq!([first(3), first(5), first(4)], [Some(40), Some(100), None]);
         assert_eq!(glimpse(100).entries(), 5);
+    }
+
+    /// What makes names up leaves windows that a refusal told.
+    #[test]
+    fn no_more_models_are_known_than_have_room() {
+        let shared = SharedExperience::default();
+        let told = PromptOverflow::of_window(9_000);
+        shared.note("m", |experience| experience.learnt.refused("m", &told, None));
+        assert_eq!(shared.news(), 1);
+        for nth in 0..2 * MOST {
+            let name = format!("made up {nth}");
+            shared.note(&name, |experience| experience.learnt.accepted(&name, 7));
+        }
+        let long = "x".repeat(LONGEST_NAME + 1);
+        shared.note(&long, |experience| experience.learnt.refused(&long, &told, None));
+        let experience = shared.get().clone();
+        assert_eq!((experience.learnt.models.len(), shared.news()), (MOST, 1));
+        assert_eq!(experience.window("m", None), Some(9_000));
+        assert!(!experience.learnt.models.contains_key(&long));
+    }
+
+    #[test]
+    fn what_others_learnt_bounds_a_window_and_never_widens_it() {
+        let told = |limit| {
+            let mut experience = Experience::default();
+            experience.learnt.refused("m", &PromptOverflow::of_window(limit), None);
+            experience
+        };
+        for (own, other) in [(8_000, 9_000), (9_000, 8_000)] {
+            let mut experience = told(own);
+            experience.take(told(other));
+            assert_eq!(experience.window("m", Some(200_000)), Some(8_000));
+        }
+        let mut experience = Experience::default();
+        experience.take(told(8_000));
+        assert_eq!(experience, told(8_000));
     }
 
     #[test]

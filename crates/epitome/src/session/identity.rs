@@ -30,6 +30,11 @@ impl std::fmt::Debug for ChainKey {
 pub struct PrefixId(u128);
 
 impl PrefixId {
+    /// Of bytes that it was kept by, or that stand for something else that is kept there.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        PrefixId(u128::from_be_bytes(bytes))
+    }
+
     /// Its bytes, to keep it by.
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()

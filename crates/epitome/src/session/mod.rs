@@ -56,14 +56,13 @@ use crate::trigger::{Cause, Demand};
 use crate::wire::{Format, WireError};
 use conversation::Line;
 use decide::Look;
-use experience::SharedExperience;
 
 pub use breaker::StallReason;
 pub use cache::{CacheBreak, CacheReport, CacheUse, PromptReport};
 pub use commit::{Awaited, Committed, Refusal};
 pub use delivery::{RefusedPrompt, Retry, Sent};
 pub use epoch::Epoch;
-pub use experience::Experience;
+pub use experience::{Experience, SharedExperience};
 pub use identity::{Chain, ChainKey, PrefixId};
 pub use options::{AtLimit, Initiative, Landing, SessionOptions, SessionOptionsError};
 pub use page::{CurrentView, Page, page};
@@ -293,7 +292,7 @@ impl Sessions {
 
     /// What use taught of models so far, to be kept.
     pub fn experience(&self) -> Experience {
-        self.experience.get().clone()
+        self.experience.known()
     }
 
     /// The same, knowing what was learnt before.
@@ -301,6 +300,11 @@ impl Sessions {
     pub fn experienced(self, experience: Experience) -> Self {
         *self.experience.get() = experience;
         self
+    }
+
+    /// The same, for whoever keeps it beyond the process: what is noted in it later is in it.
+    pub fn shared_experience(&self) -> SharedExperience {
+        self.experience.clone()
     }
 
     /// The newest epoch of a conversation.
