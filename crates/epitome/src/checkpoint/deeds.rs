@@ -74,11 +74,14 @@ pub(super) struct Deeds {
 #[derive(Clone, Debug)]
 enum Asked {
     Deed(usize, Act, Known),
-    Look(usize),
+    /// And what nobody had read before.
+    Look(usize, Vec<String>),
 }
 
 /// Targets of one tool that are remembered, the newest.
 const MOST_TARGETS: usize = 400;
+/// What stands behind what a call that only reads could not read.
+const MISSED: &str = " (failed)";
 /// What stands before how a call went.
 const WENT: &str = " → ";
 /// What stands behind how many calls one line is, if all or some of them failed, or their output says so.
@@ -118,8 +121,16 @@ impl Deeds {
             self.shown.insert(slot, path.into());
         }
         if reads || call.only_looks() {
-            let look = self.look(tool, target(&call).into_iter());
-            self.open.push((slot, Asked::Look(look)));
+            let targets = target(&call);
+            let known = self.looks.iter().find(|look| *look.tool == *tool);
+            let is_known = |asked: &str| {
+                known.is_some_and(|look| look.targets.iter().any(|target| **target == *asked))
+            };
+            // What was read before was read; and a command that finds nothing in a file fails, too.
+            let is_new = |asked: &&String| call.line.is_none() && !is_known(asked);
+            let new: Vec<String> = targets.iter().filter(is_new).cloned().collect();
+            let look = self.look(tool, targets.into_iter());
+            self.open.push((slot, Asked::Look(look, new)));
             return;
         }
         let what = key(tool, arguments, &call);
@@ -180,11 +191,16 @@ impl Deeds {
                 }
                 deed.went = went.into();
             }
-            Asked::Look(look) => {
-                let has_failed = judge(output, reported).outcome == CallStatus::Error;
-                let failed = &mut self.looks[look].failed;
-                *failed = failed.saturating_add(u32::from(has_failed));
+            Asked::Look(look, targets) if judge(output, reported).outcome == CallStatus::Error => {
+                let look = &mut self.looks[look];
+                look.failed = look.failed.saturating_add(1);
+                for asked in &mut look.targets {
+                    if targets.iter().any(|target| **target == **asked) {
+                        *asked = format!("{asked}{MISSED}").into();
+                    }
+                }
             }
+            Asked::Look(..) => {}
         }
     }
 

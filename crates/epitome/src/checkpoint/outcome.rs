@@ -111,7 +111,8 @@ impl Answer<'_> {
         }
         let is_short = !bare.is_empty() && bare.len() <= MOST_RESULT;
         let is_line = is_short && !bare.contains('\n') && !bare.contains(" → ");
-        is_line.then(|| cut::one_line(bare, MOST_RESULT))
+        let is_stated = || members(bare).is_some_and(|members| stated(&members).is_some());
+        (is_line && !is_stated()).then(|| cut::one_line(bare, MOST_RESULT))
     }
 
     /// What a longer one tells.
@@ -120,7 +121,7 @@ impl Answer<'_> {
         let code = if self.code == Some(0) { " (exit 0)" } else { "" };
         if let Some(members) = members(self.bare) {
             // No status tells of what members say.
-            return match failure(&stated(&members), MOST_ERROR) {
+            return match stated(&members) {
                 Some(line) => format!("{SAYS}{line}{code}"),
                 None if self.bare.len() <= MOST_ERROR => one_line(self.bare).into_owned(),
                 None => answered(&members, is_new),
@@ -146,13 +147,21 @@ impl Answer<'_> {
     }
 }
 
-/// The members of an object that say anything by themselves, in its order; none of a list. `None` where the text is no JSON.
-fn members(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
+/// A member of an object: its name, and what it says.
+type Member<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// The members of an object, and of the objects in it, that say anything by themselves; none of a list. `None` where the text is
+/// no JSON.
+fn members(text: &str) -> Option<Vec<Member<'_>>> {
     if !text.starts_with(['{', '[']) || serde_json::from_str::<IgnoredAny>(text).is_err() {
         return None;
     }
-    let all = json::members(text, Span::new(0..text.len())).unwrap_or_default();
-    let all = all.into_iter().map(|(name, value)| (unquote(name.of(text)), value.of(text)));
+    let of = |span| json::members(text, span).unwrap_or_default();
+    let all = of(Span::new(0..text.len())).into_iter().flat_map(|(name, value)| {
+        let is_object = value.of(text).starts_with('{');
+        if is_object { of(value) } else { vec![(name, value)] }
+    });
+    let all = all.map(|(name, value)| (unquote(name.of(text)), value.of(text)));
     let said = all.filter(|(_, value)| !value.starts_with(['{', '[']) && *value != "null");
     let said = said.map(|(name, raw)| {
         let is_text = raw.starts_with('"');
@@ -161,14 +170,28 @@ fn members(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
     Some(said.filter(|(_, value)| !value.trim().is_empty()).collect())
 }
 
-/// What they say, as lines; not that there is nothing of what they name.
-fn stated(members: &[(Cow<'_, str>, Cow<'_, str>)]) -> String {
+/// What they say of a failure: a line that states one, else a flag or a status, with the first words beside it.
+fn stated(members: &[Member<'_>]) -> Option<String> {
+    // Not that there is nothing of what they name.
     let said = members.iter().filter(|(_, value)| !matches!(&**value, "false" | "0"));
-    said.map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join("\n")
+    let lines: Vec<String> = said.map(|(name, value)| format!("{name}: {value}")).collect();
+    let tells = |(name, value): &&Member<'_>| match &*name.to_ascii_lowercase() {
+        "ok" | "success" | "succeeded" => value == "false",
+        "iserror" | "is_error" => value == "true",
+        "status" | "state" | "result" => tell(&format!("{value}:")) == Tell::Failure,
+        _ => false,
+    };
+    let words = members.iter().map(|(_, value)| &**value).find(|value| value.contains(' '));
+    let flag = || {
+        let (name, value) = members.iter().find(tells)?;
+        let words = words.map_or(Cow::Borrowed(""), |words| whole_words(words, MOST_ERROR));
+        Some(format!("{name}={value} {words}").trim_end().to_owned())
+    };
+    failure(&lines.join("\n"), MOST_ERROR).or_else(flag)
 }
 
 /// Of a long object the exact strings that it is the first to say: what else it says is a record, more than how a call went.
-fn answered(members: &[(Cow<'_, str>, Cow<'_, str>)], is_new: &dyn Fn(&str) -> bool) -> String {
+fn answered(members: &[Member<'_>], is_new: &dyn Fn(&str) -> bool) -> String {
     let mut out = ANSWERED.to_owned();
     for (name, value) in members.iter().filter(|(_, value)| is_new(value)) {
         let gap = if out.len() == ANSWERED.len() { ": " } else { ", " };
@@ -309,11 +332,13 @@ pub(super) fn has_failed(went: &str) -> bool {
 pub(super) fn brief(went: &str, most: usize) -> &str {
     // Of a failure the words behind the colon may leave; of an output a part says something else.
     let kind = went.split_once(": ").map_or(went, |(kind, _)| kind);
+    // The id or address of what was made is what else the agent has to know.
+    let made = went.starts_with(ANSWERED).then(|| went.split(", ").next()).flatten();
     match went {
         _ if went.starts_with(SAYS) => WARNED,
         _ if has_failed(kind) && kind.len() <= most => kind,
         _ if went.len() <= most => went,
-        _ => ANSWERED,
+        _ => made.filter(|made| made.len() <= MOST_RESULT).unwrap_or(ANSWERED),
     }
 }
 

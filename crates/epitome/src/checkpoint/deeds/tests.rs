@@ -327,7 +327,7 @@ fn what_could_not_be_read_is_counted() {
         deeds.call(number, number, "Read", &format!(r#"{{"file_path":"{name}.rs"}}"#), false);
         deeds.told(number, output, CallStatus::Unknown);
     }
-    let lines = ["Only read: Read ×3 (1 failed): a.rs · b.rs · c.rs"];
+    let lines = ["Only read: Read ×3 (1 failed): a.rs · b.rs (failed) · c.rs"];
     assert_eq!(deeds.looks(100), lines);
     let mut next = Deeds::default();
     next.carry(lines[0]);

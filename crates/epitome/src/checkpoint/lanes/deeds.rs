@@ -28,21 +28,26 @@ impl Lanes<'_> {
         let deeds = &self.gathered.deeds;
         let total = |lines: &[String]| self.total(lines);
         let left = left.saturating_sub(TITLES_TOKENS / 2);
-        // Calls that say the same become one line; where that isn't enough, those whose short arguments are the same; then those of
-        // one tool.
-        let steps = [(Merging::Same, 70), (Merging::Short, 85), (Merging::TOOL, 100)].into_iter();
-        let mut fitting = steps.map(|(merging, percent)| (deeds.lines(is_new, merging), percent));
         // Of what was done before, each tool is named first, with what one call was done to if that leaves room.
         let least = self.least_of(&is_new, Merging::LEAST);
         let without = |old| left.saturating_sub(self.least_of(&|deed| !is_new(deed), old));
         let named = without(Merging::Exact);
         let for_new = if named >= least { named } else { without(Merging::LEAST) };
-        let fitting = fitting.find(|(lines, percent)| total(lines) <= for_new * percent / 100);
+        // Calls that say the same become one line; where that isn't enough, those whose short arguments are the same; then the
+        // older ones of one tool; then all of it.
+        let lines = |merging, percent| {
+            let lines = deeds.lines(is_new, merging);
+            (total(&lines) <= for_new * percent / 100).then_some(lines)
+        };
+        let fitting = lines(Merging::Same, 70)
+            .or_else(|| lines(Merging::Short, 85))
+            .or_else(|| self.newest_apart(&is_new, for_new * 85 / 100))
+            .or_else(|| lines(Merging::TOOL, 100));
         let is_complete = fitting.is_some();
-        let (new, unnamed) = fitting.map_or_else(
-            || self.by_tool(&is_new, for_new),
-            |(lines, _)| (lines, Unnamed::default()),
-        );
+        let (new, unnamed) = match fitting {
+            Some(lines) => (lines, Unnamed::default()),
+            None => self.by_tool(&is_new, for_new),
+        };
         let left = left.saturating_sub(total(&new));
         let (old, are_complete, more) = self.older(self.shares.older.min(left), left);
         let is_complete = is_complete && are_complete;
@@ -72,15 +77,35 @@ impl Lanes<'_> {
     fn older(&self, most: u64, left: u64) -> (Vec<String>, bool, Unnamed) {
         let deeds = &self.gathered.deeds;
         let is_old = |deed: &Deed| !self.is_new(deed);
-        let ways = [(Merging::Same, most), (Merging::Short, left / 2), (Merging::TOOL, left)];
-        for (merging, room) in ways {
-            let all = deeds.lines(is_old, merging);
-            if self.total(&all) <= room {
-                return (all, true, Unnamed::default());
-            }
+        let lines = |merging, room| {
+            let lines = deeds.lines(is_old, merging);
+            (self.total(&lines) <= room).then_some(lines)
+        };
+        let fitting = lines(Merging::Same, most)
+            .or_else(|| lines(Merging::Short, left / 2))
+            .or_else(|| self.newest_apart(&is_old, left / 2))
+            .or_else(|| lines(Merging::TOOL, left));
+        if let Some(lines) = fitting {
+            return (lines, true, Unnamed::default());
         }
         let (lines, unnamed) = self.by_tool(&is_old, left);
         (lines, false, unnamed)
+    }
+
+    /// The newest of these calls as they are, as many as fit in `most` tokens with the line of each tool for the others; `None`
+    /// where no call has room for its own.
+    fn newest_apart(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> Option<Vec<String>> {
+        let deeds = &self.gathered.deeds;
+        let lines = |newest: u32| {
+            let together = deeds.lines(|deed| is_of(deed) && deed.last() <= newest, Merging::TOOL);
+            let apart = deeds.lines(|deed| is_of(deed) && deed.last() > newest, Merging::Same);
+            [together, apart].concat()
+        };
+        let mut numbers: Vec<u32> =
+            deeds.merged(is_of, Merging::Same).iter().map(Deed::last).collect();
+        numbers.dedup();
+        let fits = numbers.partition_point(|newest| self.total(&lines(*newest)) > most);
+        (fits + 1 < numbers.len()).then(|| lines(numbers[fits]))
     }
 
     /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, before how the
