@@ -50,6 +50,7 @@ impl Served {
 #[cfg(unix)]
 impl Served {
     /// Asks it to end; with what code it does, and what it said.
+    #[cfg(feature = "otlp")]
     pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         use nix::sys::signal::{Signal, kill};
         use nix::unistd::Pid;
