@@ -28,6 +28,8 @@ mod otlp;
 #[cfg(all(feature = "proxy", not(feature = "otlp")))]
 #[path = "otlp_absent.rs"]
 mod otlp;
+#[cfg(feature = "proxy")]
+mod otlp_asked;
 mod output;
 mod progress;
 mod project;

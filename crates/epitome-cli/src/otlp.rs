@@ -21,9 +21,8 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::failure::Failure;
+use crate::otlp_asked::{ENDPOINTS, is_asked_for, said};
 
-/// Where spans go: all signals, and traces alone.
-const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
 /// How they are written; what is for traces alone goes first.
 const PROTOCOLS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"];
 const SPOKEN: &str = "http/protobuf";
@@ -36,19 +35,6 @@ const ANSWER: Duration = Duration::from_secs(30);
 
 /// What sends spans.
 pub(crate) struct Spans(SdkTracerProvider);
-
-/// The value of a variable that is set, and not to nothing.
-fn said(name: &str) -> Option<String> {
-    std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
-}
-
-/// Whether the environment asks for spans.
-fn is_asked_for() -> bool {
-    let is_off = said("OTEL_SDK_DISABLED").is_some_and(|off| off.eq_ignore_ascii_case("true"));
-    let exporters = said("OTEL_TRACES_EXPORTER");
-    let is_named = exporters.is_none_or(|all| all.split(',').any(|one| one.trim() == "otlp"));
-    !is_off && is_named && ENDPOINTS.into_iter().any(|name| said(name).is_some())
-}
 
 impl Spans {
     /// Begins to send them, if the environment asks for that; `tell` is told in words when it fails, once until it works again.

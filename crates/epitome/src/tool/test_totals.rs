@@ -61,7 +61,7 @@ impl Tests {
     pub(crate) fn is_total(line: &str) -> bool {
         let mut counts = Counts::default();
         counts.add_line(line);
-        counts.passed.is_some() || counts.failed + counts.tests > 0
+        counts.are_of_tests()
     }
 
     /// Whether all went well.
@@ -165,9 +165,14 @@ impl Counts {
         self.tests = sum(self.tests, next.tests);
     }
 
+    /// Whether tests were counted: errors alone may be of anything.
+    fn are_of_tests(self) -> bool {
+        self.passed.is_some() || self.failed.max(self.tests) > 0
+    }
+
     /// What all of them say; `None` where no test was counted.
     fn tests(self) -> Option<Tests> {
-        if self.passed.is_none() && self.failed + self.tests == 0 {
+        if !self.are_of_tests() {
             return None;
         }
         let failed = self.failed.saturating_add(self.errors);
@@ -222,6 +227,7 @@ mod tests {
             ("\u{2139} tests 3\n\u{2139} pass 2\n\u{2139} fail 1", Some((2, 1))),
             ("pass the salt\nfail 5 times\ntests: 12\n12 tests, 0 benchmarks\n", None),
             ("Tests: see below", None),
+            ("Tests run: 4294967295, Failures: 4294967295, Errors: 1", Some((0, u32::MAX))),
             ("Found 1 error.", None),
             ("\u{2716} 1 problem (1 error, 0 warnings)", None),
             ("3 failed attempts, 2 passed", None),

@@ -33,23 +33,13 @@ impl Lanes<'_> {
         let without = |old| left.saturating_sub(self.least_of(&|deed| !is_new(deed), old));
         let named = without(Merging::Exact);
         let for_new = if named >= least { named } else { without(Merging::LEAST) };
-        // Calls that say the same become one line; where that isn't enough, those whose short arguments are the same; then the
-        // older ones of one tool; then all of it.
-        let lines = |merging, percent| {
-            let lines = deeds.lines(is_new, merging);
-            (total(&lines) <= for_new * percent / 100).then_some(lines)
-        };
-        let fitting = lines(Merging::Same, 70)
-            .or_else(|| lines(Merging::Short, 85))
-            .or_else(|| self.newest_apart(&is_new, for_new * 85 / 100))
-            .or_else(|| lines(Merging::TOOL, 100));
-        let is_complete = fitting.is_some();
-        let (new, unnamed) = match fitting {
-            Some(lines) => (lines, Unnamed::default()),
-            None => self.by_tool(&is_new, for_new),
-        };
+        let part = |percent| for_new * percent / 100;
+        let (new, is_complete, unnamed) =
+            self.fitting(&is_new, [part(70), part(85), part(85), for_new]);
         let left = left.saturating_sub(total(&new));
-        let (old, are_complete, more) = self.older(self.shares.older.min(left), left);
+        let most = self.shares.older.min(left);
+        let (old, are_complete, more) =
+            self.fitting(&|deed| !is_new(deed), [most, left / 2, left / 2, left]);
         let is_complete = is_complete && are_complete;
         let left = left.saturating_sub(total(&old));
         let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
@@ -72,23 +62,26 @@ impl Lanes<'_> {
         self.total(&lines)
     }
 
-    /// Calls before the newest human message, whether all of them are named, and those that aren't: in at most `most` tokens as they
-    /// are, in half of what is `left` by their targets, and in all of it by tool.
-    fn older(&self, most: u64, left: u64) -> (Vec<String>, bool, Unnamed) {
-        let deeds = &self.gathered.deeds;
-        let is_old = |deed: &Deed| !self.is_new(deed);
+    /// Some of the calls, whether all of them are named, and those that aren't. Calls that say the same become one line; where
+    /// that is more than the first of these `rooms`, those whose short arguments are the same; then the older ones of one tool;
+    /// then all of it.
+    fn fitting(
+        &self,
+        is_of: &dyn Fn(&Deed) -> bool,
+        rooms: [u64; 4],
+    ) -> (Vec<String>, bool, Unnamed) {
         let lines = |merging, room| {
-            let lines = deeds.lines(is_old, merging);
+            let lines = self.gathered.deeds.lines(is_of, merging);
             (self.total(&lines) <= room).then_some(lines)
         };
-        let fitting = lines(Merging::Same, most)
-            .or_else(|| lines(Merging::Short, left / 2))
-            .or_else(|| self.newest_apart(&is_old, left / 2))
-            .or_else(|| lines(Merging::TOOL, left));
+        let fitting = lines(Merging::Same, rooms[0])
+            .or_else(|| lines(Merging::Short, rooms[1]))
+            .or_else(|| self.newest_apart(is_of, rooms[2]))
+            .or_else(|| lines(Merging::TOOL, rooms[3]));
         if let Some(lines) = fitting {
             return (lines, true, Unnamed::default());
         }
-        let (lines, unnamed) = self.by_tool(&is_old, left);
+        let (lines, unnamed) = self.by_tool(is_of, rooms[3]);
         (lines, false, unnamed)
     }
 
