@@ -49,9 +49,20 @@ struct Look {
     /// How many of them failed.
     failed: u32,
     /// What they asked for, the last asked last.
-    targets: Vec<Box<str>>,
+    targets: Vec<(Box<str>, Seen)>,
     /// Whether an earlier checkpoint named only some of it.
     is_cut: bool,
+}
+
+/// Whether what was asked for was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// Nobody knows yet.
+    Asked,
+    /// It was, at least once.
+    Read,
+    /// It couldn't be.
+    Missed,
 }
 
 /// All of them.
@@ -74,8 +85,12 @@ pub(super) struct Deeds {
 #[derive(Clone, Debug)]
 enum Asked {
     Deed(usize, Act, Known),
-    /// And what nobody had read before.
-    Look(usize, Vec<String>),
+    /// `is_line`: a command that finds nothing in a file fails, too.
+    Look {
+        look: usize,
+        targets: Vec<String>,
+        is_line: bool,
+    },
 }
 
 /// Targets of one tool that are remembered, the newest.
@@ -122,15 +137,8 @@ impl Deeds {
         }
         if reads || call.only_looks() {
             let targets = target(&call);
-            let known = self.looks.iter().find(|look| *look.tool == *tool);
-            let is_known = |asked: &str| {
-                known.is_some_and(|look| look.targets.iter().any(|target| **target == *asked))
-            };
-            // What was read before was read; and a command that finds nothing in a file fails, too.
-            let is_new = |asked: &&String| call.line.is_none() && !is_known(asked);
-            let new: Vec<String> = targets.iter().filter(is_new).cloned().collect();
-            let look = self.look(tool, targets.into_iter());
-            self.open.push((slot, Asked::Look(look, new)));
+            let look = self.look(tool, targets.iter().map(|target| (&**target, Seen::Asked)));
+            self.open.push((slot, Asked::Look { look, targets, is_line: call.line.is_some() }));
             return;
         }
         let what = key(tool, arguments, &call);
@@ -191,16 +199,19 @@ impl Deeds {
                 }
                 deed.went = went.into();
             }
-            Asked::Look(look, targets) if judge(output, reported).outcome == CallStatus::Error => {
+            Asked::Look { look, targets, is_line } => {
                 let look = &mut self.looks[look];
-                look.failed = look.failed.saturating_add(1);
-                for asked in &mut look.targets {
-                    if targets.iter().any(|target| **target == **asked) {
-                        *asked = format!("{asked}{MISSED}").into();
-                    }
+                let has_failed = judge(output, reported).outcome == CallStatus::Error;
+                look.failed = look.failed.saturating_add(u32::from(has_failed));
+                let asked = |target: &str| targets.iter().any(|asked| **asked == *target);
+                for (_, seen) in look.targets.iter_mut().filter(|(target, _)| asked(target)) {
+                    *seen = match (has_failed, *seen) {
+                        (false, _) => Seen::Read,
+                        (true, Seen::Asked) if !is_line => Seen::Missed,
+                        (true, seen) => seen,
+                    };
                 }
             }
-            Asked::Look(..) => {}
         }
     }
 
@@ -210,7 +221,7 @@ impl Deeds {
         same.any(|deed| !is_bad(&deed.went))
     }
 
-    fn look(&mut self, tool: &str, targets: impl Iterator<Item = String>) -> usize {
+    fn look<'t>(&mut self, tool: &str, targets: impl Iterator<Item = (&'t str, Seen)>) -> usize {
         let at = self.looks.iter().position(|look| *look.tool == *tool).unwrap_or_else(|| {
             self.looks.push(Look {
                 tool: tool.into(),
@@ -223,8 +234,8 @@ impl Deeds {
         });
         let look = &mut self.looks[at];
         look.times = look.times.saturating_add(1);
-        for target in targets {
-            if let Some(known) = look.targets.iter().rposition(|known| **known == *target) {
+        for (target, seen) in targets {
+            if let Some(known) = look.targets.iter().rposition(|(known, _)| **known == *target) {
                 let known = look.targets.remove(known);
                 look.targets.push(known);
                 continue;
@@ -232,7 +243,7 @@ impl Deeds {
             if look.targets.len() == MOST_TARGETS {
                 look.targets.remove(0);
             }
-            look.targets.push(target.into());
+            look.targets.push((target.into(), seen));
         }
         at
     }
@@ -245,7 +256,8 @@ impl Deeds {
             } else if let Some(deed) = Deed::read(line) {
                 self.all.push(deed);
             } else if let Some(look) = line.strip_prefix(LOOKS).and_then(Look::read) {
-                let at = self.look(&look.tool, look.targets.iter().map(ToString::to_string));
+                let at = self
+                    .look(&look.tool, look.targets.iter().map(|(target, seen)| (&**target, *seen)));
                 let known = &mut self.looks[at];
                 // Anybody can write such a line, with any count.
                 known.times = known.times.saturating_add(look.times - 1);
@@ -417,13 +429,16 @@ impl Look {
             let _ = write!(line, " {}", times(self.times, self.failed, 0));
         }
         let mut left = bytes;
-        let fits = |target: &&str| {
+        let said = |(target, seen): &(Box<str>, Seen)| match seen {
+            Seen::Missed => format!("{target}{MISSED}"),
+            _ => target.to_string(),
+        };
+        let fits = |target: &String| {
             let rest = left.checked_sub(target.len() + BETWEEN.len());
             left = rest.unwrap_or(left);
             rest.is_some()
         };
-        let mut targets: Vec<&str> =
-            self.targets.iter().rev().map(AsRef::as_ref).filter(fits).collect();
+        let mut targets: Vec<String> = self.targets.iter().rev().map(said).filter(fits).collect();
         targets.reverse();
         if !targets.is_empty() {
             let is_cut = self.is_cut || targets.len() < self.targets.len();
@@ -444,7 +459,11 @@ impl Look {
         };
         let is_cut = targets.starts_with(CUT);
         let targets = targets.split(BETWEEN).filter(|target| !matches!(*target, "" | "…"));
-        let targets = targets.map(Into::into).collect();
+        let targets = targets.map(|target| match target.strip_suffix(MISSED) {
+            Some(target) => (target.into(), Seen::Missed),
+            None => (target.into(), Seen::Read),
+        });
+        let targets = targets.collect();
         Some(Look { tool: tool.into(), times, failed, targets, is_cut })
     }
 }

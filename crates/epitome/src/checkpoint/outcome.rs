@@ -11,7 +11,7 @@ use crate::json::{self, Span, unquote};
 use crate::text::cut;
 use crate::text::figure::counted;
 use crate::text::outcome::{Verdict, exit_code, judge, said};
-use crate::text::salience::{Tell, tell};
+use crate::text::salience::{Tell, opens_with_failure, tell};
 use crate::text::{CallStatus, NO_RESULT};
 use crate::tool::{Act, Tests};
 
@@ -45,7 +45,22 @@ pub(super) fn outcome(
     };
     let of_tests = || answer.tests.map(|tests| answer.tested(tests));
     let known = answer.failed().or_else(of_tests).or_else(|| answer.data(is_new));
-    known.or_else(|| answer.whole()).unwrap_or_else(|| answer.told())
+    let known = known.or_else(|| answer.whole());
+    unmarked(known.unwrap_or_else(|| answer.told()))
+}
+
+/// How a call went, without the mark that stands before it in a line.
+fn unmarked(went: String) -> String {
+    let is_mark = |word: &&str| *word == "→";
+    if !went.split(' ').any(|word| is_mark(&word)) {
+        return went;
+    }
+    went.split(' ').filter(|word| !is_mark(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Words of an output; those that begin as an outcome of ours does are told as an output.
+fn quoted(words: Cow<'_, str>) -> String {
+    if is_bad(&words) { format!("output: {words}") } else { words.into_owned() }
 }
 
 /// What came back, and what is known of it.
@@ -126,7 +141,7 @@ impl Answer<'_> {
         }
         let is_short = !bare.is_empty() && bare.len() <= MOST_RESULT;
         let is_line = is_short && !bare.contains('\n') && !bare.contains(" → ");
-        is_line.then(|| cut::one_line(bare, MOST_RESULT))
+        is_line.then(|| quoted(Cow::Owned(cut::one_line(bare, MOST_RESULT))))
     }
 
     /// What a longer one tells.
@@ -145,7 +160,7 @@ impl Answer<'_> {
         }
         match (warns, first) {
             (Some(line), _) => says(line, MOST_COMMAND),
-            (_, Some(line)) => whole_words(line, MOST_RESULT).into_owned(),
+            (_, Some(line)) => quoted(whole_words(line, MOST_RESULT)),
             _ if self.verdict.outcome == CallStatus::Ok => "ok".to_owned(),
             _ => Ending::of(self.bare).map_or("no output".to_owned(), |ending| ending.told()),
         }
@@ -161,12 +176,22 @@ fn members(text: &str) -> Option<Vec<Member<'_>>> {
     if !text.starts_with(['{', '[']) || serde_json::from_str::<IgnoredAny>(text).is_err() {
         return None;
     }
-    let of = |span| json::members(text, span).unwrap_or_default();
-    let all = of(Span::new(0..text.len())).into_iter().flat_map(|(name, value)| {
-        let is_object = value.of(text).starts_with('{');
-        if is_object { of(value) } else { vec![(name, value)] }
+    let of = |span: Span| {
+        let all = json::members(text, span).unwrap_or_default().into_iter();
+        all.map(|(name, value)| (unquote(name.of(text)), value))
+    };
+    let all = of(Span::new(0..text.len())).flat_map(|(name, value)| {
+        if !value.of(text).starts_with('{') {
+            return vec![(name, value)];
+        }
+        // What an object of errors says is one.
+        let is_failure = names_failure(&name);
+        let is_text = |value: Span| value.of(text).starts_with('"');
+        let under =
+            |(own, value)| (if is_failure && is_text(value) { name.clone() } else { own }, value);
+        of(value).map(under).collect()
     });
-    let all = all.map(|(name, value)| (unquote(name.of(text)), value.of(text)));
+    let all = all.map(|(name, value)| (name, value.of(text)));
     let said = all.filter(|(_, value)| !value.starts_with(['{', '[']) && *value != "null");
     let said = said.map(|(name, raw)| {
         let is_text = raw.starts_with('"');
@@ -177,13 +202,21 @@ fn members(text: &str) -> Option<Vec<Member<'_>>> {
 
 /// What they say of a failure: a line that states one, else a flag or a status, with the first words beside it.
 fn stated(members: &[Member<'_>]) -> Option<String> {
-    // Not that there is nothing of what they name.
-    let said = members.iter().filter(|(_, value)| !matches!(&**value, "false" | "0"));
-    let lines: Vec<String> = said.map(|(name, value)| format!("{name}: {value}")).collect();
+    let is_none = |value: &str| {
+        matches!(&*value.to_ascii_lowercase(), "false" | "no" | "none" | "null")
+            || value.parse() == Ok(0.0)
+    };
+    // A title may speak of an error; of several lines each is looked at.
+    let states = |(name, value): &Member<'_>| {
+        let is_stated = names_failure(name) && !is_none(value) || opens_with_failure(value);
+        let line = is_stated.then(|| format!("{name}: {value}"));
+        line.or_else(|| value.contains('\n').then(|| value.to_string()))
+    };
+    let lines: Vec<String> = members.iter().filter_map(states).collect();
     let tells = |(name, value): &&Member<'_>| match &*name.to_ascii_lowercase() {
         "ok" | "success" | "succeeded" => value == "false",
         "iserror" | "is_error" => value == "true",
-        "status" | "state" | "result" => tell(&format!("{value}:")) == Tell::Failure,
+        "status" | "state" | "result" => names_failure(value),
         _ => false,
     };
     let words = members.iter().map(|(_, value)| &**value).find(|value| value.contains(' '));
@@ -193,6 +226,11 @@ fn stated(members: &[Member<'_>]) -> Option<String> {
         Some(whole_words(&said, MOST_ERROR).into_owned())
     };
     failure(&lines.join("\n"), MOST_ERROR).or_else(flag)
+}
+
+/// Whether a word is one of failure: `error`, `failed`.
+fn names_failure(word: &str) -> bool {
+    tell(&format!("{word}:")) == Tell::Failure
 }
 
 /// Of a long object the exact strings that it is the first to say: what else it says is a record, more than how a call went.
@@ -328,20 +366,29 @@ pub(super) fn has_warned(went: &str) -> bool {
     went.starts_with(SAYS) || went == WARNED
 }
 
-/// Whether it is a failure.
+/// Whether it is a failure: `failed`, `failed, 2 passed: why`, `exit 1: why`.
 pub(super) fn has_failed(went: &str) -> bool {
-    ["failed", "exit "].iter().any(|start| went.starts_with(start))
+    let kind = went.split([',', ':']).next().unwrap_or_default();
+    let code = kind.strip_prefix("exit ").and_then(|code| code.parse::<i32>().ok());
+    kind == "failed" || code.is_some_and(|code| code != 0)
 }
 
 /// The same in at most `most` bytes, where words have no room.
 pub(super) fn brief(went: &str, most: usize) -> &str {
-    // Of a failure the words behind the colon may leave; of an output a part says something else.
-    let kind = went.split_once(": ").map_or(went, |(kind, _)| kind);
+    // Of a failure its reason may leave, and then its totals; of an output a part says something else.
+    let reason = went.split_once(": ").map_or(went, |(kind, _)| kind);
+    let kind = went.split([',', ':']).next().unwrap_or_default();
     // The id or address of what was made is what else the agent has to know.
     let made = went.starts_with(ANSWERED).then(|| went.split(", ").next()).flatten();
     match went {
-        _ if went.starts_with(SAYS) => WARNED,
-        _ if has_failed(kind) && kind.len() <= most => kind,
+        _ if has_warned(went) => WARNED,
+        _ if has_failed(went) => {
+            if reason.len() <= most {
+                reason
+            } else {
+                kind
+            }
+        }
         _ if went.len() <= most => went,
         _ => made.filter(|made| made.len() <= MOST_RESULT).unwrap_or(ANSWERED),
     }
@@ -375,6 +422,40 @@ mod tests {
         ];
         for (output, expected) in cases {
             assert_eq!(of(Act::Run, output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn words_of_an_output_are_no_outcome_of_ours() {
+        let cases = [
+            ("exit 0", "exit 0"),
+            ("failed jobs: 0", "failed jobs: 0"),
+            ("failed: 0", "output: failed: 0"),
+            ("says: hello", "output: says: hello"),
+            ("→ ok", "ok"),
+            ("a\n→ Error: no host", "says: Error: no host"),
+        ];
+        for (output, went) in cases {
+            let is = of(Act::Run, output);
+            assert!(!format!("x → {is}")["x → ".len()..].contains("→"), "{is}");
+            assert_eq!(is, went, "{output}");
+        }
+    }
+
+    #[test]
+    fn few_words_say_as_much_of_how_it_went() {
+        let cases = [
+            ("failed, 3 passed, 2 failed: a", "failed"),
+            ("exit 101, 3 passed: a", "exit 101"),
+            ("exit 1: a", "exit 1"),
+            ("says: a", WARNED),
+            (WARNED, WARNED),
+            ("answered: id=WEB-4812, url=https://example.com", "answered: id=WEB-4812"),
+            ("one of many words", ANSWERED),
+        ];
+        for (went, few) in cases {
+            assert_eq!(brief(went, 12), few, "{went}");
+            assert_eq!(brief(few, 12), few, "{went}");
         }
     }
 

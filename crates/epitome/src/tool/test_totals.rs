@@ -39,6 +39,8 @@ struct Counts {
     skipped: u32,
     /// All tests.
     tests: u32,
+    /// Files of tests that failed, which may have run none.
+    suites: u32,
     /// Whether any count is of how tests went, be it none.
     says_how: bool,
 }
@@ -61,7 +63,7 @@ impl Tests {
     pub(crate) fn is_total(line: &str) -> bool {
         let mut counts = Counts::default();
         counts.add_line(line);
-        counts.are_of_tests()
+        counts.are_of_tests() || counts.says_how && counts.errors == 0
     }
 
     /// Whether all went well.
@@ -99,8 +101,24 @@ impl Counts {
             Some(at) if line.starts_with("Summary [") => &line[at..],
             _ => line,
         };
+        let suites =
+            ["Test Suites:", "Test Files "].iter().find_map(|lead| line.strip_prefix(lead));
+        if let Some(counted) = suites {
+            let mut words = counted.split_whitespace();
+            let failed = words.next().and_then(|count| count.parse::<u32>().ok());
+            if words.next().is_some_and(|what| what.trim_end_matches(',') == "failed") {
+                self.suites = self.suites.saturating_add(failed.unwrap_or(0));
+            }
+            return;
+        }
         let lead = LEADS.into_iter().find(|lead| line.starts_with(lead));
         let total = line[lead.map_or(0, str::len)..].trim_start();
+        // `1,024` is one number, and nobody knows what else is.
+        let parts_digits =
+            |part: &[u8]| part[1] == b',' && part[0].is_ascii_digit() && part[2].is_ascii_digit();
+        if total.as_bytes().windows(3).any(parts_digits) {
+            return;
+        }
         let is_count = total.starts_with(|c: char| c.is_ascii_digit());
         let is_pair = summary.is_some() && total.split_whitespace().count() == 2;
         if !(is_count || lead.is_some() || is_pair) {
@@ -120,10 +138,15 @@ impl Counts {
             };
             let what = what.trim_end_matches('.');
             let is_counted = counts.count(count, what);
-            // `3 failed attempts` is none.
-            if is_counted
-                && words.next().is_some_and(|next| !matches!(next, "in" | "completed" | "total"))
-            {
+            // `3 failed attempts` is none, nor is `3 failures in 10 days`; `in 3.1s` is.
+            let is_whole = match words.next() {
+                None | Some("completed" | "total") => true,
+                Some("in") => words.next().is_some_and(|time| {
+                    time.starts_with(|c: char| c.is_ascii_digit()) && time.parse::<u32>().is_err()
+                }),
+                Some(_) => false,
+            };
+            if is_counted && !is_whole {
                 return;
             }
         }
@@ -175,7 +198,7 @@ impl Counts {
         if !self.are_of_tests() {
             return None;
         }
-        let failed = self.failed.saturating_add(self.errors);
+        let failed = self.failed.saturating_add(self.errors).max(self.suites);
         let others = failed.saturating_add(self.skipped);
         let passed = self.passed.unwrap_or(self.tests.saturating_sub(others));
         Some(Tests { passed, failed }).filter(|tests| tests.passed.max(tests.failed) > 0)
@@ -229,6 +252,12 @@ mod tests {
             ("Tests: see below", None),
             ("Tests run: 4294967295, Failures: 4294967295, Errors: 1", Some((0, u32::MAX))),
             ("Found 1 error.", None),
+            (
+                "Test Suites: 1 failed, 1 passed, 2 total\nTests:       3 passed, 3 total",
+                Some((3, 1)),
+            ),
+            ("1,024 passed, 2 failed", None),
+            ("2 passed in setup phase\n3 failures in 10 days of uptime", None),
             ("\u{2716} 1 problem (1 error, 0 warnings)", None),
             ("3 failed attempts, 2 passed", None),
             ("we had 3 failed, as ever", None),

@@ -34,6 +34,8 @@ pub(super) struct Group<'a> {
     /// What they have in common.
     pub(super) deed: Deed,
     targets: Vec<Target<'a>>,
+    /// Whether an earlier checkpoint names only some.
+    is_cut: bool,
     /// Where each stands among these.
     places: HashMap<Cow<'a, str>, usize>,
 }
@@ -63,7 +65,7 @@ pub(super) fn grouped<'a>(
         if at == groups.len() {
             let deed = deed.clone();
             let deed = Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..deed };
-            groups.push(Group { deed, targets: Vec::new(), places: HashMap::new() });
+            groups.push(Group { deed, targets: Vec::new(), is_cut: false, places: HashMap::new() });
         }
         groups[at].add(deed, merging);
     }
@@ -115,6 +117,7 @@ impl<'a> Group<'a> {
         known.count(deed);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
+        self.is_cut |= inner(&deed.what).starts_with(CUT);
         if let Some(most) = merging.targets() {
             // What several have in common is said once where not all have room.
             let is_apart = most < usize::MAX && !deed.names_files;
@@ -152,7 +155,8 @@ impl<'a> Group<'a> {
             });
             told.truncate(most);
             told.sort_unstable();
-            let before = if told.len() < self.targets.len() { CUT } else { "" };
+            let is_cut = self.is_cut || told.len() < self.targets.len();
+            let before = if is_cut { CUT } else { "" };
             let told: Vec<&str> = told.iter().map(|at| &*self.targets[*at].text).collect();
             if told.is_empty() {
                 return deed;

@@ -400,3 +400,69 @@ fn those_that_only_report_errors_are_counted() {
     next.carry(&lines.join("\n"));
     assert_eq!(next.lines(|_| true, Merging::Same), lines);
 }
+
+#[test]
+fn what_was_read_once_is_not_missed() {
+    let mut deeds = Deeds::default();
+    let read = |deeds: &mut Deeds, slot, name: &str| {
+        deeds.call(slot, slot, "Read", &format!(r#"{{"file_path":"{name}.rs"}}"#), false);
+    };
+    let (missing, found) = ("Error: no such file", "fn a() {}");
+    for (slot, name, output) in
+        [(1, "a", missing), (2, "a", missing), (3, "a", found), (4, "b", missing)]
+    {
+        read(&mut deeds, slot, name);
+        deeds.told(slot, output, CallStatus::Unknown);
+    }
+    // Two calls at once, the first of which asked beyond the end.
+    read(&mut deeds, 5, "c");
+    read(&mut deeds, 6, "c");
+    deeds.told(5, missing, CallStatus::Unknown);
+    deeds.told(6, found, CallStatus::Unknown);
+    let lines = ["Only read: Read ×6 (4 failed): a.rs · b.rs (failed) · c.rs"];
+    assert_eq!(deeds.looks(100), lines);
+    let mut next = Deeds::default();
+    next.carry(lines[0]);
+    read(&mut next, 7, "b");
+    assert_eq!(next.looks(100), ["Only read: Read ×7 (4 failed): a.rs · c.rs · b.rs (failed)"]);
+    next.told(7, found, CallStatus::Unknown);
+    assert_eq!(next.looks(100), ["Only read: Read ×7 (4 failed): a.rs · c.rs · b.rs"]);
+}
+
+#[test]
+fn targets_that_were_left_out_stay_left_out() {
+    let line = "[2] send_it(… · A2 · A3) ×5, last [5] → sent";
+    let mut deeds = Deeds::default();
+    deeds.carry(line);
+    assert_eq!(deeds.lines(|_| true, Merging::TOOL), [line]);
+}
+
+proptest::proptest! {
+    /// Whatever a tool says: of lines that are read back the counts are as before, and so are the lines.
+    #[test]
+    fn counts_outlast_a_second_checkpoint(
+        outputs in proptest::collection::vec("(→|says:|failed|exit|answered|reports errors|error:|[0-9]|×[0-9]|, last|ok|\\(|\\)|[,:\n{}\"]| ){0,12}", 1..8),
+        arguments in "[a-z→×()0-9., ]{0,12}",
+    ) {
+        let mut deeds = Deeds::default();
+        for (number, output) in (1..).zip(&outputs) {
+            let name = format!(r#"{{"id":"A{number}","note":"{arguments}"}}"#);
+            deeds.call(number, number, "send_it", &name, false);
+            deeds.told(number, output, CallStatus::Unknown);
+        }
+        let counts = |deeds: &Deeds| {
+            let all = deeds.merged(|_| true, Merging::Same).into_iter();
+            all.fold((0, 0, 0), |(times, failed, warned), deed| {
+                (times + deed.times, failed + deed.failed, warned + deed.warned)
+            })
+        };
+        for merging in [Merging::Same, Merging::Short, Merging::TOOL, Merging::Targets(1), Merging::LEAST, Merging::Exact] {
+            let lines = deeds.lines(|_| true, merging);
+            let is_marked_once = |line: &String| line.split(' ').filter(|word| *word == "→").count() <= 1;
+            proptest::prop_assert!(lines.iter().all(is_marked_once), "{:?}", &lines);
+            let mut next = Deeds::default();
+            next.carry(&lines.join("\n"));
+            proptest::prop_assert_eq!(counts(&next), counts(&deeds), "{:?}", &lines);
+        }
+    }
+}

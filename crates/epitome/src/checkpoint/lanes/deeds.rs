@@ -27,7 +27,12 @@ impl Lanes<'_> {
         let is_new = |deed: &Deed| self.is_new(deed);
         let deeds = &self.gathered.deeds;
         let total = |lines: &[String]| self.total(lines);
-        let left = left.saturating_sub(TITLES_TOKENS / 2);
+        // Calls that an earlier checkpoint counts stay counted.
+        let counted = match deeds.unnamed {
+            0 => 0,
+            calls => self.tokens(&Deeds::unnamed_line(calls)) + 1,
+        };
+        let left = left.saturating_sub(TITLES_TOKENS / 2 + counted);
         // Of what was done before, each tool is named first, with what one call was done to if that leaves room.
         let least = self.least_of(&is_new, Merging::LEAST);
         let without = |old| left.saturating_sub(self.least_of(&|deed| !is_new(deed), old));
@@ -45,7 +50,7 @@ impl Lanes<'_> {
         let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
         let calls = deeds.unnamed.saturating_add(unnamed.calls).saturating_add(more.calls);
         let others = (calls > 0).then(|| Deeds::unnamed_line(calls));
-        let others = others.filter(|line| self.tokens(line) < left);
+        let others = others.filter(|line| self.tokens(line) < left + counted);
         let lines = [others.into_iter().collect(), old, new, looks].concat();
         let lacks_tools = unnamed.is_made || more.is_made;
         DeedLane { text: unlines(&lines), is_complete, lacks_tools }
