@@ -51,7 +51,8 @@ pub(super) fn outcome(
 
 /// How a call went, without the mark that stands before it in a line.
 fn unmarked(went: String) -> String {
-    let is_mark = |word: &&str| *word == "→";
+    // What stands behind a comma may be cut off.
+    let is_mark = |word: &&str| word.trim_end_matches([',', ':']) == "→";
     if !went.split(' ').any(|word| is_mark(&word)) {
         return went;
     }

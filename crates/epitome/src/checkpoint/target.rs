@@ -40,12 +40,11 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
     if let (Act::Edit | Act::Write | Act::Delete, Some(path)) = (call.act, call.arguments.path()) {
         return format!("{tool}({})", one_line(&path));
     }
-    let mut out = format!("{tool}({}", named(call));
+    let mut said = named(call);
     if call.arguments.is_empty() && !matches!(arguments.trim(), "" | "{}" | "null") {
-        out.push_str(&whole_words(arguments, MOST_COMMAND));
+        said.push_str(&whole_words(arguments, MOST_COMMAND));
     }
-    out.push(')');
-    out.strip_suffix("()").map(str::to_owned).unwrap_or(out)
+    if said.is_empty() { tool } else { format!("{tool}({said})") }
 }
 
 /// A call that was said as `what`, by its tool and the file that it changed.
