@@ -37,7 +37,7 @@ mod tables {
     const BLOCK: usize = 128;
 
     /// Writes `<name>.bytes` (all tokens in order of rank), `<name>.offsets` (where each starts,
-    /// and the end), `<name>.singles` (for each byte, its token), and two tables: `<name>.strings`
+    /// and the end, counted from the first of its block), `<name>.blocks` (where each block starts), `<name>.singles` (for each byte, its token), and two tables: `<name>.strings`
     /// finds a token by its bytes, `<name>.pairs` what two tokens merge to. Numbers are
     /// little-endian.
     pub(crate) fn write_vocabulary(name: &str, bpe: &BytePairEncoding) {
@@ -57,10 +57,16 @@ mod tables {
         let singles = singles(bpe);
         let pairs = pairs(bpe, &singles);
         write(&format!("{name}.bytes"), &bytes);
-        write(&format!("{name}.offsets"), &flat(offsets, u32::to_le_bytes));
+        let blocks: Vec<u32> = offsets.iter().copied().step_by(1 << probe::BLOCK_BITS).collect();
+        let within = offsets.iter().enumerate().map(|(rank, offset)| {
+            let behind = offset - blocks[rank >> probe::BLOCK_BITS];
+            u16::try_from(behind).expect("a block of tokens is short")
+        });
+        write(&format!("{name}.offsets"), &flat(within.collect(), u16::to_le_bytes));
+        write(&format!("{name}.blocks"), &flat(blocks, u32::to_le_bytes));
         write(&format!("{name}.singles"), &flat(singles, u32::to_le_bytes));
         write_table(&format!("{name}.strings"), &strings, probe::NO_STRING, u32::to_le_bytes);
-        write_table(&format!("{name}.pairs"), &pairs, probe::NO_PAIR, u64::to_le_bytes);
+        write_table(&format!("{name}.pairs"), &pairs, probe::NO_PAIR, probe::pair_bytes);
     }
 
     /// Writes a table of these hashes and slots as `<name>` and `<name>.seeds`.

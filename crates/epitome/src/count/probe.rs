@@ -13,6 +13,9 @@ pub(super) const RANK_BITS: u32 = 18;
 /// The bits of a slot that are the rank. No rank has all of them set.
 pub(super) const RANK_MASK: u32 = (1 << RANK_BITS) - 1;
 
+/// Bits that tell the tokens of a block apart.
+pub(super) const BLOCK_BITS: u32 = 10;
+
 /// A slot that holds no string.
 pub(super) const NO_STRING: u32 = u32::MAX;
 
@@ -74,6 +77,16 @@ pub(super) fn pair_hash(key: u64) -> u64 {
 #[allow(dead_code, reason = "only the build needs it")]
 pub(super) fn pair_slot(key: u64, rank: u32) -> u64 {
     key << RANK_BITS | u64::from(rank)
+}
+
+/// Bytes of a pair's slot: three ranks.
+pub(super) const PAIR_BYTES: usize = 7;
+
+/// The bytes of a pair's slot, from the low end.
+#[allow(dead_code, reason = "only the build needs it")]
+pub(super) fn pair_bytes(slot: u64) -> [u8; PAIR_BYTES] {
+    let [bytes @ .., _] = slot.to_le_bytes();
+    bytes
 }
 
 /// Which of a table's seeds goes with a hash.

@@ -9,12 +9,14 @@ use super::probe::{self, Key, SHORT};
 pub(super) struct Vocabulary {
     /// All tokens in order of rank, then room to read a whole key at the last one.
     bytes: &'static [u8],
-    /// Where each token starts in `bytes`, and where the last one ends.
-    offsets: &'static [[u8; 4]],
+    /// Where each token starts in `bytes`, and where the last one ends, counted from the first of its block.
+    offsets: &'static [[u8; 2]],
+    /// Where each block starts.
+    blocks: &'static [[u8; 4]],
     /// Finds a token by its bytes.
     strings: Table<4>,
     /// Finds what two tokens merge to.
-    pairs: Table<8>,
+    pairs: Table<{ probe::PAIR_BYTES }>,
     /// For each byte, the token that it is.
     singles: &'static [[u8; 4]],
     /// Length of the longest token.
@@ -32,6 +34,7 @@ macro_rules! vocabulary {
         Vocabulary {
             bytes: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bytes")),
             offsets: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".offsets")).as_chunks().0,
+            blocks: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".blocks")).as_chunks().0,
             strings: Table {
                 seeds: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".strings.seeds"))
                     .as_chunks()
@@ -87,7 +90,8 @@ impl Vocabulary {
     #[inline]
     pub(super) fn merged(&self, left: u32, right: u32) -> Option<u32> {
         let key = probe::pair_key(left, right);
-        let slot = u64::from_le_bytes(self.pairs.slot(probe::pair_hash(key)));
+        let [a, b, c, d, e, f, g] = self.pairs.slot(probe::pair_hash(key));
+        let slot = u64::from_le_bytes([a, b, c, d, e, f, g, 0]);
         (slot >> probe::RANK_BITS == key).then_some(slot as u32 & probe::RANK_MASK)
     }
 
@@ -114,7 +118,8 @@ impl Vocabulary {
 
     #[inline]
     fn offset(&self, rank: usize) -> usize {
-        u32::from_le_bytes(self.offsets[rank]) as usize
+        let block = u32::from_le_bytes(self.blocks[rank >> probe::BLOCK_BITS]);
+        block as usize + usize::from(u16::from_le_bytes(self.offsets[rank]))
     }
 }
 
