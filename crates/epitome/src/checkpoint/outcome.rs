@@ -1,25 +1,19 @@
 //! How a call went, in few words. Strings are whole or left out.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use serde::de::IgnoredAny;
-
+use super::failure_lines::{behind_totals, failed_tests, failure};
+use super::members::{ANSWERED, Members};
 use super::target::{MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, whole_words};
-use crate::json::{self, Span, unquote};
 use crate::text::cut;
 use crate::text::figure::counted;
 use crate::text::outcome::{Verdict, exit_code, judge, said};
-use crate::text::salience::{Tell, opens_with_failure, tell};
+use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, NO_RESULT};
 use crate::tool::{Act, Tests};
 
-/// Bytes of each end of an output in which a line that tells of a failure is looked for.
-const MOST_SEEN: usize = 16 * 1024;
-/// How a call went whose output is too long to be said.
-pub(super) const ANSWERED: &str = "answered";
-/// What stands before such a line where nothing else tells of a failure.
+/// What stands before a line that tells of a failure, where nothing else does.
 const SAYS: &str = "says: ";
 /// What stands for it in few words.
 const WARNED: &str = "reports errors";
@@ -121,11 +115,11 @@ impl Answer<'_> {
 
     /// What JSON tells, of which no status tells.
     fn data(&self, is_new: &dyn Fn(&str) -> bool) -> Option<String> {
-        let members = members(self.bare)?;
-        Some(match stated(&members) {
+        let members = Members::read(self.bare)?;
+        Some(match members.failure() {
             Some(line) => format!("{SAYS}{line}{}", self.although()),
             None if self.bare.len() <= MOST_ERROR => one_line(self.bare).into_owned(),
-            None => answered(&members, is_new),
+            None => members.answered(is_new),
         })
     }
 
@@ -168,85 +162,6 @@ impl Answer<'_> {
     }
 }
 
-/// A member of an object: its name, and what it says.
-type Member<'a> = (Cow<'a, str>, Cow<'a, str>);
-
-/// The members of an object, and of the objects in it, that say anything by themselves; none of a list. `None` where the text is
-/// no JSON.
-fn members(text: &str) -> Option<Vec<Member<'_>>> {
-    if !text.starts_with(['{', '[']) || serde_json::from_str::<IgnoredAny>(text).is_err() {
-        return None;
-    }
-    let of = |span: Span| {
-        let all = json::members(text, span).unwrap_or_default().into_iter();
-        all.map(|(name, value)| (unquote(name.of(text)), value))
-    };
-    let all = of(Span::new(0..text.len())).flat_map(|(name, value)| {
-        if !value.of(text).starts_with('{') {
-            return vec![(name, value)];
-        }
-        // What an object of errors says is one.
-        let is_failure = names_failure(&name);
-        let is_text = |value: Span| value.of(text).starts_with('"');
-        let under =
-            |(own, value)| (if is_failure && is_text(value) { name.clone() } else { own }, value);
-        of(value).map(under).collect()
-    });
-    let all = all.map(|(name, value)| (name, value.of(text)));
-    let said = all.filter(|(_, value)| !value.starts_with(['{', '[']) && *value != "null");
-    let said = said.map(|(name, raw)| {
-        let is_text = raw.starts_with('"');
-        (name, if is_text { unquote(raw) } else { Cow::Borrowed(raw) })
-    });
-    Some(said.filter(|(_, value)| !value.trim().is_empty()).collect())
-}
-
-/// What they say of a failure: a line that states one, else a flag or a status, with the first words beside it.
-fn stated(members: &[Member<'_>]) -> Option<String> {
-    let is_none = |value: &str| {
-        matches!(&*value.to_ascii_lowercase(), "false" | "no" | "none" | "null")
-            || value.parse() == Ok(0.0)
-    };
-    // A title may speak of an error; of several lines each is looked at.
-    let states = |(name, value): &Member<'_>| {
-        let is_stated = names_failure(name) && !is_none(value) || opens_with_failure(value);
-        let line = is_stated.then(|| format!("{name}: {value}"));
-        line.or_else(|| value.contains('\n').then(|| value.to_string()))
-    };
-    let lines: Vec<String> = members.iter().filter_map(states).collect();
-    let tells = |(name, value): &&Member<'_>| match &*name.to_ascii_lowercase() {
-        "ok" | "success" | "succeeded" => value == "false",
-        "iserror" | "is_error" => value == "true",
-        "status" | "state" | "result" => names_failure(value),
-        _ => false,
-    };
-    let words = members.iter().map(|(_, value)| &**value).find(|value| value.contains(' '));
-    let flag = || {
-        let (name, value) = members.iter().find(tells)?;
-        let said = format!("{name}={value} {}", words.unwrap_or_default());
-        Some(whole_words(&said, MOST_ERROR).into_owned())
-    };
-    failure(&lines.join("\n"), MOST_ERROR).or_else(flag)
-}
-
-/// Whether a word is one of failure: `error`, `failed`.
-fn names_failure(word: &str) -> bool {
-    tell(&format!("{word}:")) == Tell::Failure
-}
-
-/// Of a long object the exact strings that it is the first to say: what else it says is a record, more than how a call went.
-fn answered(members: &[Member<'_>], is_new: &dyn Fn(&str) -> bool) -> String {
-    let mut out = ANSWERED.to_owned();
-    for (name, value) in members.iter().filter(|(_, value)| is_new(value)) {
-        let gap = if out.len() == ANSWERED.len() { ": " } else { ", " };
-        let said = format!("{name}={value}");
-        if out.len() + gap.len() + said.len() <= MOST_ERROR {
-            let _ = write!(out, "{gap}{}", one_line(&said));
-        }
-    }
-    out
-}
-
 /// Why a command failed, as far as its lines tell, the last one of which may say what ended it.
 fn reason(output: &str, last: Option<&str>) -> Option<String> {
     let Some(mut reason) = failure(output, MOST_ERROR) else {
@@ -258,65 +173,6 @@ fn reason(output: &str, last: Option<&str>) -> Option<String> {
         let _ = write!(reason, " / {}", whole_words(last, MOST_RESULT));
     }
     Some(reason)
-}
-
-/// The lines of both ends of an output that state a failure, of more than one word where there are such.
-fn failures(output: &str) -> Vec<&str> {
-    let head = cut::head(output, MOST_SEEN);
-    let tail = cut::tail(&output[head.len()..], MOST_SEEN);
-    let lines = head.lines().chain(tail.lines()).map(str::trim);
-    let mut all: Vec<&str> = lines.filter(|line| tell(line) == Tell::Failure).collect();
-    if all.iter().any(|line| line.contains(' ')) {
-        all.retain(|line| line.contains(' '));
-    }
-    all
-}
-
-/// The first line that states a failure, in at most `most` bytes, and how many do.
-fn failure(output: &str, most: usize) -> Option<String> {
-    let all = failures(output);
-    let mut out = whole_words(all.first()?, most).into_owned();
-    if all.len() > 1 {
-        let least = if output.len() <= 2 * MOST_SEEN { "" } else { "at least " };
-        let _ = write!(out, " (1 of {least}{} such lines)", all.len());
-    }
-    Some(out)
-}
-
-/// The lines that name the tests that failed, as many as have room; else the first that states a failure.
-fn failed_tests<'a>(output: &'a str) -> Option<String> {
-    let is_fail = |word: &str| {
-        let word = word.trim_matches(|c: char| !c.is_alphabetic());
-        matches!(word, "FAIL" | "FAILED")
-    };
-    let name = |line: &'a str| {
-        let line = line.trim();
-        let crossed = line.strip_prefix(['✖', '✗', '✕', '×']).map(str::trim_start);
-        let is_failure = || line.split(' ').any(is_fail) && tell(line) == Tell::Failure;
-        let is_named = line.starts_with("not ok ") || is_failure() && !Tests::is_total(line);
-        crossed.or_else(|| is_named.then_some(line))
-    };
-    let mut named: Vec<&str> = cut::tail(output, MOST_SEEN).lines().filter_map(name).collect();
-    let mut seen = HashSet::new();
-    named.retain(|line| seen.insert(*line));
-    let stated = || failures(output).into_iter().find(|line| !Tests::is_total(line));
-    let first = named.first().copied().or_else(stated)?;
-    let mut out = whole_words(first, MOST_ERROR).into_owned();
-    for line in named.iter().skip(1) {
-        if out.len() + line.len() > MOST_ERROR {
-            out.push_str(" / …");
-            break;
-        }
-        let _ = write!(out, " / {}", whole_words(line, MOST_ERROR));
-    }
-    Some(out)
-}
-
-/// The first line behind all totals of tests that tells of a failure.
-fn behind_totals(output: &str) -> Option<&str> {
-    let tail = cut::tail(output, MOST_SEEN).lines().rev().map(str::trim);
-    let behind = tail.take_while(|line| !Tests::is_total(line));
-    behind.filter(|line| matches!(tell(line), Tell::Mention | Tell::Failure)).last()
 }
 
 /// The last lines of an output that have room: what stands at the very end may be said behind every output.

@@ -113,7 +113,7 @@ pub fn whole_words(text: &str, max_chars: usize) -> String {
 }
 
 /// `text` without terminal escapes, control characters and characters that reorder or hide text; lines and
-/// tabs stay.
+/// tabs stay. What a line is written over with is a line of its own.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let stays = |c: char| matches!(c, '\n' | '\t') || !is_unseen(c);
     if text.chars().all(stays) {
@@ -124,6 +124,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     while let Some(c) = chars.next() {
         if c == '\u{1b}' {
             skip_escape(&mut chars);
+        } else if c == '\r' {
+            let is_over = chars.peek().is_some_and(|next| !matches!(next, '\r' | '\n'));
+            out.extend(is_over.then_some('\n'));
         } else if stays(c) {
             out.push(c);
         }
@@ -210,6 +213,7 @@ mod tests {
     #[test]
     fn what_nobody_sees_goes_and_lines_stay() {
         assert_eq!(visible("a\n\tb é🎉"), Cow::Borrowed("a\n\tb é🎉"));
+        assert_eq!(visible("1%\r50%\r\r\n"), "1%\n50%\n");
         assert_eq!(visible("a\u{0}\u{1b}[31mred\u{1b}[0m\r\n\u{202e}b\u{feff}"), "ared\nb");
     }
 

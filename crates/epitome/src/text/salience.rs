@@ -54,6 +54,7 @@ pub fn tell(line: &str) -> Tell {
                 // `0 errors`, `no errors`; not `(28,2): error`.
                 let near = bytes[previous.end..start] == *b" ";
                 let before = if near { &bytes[previous] } else { &[] };
+                let before = (start > 0).then_some(before);
                 weigh(kind, word, before, &bytes[at..])
             }
             None if word[0].is_ascii_digit() && is_place(bytes, start, at) => Tell::Place,
@@ -258,7 +259,10 @@ fn kind(word: &[u8]) -> Option<HintKind> {
     named.then_some(HintKind::Failure)
 }
 
-fn weigh(kind: HintKind, word: &[u8], previous: &[u8], rest: &[u8]) -> Tell {
+/// `previous` is the word right before, empty if none is near; `None` where the line begins.
+fn weigh(kind: HintKind, word: &[u8], previous: Option<&[u8]>, rest: &[u8]) -> Tell {
+    let opens = previous.is_none();
+    let previous = previous.unwrap_or_default();
     let counted = !previous.is_empty() && previous.iter().all(u8::is_ascii_digit);
     let none = counted && previous.iter().all(|&b| b == b'0')
         || [&b"no"[..], b"No", b"without", b"zero"].contains(&previous);
@@ -273,6 +277,10 @@ fn weigh(kind: HintKind, word: &[u8], previous: &[u8], rest: &[u8]) -> Tell {
         }
         HintKind::Failure if counted => Tell::Total,
         HintKind::Failure if states(word, rest) => Tell::Failure,
+        // `npm error command failed`, `error Command failed`.
+        HintKind::Failure if word == b"error" && (previous == b"npm" || opens && says(rest)) => {
+            Tell::Failure
+        }
         HintKind::Failure => Tell::Mention,
         HintKind::Hint if word.eq_ignore_ascii_case(b"such") => {
             if rest.starts_with(b" file") {
@@ -317,6 +325,11 @@ fn states(word: &[u8], rest: &[u8]) -> bool {
         || matches!(rest, [b':' | b'!', ..])
         || rest.starts_with(b"[E")
         || (word.eq_ignore_ascii_case(b"panicked") && rest.starts_with(b" at"))
+}
+
+/// Whether a sentence follows.
+fn says(rest: &[u8]) -> bool {
+    matches!(rest, [b' ', first, ..] if first.is_ascii_uppercase())
 }
 
 /// Whether the number `bytes[start..end]` follows a file's name: `a.rs:12`, `a.ts(12,3)`, or the
@@ -433,6 +446,10 @@ mod tests {
             ("test foo::bar ... FAILED", Tell::Failure),
             ("thread 'main' panicked at src/main.rs:3:5:", Tell::Failure),
             ("npm ERR! code ELIFECYCLE", Tell::Failure),
+            ("npm error command failed", Tell::Failure),
+            ("error Command failed with exit code 1.", Tell::Failure),
+            ("error handling of the last Command", Tell::Mention),
+            ("the error Command failed with", Tell::Mention),
             ("cat: x: No such file or directory", Tell::Failure),
             ("test result: ok. 12 passed; 0 failed", Tell::Total),
             ("12 passed, 3 failed in 0.2s", Tell::Total),

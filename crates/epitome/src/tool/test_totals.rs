@@ -130,11 +130,12 @@ impl Counts {
             let (Some(first), second) = (words.next(), words.next()) else { continue };
             let (count, what) = match (first.parse::<u32>(), second) {
                 (Ok(count), what) => (count, what.unwrap_or("tests")),
-                (_, Some(second)) => {
-                    let Ok(count) = second.trim_end_matches('.').parse() else { break };
-                    (count, first)
-                }
-                _ => break,
+                (_, second) => match second.map(|it| it.trim_end_matches('.').parse()) {
+                    Some(Ok(count)) => (count, first),
+                    // How long it took; words alone make it a sentence: `1 failed, retrying`.
+                    _ if part.contains(|c: char| c.is_ascii_digit()) => break,
+                    _ => return,
+                },
             };
             let what = what.trim_end_matches('.');
             let is_counted = counts.count(count, what);
@@ -261,6 +262,7 @@ mod tests {
             ("\u{2716} 1 problem (1 error, 0 warnings)", None),
             ("3 failed attempts, 2 passed", None),
             ("we had 3 failed, as ever", None),
+            ("1 failed, retrying", None),
             ("test result: ok. 0 passed; 0 failed", None),
             ("fail pass", None),
         ] {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use epitome::Outcome;
+use epitome::text::cut::visible;
 use epitome::text::specifics::{Class, MAX_BYTES, specifics};
 use epitome::view::{Fate, Put, Reason};
 
@@ -84,9 +85,10 @@ impl RequestTokens {
         for _ in 0..LEVELS {
             text = unescaped(&text);
             said.see(&text);
-            // Lines that the engine writes have no unseen characters.
+            // Lines that the engine writes have no unseen characters, and no terminal's escapes.
             if text.chars().any(is_unseen) {
                 said.see(&text.chars().filter(|c| !is_unseen(*c)).collect::<String>());
+                said.see(&visible(&text));
             }
             if !text.contains('\\') {
                 break;

@@ -1,0 +1,71 @@
+//! The lines of an output that tell of a failure.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use super::target::{MOST_ERROR, whole_words};
+use crate::text::cut;
+use crate::text::salience::{Tell, tell};
+use crate::tool::Tests;
+
+/// Bytes of each end of an output in which such a line is looked for.
+const MOST_SEEN: usize = 16 * 1024;
+
+/// The lines of both ends of an output that state a failure, of more than one word where there are such.
+fn failures(output: &str) -> Vec<&str> {
+    let head = cut::head(output, MOST_SEEN);
+    let tail = cut::tail(&output[head.len()..], MOST_SEEN);
+    let lines = head.lines().chain(tail.lines()).map(str::trim);
+    let mut all: Vec<&str> = lines.filter(|line| tell(line) == Tell::Failure).collect();
+    if all.iter().any(|line| line.contains(' ')) {
+        all.retain(|line| line.contains(' '));
+    }
+    all
+}
+
+/// The first line that states a failure, in at most `most` bytes, and how many do.
+pub(super) fn failure(output: &str, most: usize) -> Option<String> {
+    let all = failures(output);
+    let mut out = whole_words(all.first()?, most).into_owned();
+    if all.len() > 1 {
+        let least = if output.len() <= 2 * MOST_SEEN { "" } else { "at least " };
+        let _ = write!(out, " (1 of {least}{} such lines)", all.len());
+    }
+    Some(out)
+}
+
+/// The lines that name the tests that failed, as many as have room; else the first that states a failure.
+pub(super) fn failed_tests<'a>(output: &'a str) -> Option<String> {
+    let is_fail = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphabetic());
+        matches!(word, "FAIL" | "FAILED")
+    };
+    let name = |line: &'a str| {
+        let line = line.trim();
+        let crossed = line.strip_prefix(['✖', '✗', '✕', '×']).map(str::trim_start);
+        let is_failure = || line.split(' ').any(is_fail) && tell(line) == Tell::Failure;
+        let is_named = line.starts_with("not ok ") || is_failure() && !Tests::is_total(line);
+        crossed.or_else(|| is_named.then_some(line))
+    };
+    let mut named: Vec<&str> = cut::tail(output, MOST_SEEN).lines().filter_map(name).collect();
+    let mut seen = HashSet::new();
+    named.retain(|line| seen.insert(*line));
+    let stated = || failures(output).into_iter().find(|line| !Tests::is_total(line));
+    let first = named.first().copied().or_else(stated)?;
+    let mut out = whole_words(first, MOST_ERROR).into_owned();
+    for line in named.iter().skip(1) {
+        if out.len() + line.len() > MOST_ERROR {
+            out.push_str(" / …");
+            break;
+        }
+        let _ = write!(out, " / {}", whole_words(line, MOST_ERROR));
+    }
+    Some(out)
+}
+
+/// The first line behind all totals of tests that tells of a failure.
+pub(super) fn behind_totals(output: &str) -> Option<&str> {
+    let tail = cut::tail(output, MOST_SEEN).lines().rev().map(str::trim);
+    let behind = tail.take_while(|line| !Tests::is_total(line));
+    behind.filter(|line| matches!(tell(line), Tell::Mention | Tell::Failure)).last()
+}
