@@ -344,3 +344,50 @@ fn a_checkpoint_alone_shrinks_where_nothing_else_may_leave() {
         );
     }
 }
+
+/// Colors hid how many tests failed, and stood in what was quoted.
+#[test]
+fn what_a_terminal_colors_is_read_without_its_colors() {
+    let colored = "\u{1b}[1m\u{1b}[31m2 failed\u{1b}[0m, \u{1b}[32m7 passed\u{1b}[0m in 0.5s";
+    let mut drawn = "user Make the tests pass.\n".to_owned();
+    for step in 0..6 {
+        let _ = writeln!(
+            drawn,
+            "asst call c{step} Bash {{\"command\":\"pytest -q t{step}.py\"}}\n\
+             res  c{step} = {colored} \u{1b}[36msrc/lexer{step}.rs\u{1b}[0m {{lorem 90}}\\n{colored}\n"
+        );
+    }
+    let request = testkit::parse(Format::Anthropic, &drawn);
+    let outcome = compactor(Target::Tokens(600)).compact(&request).expect("it compacts");
+    let text = checkpoint(&outcome);
+    let done = Log::of(text).lane(Lane::Done).unwrap_or_default();
+    assert!(done.contains("failed, 7 passed, 2 failed"), "{text}");
+    assert!(!text.contains('\u{1b}') && !text.contains("[31m"), "{text}");
+    assert_eq!(broken_in_any(&drawn), [""; 0]);
+}
+
+/// A record was quoted as it had been before a later call, and nothing told the two apart.
+#[test]
+fn a_record_says_that_a_later_call_was_made_on_it() {
+    let mut drawn = "user Downgrade my seats.\n".to_owned();
+    for (step, id) in ["LQ940Q", "JG7FMM", "BOH180", "EQ1G6C"].into_iter().enumerate() {
+        let _ = writeln!(
+            drawn,
+            "asst call r{step} get_seat {{\"id\":\"{id}\"}}\n\
+             res  r{step} = The seat is HAT{step}35 in business.\\n{{lorem 60}}\n"
+        );
+    }
+    drawn.push_str(
+        "asst call u update_seat {\"id\":\"JG7FMM\",\"cabin\":\"economy\"}\nres  u = {lorem 200}\n\n",
+    );
+    for step in 0..4 {
+        let _ =
+            writeln!(drawn, "asst call w{step} list_seats {{}}\nres  w{step} = {{lorem 300}}\n");
+    }
+    let request = testkit::parse(Format::Anthropic, &drawn);
+    let outcome = compactor(Target::Tokens(800)).compact(&request).expect("it compacts");
+    let text = checkpoint(&outcome);
+    assert!(text.contains(" get_seat JG7FMM, acted on since] "), "{text}");
+    assert!(text.contains(" get_seat BOH180] "), "{text}");
+    assert_eq!(broken_in_any(&drawn), [""; 0]);
+}

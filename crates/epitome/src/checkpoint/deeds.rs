@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use super::activation::{self, Key};
 use super::outcome::{has_failed, has_warned, is_bad, outcome};
-use super::target::{file_key, key, says_all, shown_file, target};
+use super::target::{file_key, key, records, says_all, shown, target};
 use crate::text::CallStatus;
 use crate::text::arguments::Arguments;
 use crate::text::outcome::judge;
@@ -72,10 +72,11 @@ pub(super) struct Deeds {
     looks: Vec<Look>,
     /// What calls are, whose results are to come: by their slots.
     open: Vec<(u32, Asked)>,
-    /// The file that a call shows, by the call's slot.
+    /// The file or record that a call shows, by the call's slot.
     shown: HashMap<u32, Box<str>>,
-    /// The message whose call changed a file last.
+    /// The message whose call changed a file last, or was done to a record.
     changed: HashMap<Box<str>, u32>,
+    done_to: HashMap<Box<str>, u32>,
     editor: Editor,
     /// Calls that an earlier checkpoint counts and doesn't name.
     pub(super) unnamed: u32,
@@ -84,7 +85,7 @@ pub(super) struct Deeds {
 /// What a call was.
 #[derive(Clone, Debug)]
 enum Asked {
-    Deed(usize, Act, Known),
+    Deed(usize, Act, Known, Vec<Change>),
     /// `is_line`: a command that finds nothing in a file fails, too.
     Look {
         look: usize,
@@ -92,6 +93,9 @@ enum Asked {
         is_line: bool,
     },
 }
+
+/// A file that a call changes unless it fails, and the message that changed it before.
+type Change = (Box<str>, Option<u32>);
 
 /// Targets of one tool that are remembered, the newest.
 const MOST_TARGETS: usize = 400;
@@ -128,12 +132,15 @@ impl Deeds {
         if call.act == Act::Idle {
             return;
         }
-        for (_, path) in call.changes(arguments) {
-            self.changed.insert(path.into(), number);
-        }
+        let changes = call.changes(arguments).into_iter().map(|(_, path)| {
+            let path = Box::from(path);
+            let before = self.changed.insert(Box::clone(&path), number);
+            (path, before)
+        });
+        let changes = changes.collect();
         let known = self.editor.call(number, &call);
-        if let Some(path) = shown_file(&call) {
-            self.shown.insert(slot, path.into());
+        if let Some(name) = shown(&call) {
+            self.shown.insert(slot, name.into());
         }
         if reads || call.only_looks() {
             let targets = target(&call);
@@ -141,11 +148,12 @@ impl Deeds {
             self.open.push((slot, Asked::Look { look, targets, is_line: call.line.is_some() }));
             return;
         }
+        self.done_to.extend(records(&call).map(|record| (record.into(), number)));
         let what = key(tool, arguments, &call);
         let names_files = names_files(&what);
         // How long a command may take, and the like, is not what it does.
         let asked = call.line.as_deref().unwrap_or(arguments);
-        self.open.push((slot, Asked::Deed(self.all.len(), call.act, known)));
+        self.open.push((slot, Asked::Deed(self.all.len(), call.act, known, changes)));
         self.all.push(Deed {
             first: number,
             last: number,
@@ -159,14 +167,20 @@ impl Deeds {
         });
     }
 
-    /// The file that the call in `slot` shows, if it shows one alone.
+    /// The file or record that the call in `slot` shows, if it shows one alone.
     pub(super) fn shown_by(&self, slot: u32) -> Option<&str> {
         self.shown.get(&slot).map(AsRef::as_ref)
     }
 
-    /// Whether a call after message `number` changed a file.
-    pub(super) fn is_changed_since(&self, number: u32, path: &str) -> bool {
-        self.changed.get(path).is_some_and(|last| *last > number)
+    /// What became after message `number` of a file or record, as a label says it.
+    pub(super) fn since(&self, number: u32, name: &str) -> &'static str {
+        let is_later =
+            |of: &HashMap<Box<str>, u32>| of.get(name).is_some_and(|last| *last > number);
+        match () {
+            () if is_later(&self.changed) => ", changed since",
+            () if is_later(&self.done_to) => ", acted on since",
+            () => "",
+        }
     }
 
     /// Takes in how the call in `slot` went. `is_new` tells exact strings that nothing before `output` says.
@@ -179,12 +193,20 @@ impl Deeds {
     ) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         match self.open.swap_remove(at).1 {
-            Asked::Deed(deed, act, known) => {
+            Asked::Deed(deed, act, known, changes) => {
                 let mut went = outcome(act, output, reported, is_new);
                 let was_made = |number: &u32| self.is_made(*number, &self.all[deed].what);
                 let takes_back = known.takes_back.filter(|it| !is_bad(&went) && was_made(it));
                 let deed = &mut self.all[deed];
                 deed.failed = u32::from(has_failed(&went));
+                // A command may fail after it changed something; nothing else does.
+                let is_undone = deed.failed > 0 && act != Act::Run;
+                for (path, before) in changes.into_iter().filter(|_| is_undone) {
+                    match before {
+                        Some(before) => self.changed.insert(path, before),
+                        None => self.changed.remove(&path),
+                    };
+                }
                 deed.warned = u32::from(has_warned(&went));
                 if let Some(before) = takes_back {
                     let _ = write!(went, " (takes back [{before}])");
@@ -301,7 +323,7 @@ impl Deeds {
         format!("{UNNAMED}{count}")
     }
 
-    /// The line of each tool that only read, with its newest targets in at most `bytes`.
+    /// The line of each tool that only read, with its newest targets in at most so many `bytes` each.
     pub(super) fn looks(&self, bytes: usize) -> Vec<String> {
         self.looks.iter().map(|look| look.line(bytes)).collect()
     }

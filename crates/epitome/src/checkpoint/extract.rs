@@ -145,7 +145,8 @@ impl Gathered {
         self.last_words.as_ref().filter(|word| self.is_last(word))
     }
 
-    /// What the agent said right before words of the user's that are `quoted` or shown and name nothing, the shortest of these first.
+    /// What the agent said right before words of the user's that are `quoted` or shown and name nothing: the newest of these words
+    /// first, then the shortest.
     pub(super) fn answered(&self, quoted: &[QuotedMessage]) -> Vec<&QuotedMessage> {
         let quoted = quoted.iter().map(|word| (word.at, word.text.len()));
         let told: BTreeMap<usize, usize> =
@@ -156,12 +157,12 @@ impl Gathered {
         let reply = |asked: &QuotedMessage| {
             let at = *every.range(asked.at + 1..).next()?;
             let is_next = !(asked.at..at).any(|number| self.unquoted.contains(number));
-            told.get(&at).copied().filter(|_| is_next)
+            let length = told.get(&at).copied().filter(|_| is_next)?;
+            Some((Some(&at) != every.last(), length))
         };
         let asked = self.answered.iter().filter(|asked| Some(*asked) != last);
-        let mut asked: Vec<(usize, &QuotedMessage)> =
-            asked.filter_map(|asked| Some((reply(asked)?, asked))).collect();
-        asked.sort_by_key(|(length, asked)| (*length, Reverse(asked.at)));
+        let mut asked: Vec<_> = asked.filter_map(|asked| Some((reply(asked)?, asked))).collect();
+        asked.sort_by_key(|(reply, asked)| (*reply, Reverse(asked.at)));
         asked.into_iter().map(|(_, asked)| asked).collect()
     }
 
@@ -433,8 +434,13 @@ fn told_json(json: &str) -> Cow<'_, str> {
     framing::without(masked_json(json))
 }
 
-/// What a part says, as it may be quoted; of a call's arguments the strings as they mean.
+/// What a part says, as it may be quoted, without a terminal's escapes; of a call's arguments the strings as they mean.
 pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> String {
+    let said = masked_words(transcript, part);
+    if said.contains('\u{1b}') { cut::visible(&said).into_owned() } else { said }
+}
+
+fn masked_words(transcript: &Transcript, part: &Part<'_>) -> String {
     // The JSON of arguments, and of a result that is an object.
     let is_json = part.kind() == PartKind::Call
         || part.kind() == PartKind::Result && part.raw_body().starts_with('{');

@@ -76,8 +76,6 @@ pub(super) struct Written {
     pub(super) lacks_tools: bool,
 }
 
-/// What stands behind the name of a file that was changed since.
-const CHANGED: &str = ", changed since";
 /// Tokens of the gap between two lines of the model's that aren't neighbours.
 const GAP_TOKENS: u64 = 3;
 /// In fewer tokens no end of a message says what was asked.
@@ -295,7 +293,7 @@ impl Lanes<'_> {
         let (slot, start, end) = match line.at {
             Place::Carried(at) => {
                 let (label, text) = &self.gathered.carried_notes[at as usize];
-                let changed = self.changed_since(line.number, label);
+                let changed = self.since(line.number, label);
                 return (format!("[{label}{changed}] "), format!("{text}\n"));
             }
             Place::Part { slot, start, end } => (slot, start as usize, end as usize),
@@ -317,15 +315,15 @@ impl Lanes<'_> {
             }
         };
         let label = format!("{}{tool}", line.number);
-        let changed = self.changed_since(line.number, &label);
+        let changed = self.since(line.number, &label);
         (format!("[{label}{changed}] "), format!("{before}{said}{behind}\n"))
     }
 
-    /// What a label says behind a file that was changed after message `number`: what is quoted of it may not stand there any more.
-    fn changed_since(&self, number: u32, label: &str) -> &'static str {
-        let file = label.splitn(3, ' ').nth(2);
-        let is_changed = |file: &str| self.gathered.deeds.is_changed_since(number, file);
-        if file.is_some_and(is_changed) { CHANGED } else { "" }
+    /// What a label says behind a file or record that something was done to after message `number`: what is quoted of it may not
+    /// stand there any more.
+    fn since(&self, number: u32, label: &str) -> &'static str {
+        let name = label.splitn(3, ' ').nth(2);
+        name.map_or("", |name| self.gathered.deeds.since(number, name))
     }
 
     /// Specifics that nothing else says, a line for each class, in at most `most` tokens. What stands inside a longer string of

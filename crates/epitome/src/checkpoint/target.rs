@@ -19,6 +19,8 @@ const MOST_HEAD: usize = 60;
 pub(super) const MOST_COMMAND: usize = 300;
 pub(super) const MOST_ERROR: usize = 140;
 pub(super) const MOST_RESULT: usize = 60;
+/// The longest name of a record that stands in a label.
+const MOST_RECORD: usize = 48;
 
 /// A call by its tool and key arguments: `Edit(src/a.rs)`, `Bash(cargo test)`, `book(id=JG7FMM)`. `arguments` are masked.
 pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
@@ -99,16 +101,25 @@ fn named(call: &Call<'_>) -> String {
     out
 }
 
-/// The one file whose content comes back, if its name can stand in a label.
-pub(super) fn shown_file(call: &Call<'_>) -> Option<String> {
+/// The one file or record whose content comes back, if its name can stand in a label.
+pub(super) fn shown(call: &Call<'_>) -> Option<String> {
     let own = call.arguments.path().map(Cow::into_owned);
     let shows = matches!(call.act, Act::Read | Act::Edit | Act::Write | Act::Delete);
     let mut read = call.shell.deeds.iter().filter(|(deed, _)| *deed == FileDeed::Read);
     let only = read.next().filter(|_| read.next().is_none()).map(|(_, path)| path.clone());
-    let fits = |path: &String| {
-        path.len() <= MOST_VALUE && !path.contains(|c: char| c.is_control() || c == ']')
+    let mut records = records(call);
+    let record = records.next().filter(|one| records.next().is_none() && one.len() <= MOST_RECORD);
+    let fits = |name: &String| {
+        name.len() <= MOST_VALUE && !name.contains(|c: char| c.is_control() || c == ']')
     };
-    own.filter(|_| shows).or(only).filter(fits)
+    own.filter(|_| shows).or(only).or(record).filter(fits)
+}
+
+/// The arguments of a call that are an id, a path, an address or a name: what it was done to. A command line has none.
+pub(super) fn records(call: &Call<'_>) -> impl Iterator<Item = String> {
+    let values = call.arguments.all().map(|(_, raw)| raw).filter(|raw| raw.starts_with('"'));
+    let values = values.filter(|_| call.line.is_none()).map(|raw| unquote(raw).into_owned());
+    values.filter(|value| is_target(value))
 }
 
 /// What a call that only reads asked for: its files, else its first short argument.

@@ -143,8 +143,9 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
 #[test]
 fn the_last_lines_are_told_as_that() {
     let mut deeds = Deeds::default();
-    let long = format!("{}\nnpm error command failed\nGoodbye.\nGoodbye.", "lorem ".repeat(40));
-    let outputs = ["built\nGoodbye.", "v0.8.0", "error: no such task\nGoodbye.", &long];
+    let long = format!("{}\nnpm notice of a version\nGoodbye.\nGoodbye.", "lorem ".repeat(40));
+    let failed = ["error: no such task\nGoodbye.", "npm error command failed\nnpm error path /srv"];
+    let outputs = ["built\nGoodbye.", "v0.8.0", failed[0], &long, failed[1]];
     for (number, output) in (1..).zip(outputs) {
         let line = format!(r#"{{"command":"npm run task{number}"}}"#);
         deeds.call(number, number, "bash", &line, false);
@@ -155,7 +156,8 @@ fn the_last_lines_are_told_as_that() {
         " → 2 lines of output: built / Goodbye.",
         " → v0.8.0",
         " → says: error: no such task",
-        " → 4 lines of output, last: npm error command failed / Goodbye.",
+        " → 4 lines of output, last: npm notice of a version / Goodbye.",
+        " → says: npm error command failed (1 of 2 such lines)",
     ];
     assert!(lines.iter().zip(ends).all(|(line, end)| line.ends_with(end)), "{lines:?}");
     let mut next = Deeds::default();

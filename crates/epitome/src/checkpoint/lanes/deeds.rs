@@ -153,16 +153,15 @@ impl Lanes<'_> {
         (chosen.iter().map(Deed::line).collect(), unnamed)
     }
 
+    /// What was only read, with as many targets as fit: tools that name few leave their room to the others.
     fn looks(&self, most: u64) -> Vec<String> {
         let deeds = &self.gathered.deeds;
+        let fits = |bytes: &usize| self.total(&deeds.looks(*bytes)) <= most;
         let mut bytes = most as usize * 4;
-        for _ in 0..6 {
-            let lines = deeds.looks(bytes / deeds.looks(0).len().max(1));
-            if lines.iter().map(|line| self.tokens(line) + 1).sum::<u64>() <= most {
-                return lines;
-            }
-            bytes = bytes * 2 / 3;
+        while bytes > 0 && !fits(&bytes) {
+            bytes = bytes * 3 / 4;
         }
-        self.newest(deeds.looks(0), most)
+        let lines = deeds.looks(bytes);
+        if bytes > 0 { lines } else { self.newest(lines, most) }
     }
 }
