@@ -207,6 +207,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_error_behind_a_call_is_told() {
+        for format in APIS {
+            let mut voice = voice(format);
+            let call = &recalling(format).1[0];
+            assert_eq!(voice.event(&format!("data: {call}\n\n")), "", "{format}");
+            let error = json!({"type": "error", "event_type": "error", "error": {"message": "no"}});
+            let told = voice.event(&format!("data: {error}\n\n"));
+            assert!(told.contains(r#""message":"no""#), "{format}: {told}");
+        }
+    }
+
     /// What a client is told of these events, and what goes back.
     fn heard(format: Format, events: &[Value]) -> (String, Vec<Value>) {
         let mut voice = voice(format);
