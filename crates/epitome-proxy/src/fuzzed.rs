@@ -36,7 +36,13 @@ pub fn stream(stream: &[u8], sizes: &[usize]) {
     out.extend_from_slice(&events.rest());
     assert_eq!(out, stream);
 
-    for format in [Format::Anthropic, Format::OpenaiChat, Format::OpenaiResponses, Format::Gemini] {
+    for format in [
+        Format::Anthropic,
+        Format::OpenaiChat,
+        Format::OpenaiResponses,
+        Format::Gemini,
+        Format::GeminiInteractions,
+    ] {
         let mut voice = voice(format);
         for event in cut(pieces()).iter().filter_map(|event| std::str::from_utf8(event).ok()) {
             voice.event(event);

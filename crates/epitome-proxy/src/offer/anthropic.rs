@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::voice::{RecallCall, Round, Voice, append, said, sent, summed};
+use super::voice::{RecallCall, Round, Voice, append, push, said, sent, summed};
 
 #[derive(Debug, Default)]
 pub(super) struct Messages {
@@ -61,10 +61,7 @@ impl Messages {
             self.inputs.entry(at).or_default().push_str(more);
         }
         if delta["citation"].is_object() {
-            match &mut block["citations"] {
-                Value::Array(all) => all.push(delta["citation"].clone()),
-                none => *none = json!([delta["citation"]]),
-            }
+            push(&mut block["citations"], &delta["citation"]);
         }
     }
 

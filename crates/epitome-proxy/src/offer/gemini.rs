@@ -143,6 +143,9 @@ impl Contents {
 impl Voice for Contents {
     fn event(&mut self, one: &str) -> String {
         let Some(came) = said(one) else { return one.to_owned() };
+        if came["error"].is_object() {
+            return self.rest() + one;
+        }
         let mut reply = came.clone();
         let mut parts = self.hear(&mut reply);
         let at = if self.held.is_empty() { parts.iter().position(is_call) } else { Some(0) };

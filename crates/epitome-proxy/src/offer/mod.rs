@@ -7,6 +7,8 @@
 mod anthropic;
 mod chat;
 mod gemini;
+mod interactions;
+mod request;
 mod responses;
 mod smaller;
 mod voice;
@@ -16,11 +18,11 @@ use std::sync::Arc;
 
 use epitome::Format;
 use epitome::archive::{GET, SEARCH};
-use epitome_server::{Recalls, definitions};
-use serde_json::{Map, Value, json};
+use epitome_server::Recalls;
+use serde_json::Value;
 
-use crate::native::members::{Members, Raws, list_of, raw};
 use crate::recall::Recall;
+pub(crate) use request::offered;
 use voice::{RecallCall, Voice};
 pub(crate) use woven::{Followed, Woven, whole};
 
@@ -35,135 +37,13 @@ fn is_ours(name: &str) -> bool {
     [SEARCH, GET].contains(&name)
 }
 
-/// A body with the tools of recall; `None` where they aren't offered: it has no tools or one of such a name, wants several
-/// answers, or leaves what is said at its provider.
-pub(crate) fn offered(format: Format, text: &str) -> Option<String> {
-    let mut members = Members::read(text)?;
-    let mut tools: Raws = members.get("tools")?;
-    if !is_alone(format, &members) || tools.iter().any(|tool| collides(tool.get())) {
-        return None;
-    }
-    let own = definitions().into_iter().filter(|tool| is_ours(&tool.name)).map(|tool| {
-        let description = tool.description.as_deref().unwrap_or_default();
-        raw(defined(format, &tool.name, description, &tool.input_schema).to_string())
-    });
-    if format == Format::Gemini {
-        // All functions stand in one tool: Vertex takes no second one.
-        let place = tools.iter().position(|tool| {
-            Members::read(tool.get()).is_some_and(|tool| tool.raw(FUNCTIONS).is_some())
-        })?;
-        let mut tool = Members::read(tools[place].get())?;
-        let mut functions: Raws = tool.get(FUNCTIONS)?;
-        if functions.is_empty() {
-            return None;
-        }
-        functions.extend(own);
-        tool.set(FUNCTIONS, list_of(&functions));
-        tools[place] = raw(tool.to_string());
-    } else if tools.is_empty() {
-        return None;
-    } else {
-        tools.extend(own);
-    }
-    members.set("tools", list_of(&tools));
-    Some(members.to_string())
-}
-
-/// Where Gemini's tools have their functions.
-const FUNCTIONS: &str = "functionDeclarations";
-
-/// Whether a tool has such a name.
-fn collides(tool: &str) -> bool {
-    let tool: Value = serde_json::from_str(tool).unwrap_or_default();
-    let functions = tool[FUNCTIONS].as_array().into_iter().flatten();
-    let names = [&tool["name"], &tool["function"]["name"]].into_iter();
-    let mut names = names.chain(functions.map(|function| &function["name"]));
-    let is_like = |name: &str| [SEARCH, GET].iter().any(|own| name.ends_with(own));
-    names.any(|name| name.as_str().is_some_and(is_like))
-}
-
-/// Whether a request wants one answer, and all of its history is in it.
-fn is_alone(format: Format, members: &Members) -> bool {
-    match format {
-        Format::Anthropic => true,
-        Format::OpenaiChat => members.get::<u64>("n").is_none_or(|answers| answers == 1),
-        Format::OpenaiResponses => {
-            let is_true = |name: &str| members.get::<bool>(name) == Some(true);
-            members.get::<bool>("store") == Some(false)
-                && !is_true("background")
-                && members.raw("previous_response_id").is_none()
-                && members.raw("conversation").is_none()
-        }
-        Format::Gemini => {
-            let value = |name: &str| members.get::<Value>(name).unwrap_or_default();
-            let (config, tools) = (value("generationConfig"), value(TOOL_CONFIG));
-            // The proxy reads no arguments in pieces, and the documented spelling of members alone.
-            let is_spelt_otherwise = ["cached_content", "generation_config", "tool_config"]
-                .iter()
-                .any(|name| members.raw(name).is_some());
-            let has_pieces =
-                tools[CALLING]["streamFunctionCallArguments"].as_bool().unwrap_or_default();
-            config["candidateCount"].as_u64().is_none_or(|answers| answers == 1)
-                && !has_pieces
-                && !is_spelt_otherwise
-                && members.raw("cachedContent").is_none()
-        }
-        _ => false,
-    }
-}
-
-/// Where Gemini says which tools may be called.
-const TOOL_CONFIG: &str = "toolConfig";
-const CALLING: &str = "functionCallingConfig";
-
-/// The definition of a tool.
-fn defined(format: Format, name: &str, description: &str, schema: &Map<String, Value>) -> Value {
-    match format {
-        Format::Anthropic => {
-            json!({"name": name, "description": description, "input_schema": schema})
-        }
-        Format::OpenaiChat => {
-            let function = json!({"name": name, "description": description, "parameters": schema});
-            json!({"type": "function", "function": function})
-        }
-        Format::Gemini => {
-            json!({"name": name, "description": description, "parametersJsonSchema": schema})
-        }
-        _ => {
-            json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
-        }
-    }
-}
-
-/// Has a request's model speak only. The tools stay: signed thinking and the provider's cache hold for these.
-fn silenced(format: Format, members: &mut Members) {
-    match format {
-        Format::Anthropic => members.set("tool_choice", json!({"type": "none"}).to_string()),
-        Format::Gemini => {
-            let mut config = members.get::<Value>(TOOL_CONFIG).filter(Value::is_object);
-            let config = config.get_or_insert_with(|| json!({}));
-            config[CALLING] = json!({"mode": "NONE"});
-            members.set(TOOL_CONFIG, config.to_string());
-        }
-        _ => members.set("tool_choice", json!("none").to_string()),
-    }
-}
-
-/// Where the list of a body's messages is.
-fn list_name(format: Format) -> &'static str {
-    match format {
-        Format::OpenaiResponses => "input",
-        Format::Gemini => "contents",
-        _ => "messages",
-    }
-}
-
 /// Hears the replies of an API.
 pub(crate) fn voice(format: Format) -> Box<dyn Voice> {
     match format {
         Format::Anthropic => Box::<anthropic::Messages>::default(),
         Format::OpenaiChat => Box::<chat::Chat>::default(),
         Format::Gemini => Box::<gemini::Contents>::default(),
+        Format::GeminiInteractions => Box::<interactions::Interactions>::default(),
         _ => Box::<responses::Responses>::default(),
     }
 }
@@ -198,11 +78,17 @@ fn answered(
 #[cfg(test)]
 mod tests {
     use epitome::word_list::words;
+    use serde_json::json;
 
     use super::*;
 
-    const APIS: [Format; 4] =
-        [Format::Anthropic, Format::OpenaiChat, Format::OpenaiResponses, Format::Gemini];
+    const APIS: [Format; 5] = [
+        Format::Anthropic,
+        Format::OpenaiChat,
+        Format::OpenaiResponses,
+        Format::Gemini,
+        Format::GeminiInteractions,
+    ];
 
     /// A reply that recalls, as one and in events.
     fn recalling(format: Format) -> (Value, Vec<Value>) {
@@ -231,6 +117,13 @@ mod tests {
                 let reply = |end| json!({"candidates": [{"content": {"parts": [part]}, "finishReason": end}]});
                 (reply(json!("STOP")), vec![reply(Value::Null), reply(json!("STOP"))])
             }
+            Format::GeminiInteractions => {
+                let step =
+                    json!({"type": "function_call", "id": "a", "name": SEARCH, "arguments": {}});
+                let of_step = |name: &str| json!({"event_type": format!("step.{name}"), "index": u64::MAX, "step": step});
+                let completed = json!({"event_type": "interaction.completed", "interaction": {}});
+                (json!({"steps": [step]}), vec![of_step("start"), of_step("stop"), completed])
+            }
             _ => {
                 let of_item = |name: &str| json!({"type": format!("response.output_item.{name}"), "output_index": u64::MAX, "item": item});
                 let completed = json!({"type": "response.completed", "response": {}});
@@ -246,18 +139,19 @@ mod tests {
             .map(|it| serde_json::from_str(it).expect("JSON"))
             .collect();
         let members = words!(
-            "content content_block choices delta id index item message output output_index \
-             response tool_calls usage"
+            "content content_block choices delta id index interaction item message output \
+             output_index response step steps tool_calls usage"
         );
         let kinds = words!(
             "content_block_start content_block_delta content_block_stop message_start \
              message_delta response.completed response.created response.output_item.added \
-             response.output_item.done"
+             response.output_item.done step.start step.delta step.stop interaction.created \
+             interaction.completed"
         );
         for value in all.clone() {
             for kind in kinds {
                 all.extend(members.map(
-                    |member| json!({"type": kind, "index": 0, "output_index": 0, member: value}),
+                    |member| json!({"type": kind, "event_type": kind, "index": 0, "output_index": 0, member: value}),
                 ));
             }
             all.push(json!({"candidates": [value], "usageMetadata": value, "responseId": value}));
@@ -266,6 +160,18 @@ mod tests {
                 [&value, &json!({"functionCall": value}), &json!({"text": "a", "thought": value})]
             {
                 all.push(json!({"candidates": [{"content": {"parts": [part, value]}}]}));
+            }
+            for (kind, member) in [
+                ("created", "interaction"),
+                ("status_update", "status"),
+                ("completed", "interaction"),
+            ] {
+                all.push(json!({"event_type": format!("interaction.{kind}"), member: value}));
+            }
+            for piece in words!("text text_annotation_delta thought_summary image other") {
+                let delta =
+                    json!({"type": piece, "text": value, "annotations": [value], "content": value});
+                all.push(json!({"event_type": "step.delta", "index": 0, "delta": delta}));
             }
             all.push(json!({"choices": [value]}));
             all.push(json!({"choices": [{"delta": value, "message": value}]}));
@@ -298,6 +204,18 @@ mod tests {
                 }
                 streamed.rest();
             }
+        }
+    }
+
+    #[test]
+    fn an_error_behind_a_call_is_told() {
+        for format in APIS {
+            let mut voice = voice(format);
+            let call = &recalling(format).1[0];
+            assert_eq!(voice.event(&format!("data: {call}\n\n")), "", "{format}");
+            let error = json!({"type": "error", "event_type": "error", "error": {"message": "no"}});
+            let told = voice.event(&format!("data: {error}\n\n"));
+            assert!(told.contains(r#""message":"no""#), "{format}: {told}");
         }
     }
 

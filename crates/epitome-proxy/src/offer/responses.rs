@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::is_ours;
-use super::voice::{RecallCall, Round, Voice, said, sent, summed};
+use super::voice::{RecallCall, Round, Voice, said, sent, summed, without_offer};
 use epitome::word_list::words;
 
 #[derive(Debug, Default)]
@@ -86,13 +85,6 @@ impl Fate {
             item if is_call(item) && !items.values().any(answers) => Fate::Dropped,
             _ => Fate::Told,
         }
-    }
-}
-
-/// Takes the tools of recall out of a response, which says all that were offered.
-fn without_offer(response: &mut Value) {
-    if let Some(tools) = response.get_mut("tools").and_then(Value::as_array_mut) {
-        tools.retain(|tool| !tool["name"].as_str().is_some_and(is_ours));
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the replies of an API have in common for whoever weaves several of them into one.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::is_ours;
 use crate::sse::data;
@@ -64,6 +64,21 @@ pub(super) fn append(text: &mut Value, more: &str) {
     match text {
         Value::String(text) => text.push_str(more),
         none => *none = Value::from(more),
+    }
+}
+
+/// Adds to a list that may not be there yet.
+pub(super) fn push(list: &mut Value, more: &Value) {
+    match list {
+        Value::Array(all) => all.push(more.clone()),
+        none => *none = json!([more]),
+    }
+}
+
+/// Takes the tools of recall out of a reply, which may say all that were offered.
+pub(super) fn without_offer(reply: &mut Value) {
+    if let Some(tools) = reply.get_mut("tools").and_then(Value::as_array_mut) {
+        tools.retain(|tool| !tool["name"].as_str().is_some_and(is_ours));
     }
 }
 

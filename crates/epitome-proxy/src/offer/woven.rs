@@ -11,14 +11,15 @@ use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use serde_json::Value;
 
+use super::request::{list_name, messages, silenced};
 use super::smaller::smaller;
 use super::voice::Voice;
-use super::{MOST_ROUNDS, answered, list_name, silenced, voice};
+use super::{MOST_ROUNDS, answered, voice};
 use crate::asking::Asking;
 use crate::exchange::{Inbound, Load, Prompted};
 use crate::flow::{Collected, Flow, Onward, Weave};
 use crate::ledger::Entered;
-use crate::native::members::{Members, Raws, list_of, raw};
+use crate::native::members::{Members, list_of, raw};
 use crate::recall::Recall;
 use crate::refusal::Refusal;
 use crate::sending::send;
@@ -104,14 +105,7 @@ impl Followed {
     ) -> Option<String> {
         let mut members = Members::read(self.prompted.text()?)?;
         let name = list_name(self.format());
-        let mut all: Raws = match members.get(name) {
-            Some(all) => all,
-            // One text is a message of the user's.
-            None => vec![raw(
-                serde_json::json!({"role": "user", "content": members.get::<String>(name)?})
-                    .to_string(),
-            )],
-        };
+        let mut all = messages(self.format(), members.raw(name)?)?;
         all.extend(more.map(|entry| raw(entry.to_string())));
         members.set(name, list_of(&all));
         if nth == MOST_ROUNDS {

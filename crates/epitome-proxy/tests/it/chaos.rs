@@ -151,10 +151,6 @@ async fn whatever_happens_nothing_is_empty_invalid_or_out_of_order() {
         let stage = std::sync::Arc::new(stage);
         let mut works = JoinSet::new();
         for (nth, api) in (0..).zip(APIS) {
-            // What isn't offered can't be called.
-            if recall == RecallSource::Offered && matches!(api, Api::Gemini | Api::Interactions) {
-                continue;
-            }
             for twin in 0..2 {
                 let stage = std::sync::Arc::clone(&stage);
                 let seed = round * 100 + nth * 10 + twin;

@@ -8,9 +8,7 @@ use testkit::server::{Api, Loop, Next, Queue, Reply};
 
 use crate::agents::Agent;
 use crate::stage::{Stage, before};
-use crate::works::{provider, request};
-
-const APIS: [Api; 4] = [Api::Anthropic, Api::Chat, Api::Responses, Api::Gemini];
+use crate::works::{APIS, provider, request};
 
 async fn offering(running: &Running, window: u64) -> Stage {
     let recall = RecallSource::Offered;
@@ -87,6 +85,7 @@ async fn a_model_recalls_and_the_client_sees_one_reply() {
                 let names: &[&str] = match api {
                     Api::Chat => &["completion_tokens"],
                     Api::Gemini => &["candidatesTokenCount", "thoughtsTokenCount"],
+                    Api::Interactions => &["total_output_tokens", "total_thought_tokens"],
                     _ => &["output_tokens"],
                 };
                 if api != Api::Chat || !is_streaming {
@@ -125,6 +124,7 @@ async fn a_model_that_only_recalls_is_ended_and_a_broken_stream_stays_broken() {
                 let choice = &body["tool_choice"];
                 let is_silent = choice == "none"
                     || choice["type"] == "none"
+                    || body["generation_config"]["tool_choice"] == "none"
                     || body["toolConfig"]["functionCallingConfig"]["mode"] == "NONE";
                 assert_eq!(is_silent, nth == 8, "{api} {nth}");
                 assert!(body["tools"].to_string().contains("recall_get"), "{api} {nth}");
@@ -260,6 +260,72 @@ async fn it_is_offered_to_requests_with_tools_of_other_names() {
     let mut bare = body;
     bare["tools"] = json!([{"googleSearch": {}}]);
     assert!(!sent(events, bare, "Bearer one").await);
+
+    let path = "/v1beta/interactions";
+    let body = json!({"model": "gemini-3.8-flash", "tools": item, "input": "Go.", "store": false});
+    assert!(sent(path, body.clone(), "Bearer one").await);
+    for (name, value) in [
+        ("store", json!(true)),
+        ("agent", json!("deep-research")),
+        ("previous_interaction_id", json!("v1_a")),
+        ("tools", json!([{"type": "google_search"}])),
+    ] {
+        let mut other = body.clone();
+        other[name] = value;
+        assert!(!sent(path, other, "Bearer one").await, "{name}");
+    }
+}
+
+/// Protocol buffers' JSON has two spellings.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_of_geminis_keeps_its_spelling() {
+    let running = provider(100_000).await;
+    let stage = offering(&running, 100_000).await;
+    let asked = |names: [&str; 4]| {
+        let [functions, config, calling, count] = names;
+        json!({
+            "contents": [{"role": "user", "parts": [{"text": "Go."}]}],
+            "tools": [{functions: [{"name": "Read"}]}],
+            config: {calling: {"mode": "AUTO"}, "retrievalConfig": {}},
+            "generation_config": {count: 1},
+        })
+    };
+    let snake =
+        ["function_declarations", "tool_config", "function_calling_config", "candidate_count"];
+    let camel = ["functionDeclarations", "toolConfig", "functionCallingConfig", "candidateCount"];
+    for names in [snake, camel] {
+        play(&running, (0..8).map(|_| search()).chain([Reply::text("It was 7.")]).collect());
+        let body = asked(names);
+        let request = stage.post("/v1beta/models/gemini-3.1-pro:generateContent");
+        let request = request.header("authorization", "Bearer one");
+        let before = running.posted().len();
+        let reply = stage
+            .call(request.body(bytes::Bytes::from(body.to_string())).expect("it is one"))
+            .await;
+        assert!(String::from_utf8_lossy(reply.body()).contains("It was 7."), "{reply:?}");
+        let sent = running.posted().split_off(before);
+        assert_eq!(sent.len(), 9);
+        let last: Value = serde_json::from_slice(&sent[8].body).expect("JSON");
+        let [functions, config, calling, _] = names;
+        assert_eq!(last["tools"][0][functions].as_array().map(Vec::len), Some(3), "{last}");
+        assert_eq!(last[config], json!({calling: {"mode": "NONE"}, "retrievalConfig": {}}));
+        let members = last.as_object().expect("an object").keys();
+        assert!(members.eq(body.as_object().expect("an object").keys()), "{last}");
+    }
+    let mut several = asked(snake);
+    several["generation_config"]["candidate_count"] = json!(2);
+    let mut pieces = asked(snake);
+    pieces["tool_config"]["function_calling_config"]["stream_function_call_arguments"] =
+        json!(true);
+    let mut taken = asked(snake);
+    taken["tools"][0]["function_declarations"][0]["name"] = json!("recall_get");
+    for body in [several, pieces, taken] {
+        let request = stage.post("/v1beta/models/gemini-3.1-pro:generateContent");
+        let request = request.header("authorization", "Bearer one");
+        let body = bytes::Bytes::from(body.to_string());
+        stage.call(request.body(body.clone()).expect("it is one")).await;
+        assert_eq!(running.posted().last().map(|sent| sent.body.clone()), Some(body));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -270,6 +336,7 @@ async fn rounds_that_recall_are_on_the_bill() {
         (Api::Responses, true),
         (Api::Chat, false),
         (Api::Gemini, true),
+        (Api::Interactions, true),
     ] {
         let running = provider(100_000).await;
         let management = Some(ManagementToken::new("sesame"));

@@ -1,0 +1,381 @@
+//! Gemini's Interactions.
+//!
+//! A thought goes where the step behind it goes, whose signature it has: it is told once that begins. A step comes in pieces, of
+//! which the whole is made that goes back to the model.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::voice::{RecallCall, Round, Voice, append, push, said, sent, summed, without_offer};
+
+#[derive(Debug, Default)]
+pub(super) struct Interactions {
+    nth: usize,
+    /// The id of the first interaction, which is that of all.
+    id: Value,
+    /// The steps of this round, and the arguments of calls in it as they come.
+    steps: BTreeMap<u64, Value>,
+    arguments: BTreeMap<u64, String>,
+    /// Whose events are held back.
+    silent: BTreeSet<u64>,
+    held: Vec<Value>,
+    /// Places of steps in what the client is told.
+    told: BTreeMap<u64, u64>,
+    next: u64,
+    /// What the client was told of rounds that are over.
+    visible: Vec<Value>,
+    /// What this round reports, and the sum of those before.
+    usage: Value,
+    before: Value,
+    /// The round ended as it should, and recalls.
+    is_over: bool,
+}
+
+fn recall_call(step: &Value) -> Option<RecallCall> {
+    RecallCall::of(&step["id"], &step["name"], step["arguments"].to_string())
+        .filter(|_| is_call(step))
+}
+
+/// Whether a step is a function's call: all other calls the provider makes itself.
+fn is_call(step: &Value) -> bool {
+    step["type"] == "function_call"
+}
+
+fn is_thought(step: &Value) -> bool {
+    step["type"] == "thought"
+}
+
+/// Adds a piece to a step.
+fn add(step: &mut Value, piece: &Value) {
+    let contents = step.get_mut("content").and_then(Value::as_array_mut);
+    let text = contents.and_then(|all| all.last_mut()).filter(|last| last["type"] == "text");
+    match (piece["type"].as_str(), text) {
+        (Some("text"), Some(text)) => {
+            append(&mut text["text"], piece["text"].as_str().unwrap_or_default());
+        }
+        (Some("text_annotation_delta"), Some(text)) => {
+            for one in piece["annotations"].as_array().into_iter().flatten() {
+                push(&mut text["annotations"], one);
+            }
+        }
+        (Some("text" | "image" | "audio" | "document" | "video"), _) => {
+            push(&mut step["content"], piece);
+        }
+        (Some("thought_summary"), _) if piece["content"].is_object() => {
+            push(&mut step["summary"], &piece["content"]);
+        }
+        // A signature, or what the provider ran and what came of it.
+        _ => {
+            let members = piece.as_object().into_iter().flatten();
+            for (name, value) in members.filter(|(name, it)| *name != "type" && !it.is_null()) {
+                step[name] = value.clone();
+            }
+        }
+    }
+}
+
+impl Interactions {
+    fn recalls(&self) -> bool {
+        self.steps.values().any(|step| recall_call(step).is_some())
+    }
+
+    /// The places of steps that the client is told; where the model recalls, all but calls and their thoughts.
+    fn places(&self) -> Vec<u64> {
+        if !self.recalls() {
+            return self.steps.keys().copied().collect();
+        }
+        let (mut places, mut thoughts) = (Vec::new(), Vec::new());
+        for (at, step) in &self.steps {
+            if is_thought(step) {
+                thoughts.push(*at);
+            } else if is_call(step) {
+                thoughts.clear();
+            } else {
+                places.append(&mut thoughts);
+                places.push(*at);
+            }
+        }
+        places
+    }
+
+    /// An event as the client is told it.
+    fn placed(&mut self, mut event: Value) -> String {
+        if let Some(at) = event["index"].as_u64() {
+            let next = &mut self.next;
+            let place = *self.told.entry(at).or_insert_with(|| {
+                *next += 1;
+                *next - 1
+            });
+            event["index"] = json!(place);
+        }
+        if let Some(members) = event.as_object_mut().filter(|_| self.nth > 0) {
+            // It resumes a stream, and this one is of an interaction that the client doesn't know.
+            members.remove("event_id");
+            if let Some(id) = members.get_mut("interaction_id") {
+                *id = self.id.clone();
+            }
+        }
+        sent(event["event_type"].as_str().unwrap_or_default(), &event)
+    }
+
+    /// What was held back; where the model recalls, what of it the client is told.
+    fn flush(&mut self) -> String {
+        self.silent.clear();
+        let mut held = std::mem::take(&mut self.held);
+        if self.recalls() {
+            let places = self.places();
+            held.retain(|event| event["index"].as_u64().is_some_and(|at| places.contains(&at)));
+        }
+        held.into_iter().map(|event| self.placed(event)).collect()
+    }
+
+    /// Hears an event of a step; whether it is held back, and what is told before it.
+    fn of_step(&mut self, at: u64, event: &Value) -> (bool, String) {
+        let mut before = String::new();
+        match event["event_type"].as_str() {
+            Some("step.start") => {
+                let step = &event["step"];
+                let held_calls =
+                    self.silent.iter().any(|at| self.steps.get(at).is_some_and(is_call));
+                if is_thought(step) || is_call(step) || held_calls {
+                    self.silent.insert(at);
+                } else {
+                    before = self.flush();
+                }
+                let step = Some(step).filter(|step| step.is_object());
+                self.steps.insert(at, step.cloned().unwrap_or_default());
+            }
+            Some("step.delta") => {
+                let delta = &event["delta"];
+                if delta["type"] == "arguments_delta" {
+                    let more = delta["arguments"].as_str().unwrap_or_default();
+                    self.arguments.entry(at).or_default().push_str(more);
+                } else if let Some(step) = self.steps.get_mut(&at) {
+                    add(step, delta);
+                }
+            }
+            _ => {
+                if let Some(arguments) = self.arguments.get(&at)
+                    && let Some(step) = self.steps.get_mut(&at)
+                    && let Ok(arguments @ Value::Object(_)) = serde_json::from_str(arguments)
+                {
+                    step["arguments"] = arguments;
+                }
+            }
+        }
+        (self.silent.contains(&at), before)
+    }
+
+    /// The round is over, as its interaction says.
+    fn end(&mut self, interaction: &Value) {
+        self.usage = interaction["usage"].clone();
+        let places = self.places();
+        self.visible.extend(places.iter().map(|at| self.steps[at].clone()));
+    }
+
+    /// Makes the last interaction one with those before.
+    fn finish(&self, interaction: &mut Value) {
+        if let Some(members) = interaction.as_object_mut().filter(|_| self.nth > 0) {
+            members.insert("id".to_owned(), self.id.clone());
+            members.insert("usage".to_owned(), summed(&self.before, &self.usage));
+            if let Some(steps) = members.get_mut("steps") {
+                *steps = json!(self.visible);
+            }
+        }
+    }
+}
+
+impl Voice for Interactions {
+    fn event(&mut self, one: &str) -> String {
+        let Some(mut event) = said(one) else {
+            // Only the last round's end is told.
+            return if self.is_over { String::new() } else { one.to_owned() };
+        };
+        if let Some(at) = event["index"].as_u64() {
+            let (is_held, before) = self.of_step(at, &event);
+            if is_held {
+                self.held.push(event);
+                return before;
+            }
+            return before + &self.placed(event);
+        }
+        if let Some(interaction) = event.get_mut("interaction") {
+            without_offer(interaction);
+        }
+        match event["event_type"].as_str() {
+            // A later round begins.
+            Some("interaction.created" | "interaction.status_update")
+                if self.nth > 0 && self.steps.is_empty() =>
+            {
+                String::new()
+            }
+            Some("interaction.created") => {
+                self.id = event["interaction"]["id"].clone();
+                self.placed(event)
+            }
+            Some("interaction.completed") => {
+                self.end(&event["interaction"]);
+                self.is_over = self.recalls();
+                let rest = self.flush();
+                if self.is_over {
+                    return rest;
+                }
+                if let Some(interaction) = event.get_mut("interaction") {
+                    self.finish(interaction);
+                }
+                rest + &self.placed(event)
+            }
+            Some("error") => self.flush() + &self.placed(event),
+            // That it waits for calls may be said of ours.
+            _ if !self.silent.is_empty() => {
+                self.held.push(event);
+                String::new()
+            }
+            _ => self.placed(event),
+        }
+    }
+
+    fn whole(&mut self, mut reply: Value) -> Option<Value> {
+        without_offer(&mut reply);
+        if self.nth == 0 {
+            self.id = reply["id"].clone();
+        }
+        let steps = reply["steps"].as_array().cloned().unwrap_or_default();
+        self.steps = (0..).zip(steps).collect();
+        self.end(&reply);
+        if self.recalls() {
+            return None;
+        }
+        if self.nth > 0 {
+            reply["steps"] = json!([]);
+        }
+        self.finish(&mut reply);
+        Some(reply)
+    }
+
+    fn recalls_wholly(&self) -> bool {
+        self.is_over
+    }
+
+    fn round(&mut self) -> Option<Round> {
+        let calls: Vec<RecallCall> = self.steps.values().filter_map(recall_call).collect();
+        if calls.is_empty() {
+            return None;
+        }
+        let is_said = |step: &Value| match step["type"].as_str() {
+            Some("function_call") => recall_call(step).is_some(),
+            Some("model_output") => {
+                let mut contents = step["content"].as_array().into_iter().flatten();
+                contents.any(|content| content["text"] != "")
+            }
+            kind => kind.is_some(),
+        };
+        let steps = std::mem::take(&mut self.steps);
+        let said = steps.into_values().filter(is_said).collect();
+        self.before = summed(&self.before, &self.usage.take());
+        self.nth += 1;
+        self.is_over = false;
+        (self.arguments, self.silent, self.held, self.told) = Default::default();
+        Some(Round { said, calls, container: None })
+    }
+
+    fn rest(&mut self) -> String {
+        self.flush()
+    }
+
+    fn answers(&self, calls: &[(RecallCall, Result<String, String>)]) -> Vec<Value> {
+        let answer = |(call, answer): &(RecallCall, Result<String, String>)| {
+            let words = answer.as_ref().unwrap_or_else(|why| why);
+            let mut result = json!({"type": "function_result", "call_id": call.id, "name": call.name, "result": words});
+            if answer.is_err() {
+                result["is_error"] = json!(true);
+            }
+            result
+        };
+        calls.iter().map(answer).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step as it begins, and a piece of it.
+    fn step(kind: &str, name: &str) -> [Value; 2] {
+        let begun = json!({"type": kind, "id": name, "name": name, "signature": ""});
+        let piece = match kind {
+            "thought" => json!({"type": "thought_signature", "signature": name}),
+            "model_output" => json!({"type": "text", "text": name}),
+            "function_call" => json!({"type": "arguments_delta", "arguments": "{\"query\":7}"}),
+            _ => json!({"type": kind, "result": [name], "signature": name}),
+        };
+        [begun, piece]
+    }
+
+    /// The events of an interaction, each with an id.
+    fn events(id: &str, steps: &[[Value; 2]]) -> Vec<String> {
+        let status = |status: &str| json!({"event_type": "interaction.status_update", "interaction_id": id, "status": status});
+        let interaction = |of: Value| json!({"id": id, "tools": [{"name": "Read"}, {"name": "recall_get"}], "usage": of});
+        let mut all = vec![
+            json!({"event_type": "interaction.created", "interaction": interaction(Value::Null)}),
+            status("in_progress"),
+        ];
+        for (at, [begun, piece]) in steps.iter().enumerate() {
+            all.push(json!({"event_type": "step.start", "index": at, "step": begun}));
+            all.push(json!({"event_type": "step.delta", "index": at, "delta": piece}));
+            all.push(json!({"event_type": "step.stop", "index": at}));
+        }
+        all.push(status("requires_action"));
+        let usage = json!({"total_output_tokens": 5});
+        all.push(json!({"event_type": "interaction.completed", "interaction": interaction(usage)}));
+        let with_id = |(nth, mut event): (usize, Value)| {
+            event["event_id"] = json!(format!("{id}:{nth}"));
+            sent("", &event)
+        };
+        let events = all.into_iter().enumerate().map(with_id);
+        events.chain(["event: done\ndata: [DONE]\n\n".to_owned()]).collect()
+    }
+
+    #[test]
+    fn two_rounds_are_one_stream() {
+        let first = [
+            step("thought", "a"),
+            step("google_search_call", "g"),
+            step("google_search_result", "g"),
+            step("thought", "b"),
+            step("model_output", "Let me look."),
+            step("thought", "c"),
+            step("function_call", "Read"),
+            step("model_output", "Behind it."),
+            step("model_output", ""),
+            step("function_call", "recall_search"),
+        ];
+        let second = [step("thought", "d"), step("function_call", "Read")];
+        let mut voice = Interactions::default();
+        let mut out: String = events("v1_a", &first).iter().map(|it| voice.event(it)).collect();
+        assert!(voice.recalls_wholly());
+        let said = voice.round().expect("it recalls").said;
+        let names: Vec<&Value> = said.iter().map(|step| &step["name"]).collect();
+        assert_eq!(names, ["a", "g", "g", "b", "Let me look.", "c", "Behind it.", "recall_search"]);
+        assert_eq!((&said[0]["signature"], &said[2]["result"]), (&json!("a"), &json!(["g"])));
+        assert_eq!(said[4]["content"], json!([{"type": "text", "text": "Let me look."}]));
+        assert_eq!(said[7]["arguments"], json!({"query": 7}));
+        out.extend(events("v1_b", &second).iter().map(|it| voice.event(it)));
+
+        let told: Vec<Value> = out.split_inclusive("\n\n").filter_map(super::said).collect();
+        let places: Vec<u64> = told.iter().filter_map(|event| event["index"].as_u64()).collect();
+        assert_eq!(places, (0..9).flat_map(|at| [at; 3]).collect::<Vec<_>>());
+        let names: Vec<&str> = told.iter().filter_map(|it| it["step"]["name"].as_str()).collect();
+        assert_eq!(names, ["a", "g", "g", "b", "Let me look.", "Behind it.", "", "d", "Read"]);
+        let others = told.iter().filter(|event| event["index"].is_null());
+        let kinds: Vec<&str> = others.filter_map(|event| event["event_type"].as_str()).collect();
+        let ends = ["created", "status_update", "status_update", "completed"];
+        assert_eq!(kinds, ends.map(|kind| format!("interaction.{kind}")));
+        let ids: Vec<&str> = told.iter().filter_map(|it| it["event_id"].as_str()).collect();
+        assert_eq!(ids, (0..17).chain(23..29).map(|nth| format!("v1_a:{nth}")).collect::<Vec<_>>());
+        assert!(!out.contains("recall") && !out.contains("v1_b"), "{out}");
+        assert!(out.contains(r#""usage":{"total_output_tokens":10}"#), "{out}");
+        assert!(out.ends_with("data: [DONE]\n\n") && out.matches("[DONE]").count() == 1, "{out}");
+    }
+}
