@@ -23,6 +23,8 @@ pub struct Fold;
 /// verbatim.
 const PART: u64 = 3;
 const SHARE: u64 = 70;
+/// Percent of the target that a view may leave unused where less would do.
+const SLACK: u64 = 20;
 /// The most tokens that one human message needs to be quoted, label included.
 pub(crate) const QUOTE: u64 = 128;
 
@@ -80,7 +82,8 @@ impl Strategy for Fold {
         let room = scene.budget.target.saturating_sub(fixed);
         let newest = newest_held(scene);
         let most = scene.budget.checkpoint().min(((room + newest) * SHARE / 100).min(room));
-        let folds = folded(&sizes, carried * PART, room, (scene.least, most));
+        let slack = scene.budget.target * SLACK / 100;
+        let folds = folded(&sizes, carried * PART, (room, slack), (scene.least, most));
         let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
         leaving[..folds].iter().map(fold).collect()
     }
@@ -88,17 +91,33 @@ impl Strategy for Fold {
 
 /// How many of the oldest units are folded so that the others fit in `room` beside a checkpoint of `least` to `most` tokens;
 /// all where nothing fits. Of each unit the tokens that it shows and those that were said; `gone` are tokens that leave besides.
-fn folded(sizes: &[(u64, u64)], mut gone: u64, room: u64, (least, most): (u64, u64)) -> usize {
+/// A last one that would leave more than `slack` unused stays, where the checkpoint then has half of its room.
+fn folded(
+    sizes: &[(u64, u64)],
+    mut gone: u64,
+    (room, slack): (u64, u64),
+    (least, most): (u64, u64),
+) -> usize {
     let mut left: u64 = sizes.iter().map(|(shown, _)| shown).sum();
+    let checkpoint = |gone: u64| checkpoint_of(gone, most).max(least);
+    // Whether one unit less fits, beside a checkpoint of half the room.
+    let mut fits_tightly = false;
     for (index, (shown, said)) in sizes.iter().enumerate() {
-        let checkpoint = (gone / PART).min(most).max(least);
-        if left + checkpoint <= room && index > 0 {
-            return index;
+        let needed = left + checkpoint(gone);
+        if needed <= room && index > 0 {
+            return if fits_tightly && room - needed > slack { index - 1 } else { index };
         }
+        fits_tightly = index > 0 && left + checkpoint(gone / 2) <= room;
         left -= shown;
         gone += said;
     }
-    sizes.len()
+    let is_unused = room.saturating_sub(left + checkpoint(gone)) > slack;
+    if fits_tightly && is_unused { sizes.len() - 1 } else { sizes.len() }
+}
+
+/// The room of a checkpoint of so many tokens.
+fn checkpoint_of(gone: u64, most: u64) -> u64 {
+    (gone / PART).min(most)
 }
 
 /// Whether the part is what the provider's own tool gave, and no text.
@@ -169,9 +188,18 @@ mod tests {
     #[test]
     fn the_more_is_folded_the_more_room_its_checkpoint_has() {
         let sizes = [(100, 100); 10];
-        assert_eq!(folded(&sizes, 0, 940, (20, 500)), 1);
-        assert_eq!(folded(&sizes, 0, 500, (20, 500)), 8);
-        assert_eq!(folded(&sizes, 0, 500, (20, 200)), 7);
-        assert_eq!(folded(&sizes, 0, 10, (20, 7)), 10);
+        assert_eq!(folded(&sizes, 0, (940, 200), (20, 500)), 1);
+        assert_eq!(folded(&sizes, 0, (500, 200), (20, 500)), 8);
+        assert_eq!(folded(&sizes, 0, (500, 200), (20, 200)), 7);
+        assert_eq!(folded(&sizes, 0, (10, 2), (20, 7)), 10);
+    }
+
+    #[test]
+    fn a_unit_that_would_leave_much_unused_stays() {
+        let sizes = [(60, 60), (300, 300), (640, 640)];
+        assert_eq!(folded(&sizes, 0, (955, 190), (5, 500)), 1);
+        assert_eq!(folded(&sizes, 0, (955, 240), (5, 500)), 2);
+        assert_eq!(folded(&sizes, 0, (945, 100), (5, 500)), 2);
+        assert_eq!(folded(&sizes[..2], 0, (310, 60), (5, 500)), 1);
     }
 }
