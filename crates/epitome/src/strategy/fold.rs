@@ -91,7 +91,8 @@ impl Strategy for Fold {
 
 /// How many of the oldest units are folded so that the others fit in `room` beside a checkpoint of `least` to `most` tokens;
 /// all where nothing fits. Of each unit the tokens that it shows and those that were said; `gone` are tokens that leave besides.
-/// A last one that would leave more than `slack` unused stays, where the checkpoint then has half of its room.
+/// A last one that would leave more than `slack` unused stays, where the checkpoint then has half of its room for what neither
+/// people nor earlier checkpoints say.
 fn folded(
     sizes: &[(u64, u64)],
     mut gone: u64,
@@ -100,16 +101,18 @@ fn folded(
 ) -> usize {
     let mut left: u64 = sizes.iter().map(|(shown, _)| shown).sum();
     let checkpoint = |gone: u64| checkpoint_of(gone, most).max(least);
-    // Whether one unit less fits, beside a checkpoint of half the room.
+    // Whether one unit less fits, beside a checkpoint that says half of the others' words.
     let mut fits_tightly = false;
+    let mut others = 0;
     for (index, (shown, said)) in sizes.iter().enumerate() {
         let needed = left + checkpoint(gone);
         if needed <= room && index > 0 {
             return if fits_tightly && room - needed > slack { index - 1 } else { index };
         }
-        fits_tightly = index > 0 && left + checkpoint(gone / 2) <= room;
+        fits_tightly = index > 0 && left + checkpoint(gone - others / 2) <= room;
         left -= shown;
         gone += said;
+        others += if said == shown { *said } else { 0 };
     }
     let is_unused = room.saturating_sub(left + checkpoint(gone)) > slack;
     if fits_tightly && is_unused { sizes.len() - 1 } else { sizes.len() }
