@@ -16,7 +16,7 @@ impl Spans {
     #[expect(clippy::unnecessary_wraps, reason = "what sends them may fail")]
     pub(crate) fn begin(_runtime: &Handle, tell: impl Fn(&str)) -> Result<Option<Self>> {
         if is_asked_for() {
-            tell("this build sends no spans: build it with --features otlp");
+            tell("this build sends no spans: build it with the feature `otlp`");
         }
         Ok(None)
     }

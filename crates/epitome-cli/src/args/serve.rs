@@ -25,7 +25,7 @@ Examples:
 
 The client's own credential goes to the upstream of its provider and nowhere else; it is neither stored nor logged. An upstream at \
 http:// that isn't this machine must be named by EPITOME_PLAIN_HTTP. Requests must name this machine as their Host, and come from no \
-web page (Origin). /livez, /readyz, /metrics and /ui are served besides. OTEL_EXPORTER_OTLP_ENDPOINT names where spans go (in a build with --features otlp). SIGTERM or Ctrl-C lets what is under way finish; a second one \
+web page (Origin). /livez, /readyz, /metrics and /ui are served besides. OTEL_EXPORTER_OTLP_ENDPOINT names where spans go. SIGTERM or Ctrl-C lets what is under way finish; a second one \
 ends it at once. See docs/proxy.md.";
 
 #[derive(Debug, Args)]
