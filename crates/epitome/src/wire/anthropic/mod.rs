@@ -257,6 +257,9 @@ impl Block {
                 set(PartKind::Result, if self.content.is_empty() { span } else { self.content });
                 part.id = self.tool_use_id;
                 part.marks = part.marks.with(Marks::SERVER);
+                if self.is_error.of(text) == "true" || tells_failure(text, self.content) {
+                    part.marks = part.marks.with(Marks::ERROR);
+                }
             }
             "compaction" | "tool_addition" | "tool_removal" => {
                 part.marks = part.marks.with(Marks::STATEFUL);
@@ -265,4 +268,18 @@ impl Block {
         }
         part
     }
+}
+/// Whether the content of a provider's result is an error, or of a command that failed (SDK types: `…_tool_result_error`,
+/// `return_code`).
+fn tells_failure(text: &str, content: Span) -> bool {
+    if !content.of(text).starts_with('{') {
+        return false;
+    }
+    json::members(text, content).unwrap_or_default().iter().any(|(name, value)| {
+        match (name.of(text), value.of(text)) {
+            ("\"type\"", kind) => kind.ends_with("_tool_result_error\""),
+            ("\"return_code\"", code) => !matches!(code, "0" | "null"),
+            _ => false,
+        }
+    })
 }

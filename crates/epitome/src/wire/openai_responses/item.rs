@@ -328,17 +328,19 @@ impl Item {
         self.call(call, Marks::SERVER.with(Marks::FIXED), text, parts);
         let is_named = !may_lose_id(&unquote(self.kind.of(text)));
         let id = if is_named { self.id } else { Span::NONE };
+        let has_failed = !self.error.is_empty() || self.status.of(text) == "\"failed\"";
+        let outcome = if has_failed { Marks::ERROR } else { Marks::default() };
         if let Some(call) = parts.last_mut() {
             call.id = id;
+            if result.is_empty() {
+                call.marks = call.marks.with(outcome);
+            }
         }
         if !result.is_empty() {
             let mut part = value(PartKind::Result, result, text);
             part.id = id;
             part.origin = Origin::Tool;
-            part.marks = part.marks.with(Marks::SERVER).with(Marks::FIXED);
-            if !self.error.is_empty() {
-                part.marks = part.marks.with(Marks::ERROR);
-            }
+            part.marks = part.marks.with(Marks::SERVER).with(Marks::FIXED).with(outcome);
             parts.push(part);
         }
         Role::Assistant
