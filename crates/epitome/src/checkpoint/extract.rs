@@ -18,14 +18,16 @@ use super::read::{Contents, read};
 use super::titles;
 use super::todo::Todo;
 use crate::json;
-use crate::specifics::{Specific, specifics};
+use crate::specifics::{Class, Specific, specifics};
 use crate::text::arguments::Arguments;
 use crate::text::secrets::{into_masked, masked, masked_json};
 use crate::text::shortened::note;
 use crate::text::{CallStatus, cut, framing};
 use crate::tool::keeps_list;
 use crate::transcript::unit::Units;
-use crate::transcript::{ContentId, Entry, Marks, Numbering, Origin, Part, PartKind, Transcript};
+use crate::transcript::{
+    ContentId, Entry, Marks, Numbering, Origin, Part, PartKind, Slot, Transcript,
+};
 use crate::word_list::words;
 use crate::working_view::{Draft, part_text};
 
@@ -75,6 +77,8 @@ pub struct Gathered {
     gone: usize,
     /// Entries that are new, not carried from an earlier checkpoint.
     folded: usize,
+    /// Calls that the provider runs itself, by their ids, until they are answered.
+    served: Vec<(Box<str>, Slot)>,
     /// Tools that answer calls of folded entries, and the file that each shows, by the slots of their results.
     pub(super) tools: Vec<(u32, Box<str>)>,
     /// Human messages that the view shows.
@@ -166,6 +170,16 @@ impl Gathered {
         asked.into_iter().map(|(_, asked)| asked).collect()
     }
 
+    /// Whether the newest words of the user's may be a bare answer to what the agent said before.
+    pub(super) fn answers_newest(&self) -> bool {
+        let folded = self.words.iter().map(|word| word.at).chain(self.unquoted.last());
+        let newest = folded.chain(self.shown_human.iter().copied()).max();
+        let before = self.words.iter().map(|word| word.at).chain(self.shown_human.iter().copied());
+        let before = before.filter(|at| Some(*at) != newest).max();
+        let is_asked = |asked: &QuotedMessage| Some(asked.at) > before && Some(asked.at) < newest;
+        self.answered.iter().any(is_asked)
+    }
+
     /// Whether a message is newer than all of the user's that stand in the checkpoint or before it.
     fn is_last(&self, word: &QuotedMessage) -> bool {
         let newest = self.stands_for.last().unwrap_or_default();
@@ -213,7 +227,8 @@ impl Gathered {
             }
             let text = said(transcript, &part);
             if part.origin() == Origin::Model && part.kind() == PartKind::Text {
-                self.asked = None;
+                // What it says here is newer.
+                (self.asked, self.last_words) = (None, None);
             }
             let found = self.mention(&text, part.slot.0, weight(part.origin(), age));
             if !draft.is_edited(part.slot) {
@@ -255,11 +270,21 @@ impl Gathered {
             let found = self.mention(&text, part.slot.0, weight(part.origin(), age));
             let source = (part.slot.0, number as u32, part.origin());
             match part.kind() {
-                PartKind::Call => self.call(&part, number as u32),
+                PartKind::Call => {
+                    self.call(&part, number as u32);
+                    if part.is(Marks::SERVER) {
+                        self.served.push((part.id().into(), part.slot));
+                    }
+                    // It has no other result.
+                    if part.is(Marks::ERROR) {
+                        self.deeds.answer(part.slot.0, "", CallStatus::Error, &|_| false);
+                    }
+                }
                 PartKind::Result => {
                     let reported =
                         if part.is(Marks::ERROR) { CallStatus::Error } else { CallStatus::Unknown };
-                    if let Some(call) = units.call_of(part.slot) {
+                    let call = units.call_of(part.slot).or_else(|| self.served_call(&part));
+                    if let Some(call) = call {
                         let tool = transcript.part(call).name();
                         if keeps_list(&tool) {
                             self.todo.answer(call.0, &text);
@@ -318,12 +343,28 @@ impl Gathered {
             let ends = begins.and_then(|bytes| note(&text[found.at - bytes..]));
             begins < ends
         };
-        let is_said = |found: &Specific<'_>| !is_key(found) && !is_noted(found);
+        // A listing numbers its lines: `  12\tlet x`, `  12→let x`.
+        let is_line_number = |found: &Specific<'_>| {
+            let before = text[..found.at].trim_end_matches(' ');
+            let is_first = before.len() < found.at && (before.is_empty() || before.ends_with('\n'));
+            let behind = &text[found.at + found.text.len()..];
+            let is_numbered = ["\t", "→", "  "].iter().any(|gap| behind.starts_with(gap));
+            found.class == Class::Number && is_first && is_numbered
+        };
+        let is_said =
+            |found: &Specific<'_>| !is_key(found) && !is_noted(found) && !is_line_number(found);
         for found in specifics(head).chain(late).filter(is_said) {
             let at = self.mentions.mention(&found, part, weight);
             all.push((found, at));
         }
         all
+    }
+
+    /// The call that a result of the provider's answers.
+    fn served_call(&mut self, result: &Part<'_>) -> Option<Slot> {
+        let id = result.id();
+        let at = self.served.iter().rposition(|(call, _)| **call == *id)?;
+        Some(self.served.remove(at).1)
     }
 
     /// Takes in what a call does to the agent's own list; whether it is one of that.

@@ -5,18 +5,23 @@ use std::fmt::Write as _;
 
 use super::target::{MOST_ERROR, whole_words};
 use crate::text::cut;
-use crate::text::salience::{Tell, tell};
+use crate::text::salience::{Tell, opens_with_failure, tell};
 use crate::tool::Tests;
 
 /// Bytes of each end of an output in which such a line is looked for.
 const MOST_SEEN: usize = 16 * 1024;
+
+/// Whether a line states a failure: `error: no host`, `Error from server (Forbidden)`.
+pub(super) fn states(line: &str) -> bool {
+    tell(line) == Tell::Failure || line.starts_with("Error ") && opens_with_failure(line)
+}
 
 /// The lines of both ends of an output that state a failure, of more than one word where there are such.
 fn failures(output: &str) -> Vec<&str> {
     let head = cut::head(output, MOST_SEEN);
     let tail = cut::tail(&output[head.len()..], MOST_SEEN);
     let lines = head.lines().chain(tail.lines()).map(str::trim);
-    let mut all: Vec<&str> = lines.filter(|line| tell(line) == Tell::Failure).collect();
+    let mut all: Vec<&str> = lines.filter(|line| states(line)).collect();
     if all.iter().any(|line| line.contains(' ')) {
         all.retain(|line| line.contains(' '));
     }
@@ -26,9 +31,14 @@ fn failures(output: &str) -> Vec<&str> {
 /// The first line that states a failure, in at most `most` bytes, and how many do.
 pub(super) fn failure(output: &str, most: usize) -> Option<String> {
     let all = failures(output);
-    let mut out = whole_words(all.first()?, most).into_owned();
+    let least = if output.len() <= 2 * MOST_SEEN { "" } else { "at least " };
+    first(&all, least, most)
+}
+
+/// The first of some lines, and how many these are, `least` of them.
+pub(super) fn first<T: AsRef<str>>(all: &[T], least: &str, most: usize) -> Option<String> {
+    let mut out = whole_words(all.first()?.as_ref(), most).into_owned();
     if all.len() > 1 {
-        let least = if output.len() <= 2 * MOST_SEEN { "" } else { "at least " };
         let _ = write!(out, " (1 of {least}{} such lines)", all.len());
     }
     Some(out)

@@ -102,13 +102,23 @@ impl Lanes<'_> {
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
         let least = self.least_of(&|_| true, Merging::LEAST);
         let commands = room_of((new + old.min(room / 4)).min(room / 2).max(least));
-        let all = words.min(room_of((new + old.min(room / 4)).max(least)));
+        // What the newest words answer comes before older words.
+        let answered = if self.gathered.answers_newest() {
+            self.shares.answered.max(LEAST_ANSWERED + TITLES_TOKENS)
+        } else {
+            0
+        };
+        let all = words.min(room_of((new + old.min(room / 4)).max(least) + answered));
         let words = quotes::lane(&self.gathered.words, Room { commands, all }, self.counter);
         let unquoted = self.unquoted(&words.quoted);
         let words = words.naming(&unquoted, self.gathered.more_unquoted);
         self.push(&mut out, titles::WORDS, &words.text, &mut left);
-        let deeds = self.deeds(left);
-        let answered = self.answered(&words.quoted, left.saturating_sub(self.tokens(&deeds.text)));
+        let mut deeds = self.deeds(left.saturating_sub(answered));
+        if !deeds.is_complete && answered > 0 {
+            deeds = self.deeds(left);
+        }
+        let rest = left.saturating_sub(self.tokens(&deeds.text) + TITLES_TOKENS);
+        let answered = self.answered(&words.quoted, self.shares.answered.max(answered).min(rest));
         self.push(&mut out, titles::ANSWERED, &answered, &mut left);
         self.push(&mut out, titles::DEEDS, &deeds.text, &mut left);
         let state = self.state(left);
@@ -191,8 +201,7 @@ impl Lanes<'_> {
     }
 
     /// The ends of what the user's words answer, each within its part of the room.
-    fn answered(&self, quoted: &[QuotedMessage], left: u64) -> String {
-        let mut left = self.shares.answered.min(left.saturating_sub(TITLES_TOKENS));
+    fn answered(&self, quoted: &[QuotedMessage], mut left: u64) -> String {
         let asked = self.gathered.answered(quoted);
         let mut told = Vec::new();
         for (at, word) in asked.iter().enumerate() {

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use serde::de::IgnoredAny;
 
-use super::failure_lines::failure;
+use super::failure_lines::{first, states};
 use super::target::{MOST_ERROR, one_line, whole_words};
 use crate::json::{self, Span, unquote};
 use crate::text::salience::{Tell, opens_with_failure, tell};
@@ -26,6 +26,8 @@ struct Member<'a> {
     value: Cow<'a, str>,
     /// Whether it is of one object among others: what that says needn't be how the call went.
     is_listed: bool,
+    /// Whether its name, or that of what it stands in, is one of failure.
+    is_failure: bool,
 }
 
 impl<'a> Members<'a> {
@@ -49,27 +51,40 @@ impl<'a> Members<'a> {
             members.map(|(name, value)| (unquote(name.of(text)), value)).collect()
         };
         let is_listed = around.is_listed || is_list;
+        let begin = self.0.len();
         for (name, value) in inside {
             let raw = value.of(text);
             if raw.starts_with(['{', '[']) {
-                if around.depth < DEEPEST {
-                    self.add(text, value, &Around { name, is_listed, depth: around.depth + 1 });
+                // A list of what was rejected tells of a failure if it holds anything.
+                let is_failure = around.is_failure
+                    || names_failure(&name)
+                    || raw.starts_with('[') && mentions_failure(&name);
+                let depth = around.depth + 1;
+                if depth <= DEEPEST {
+                    self.add(text, value, &Around { name, is_listed, is_failure, depth });
                 }
                 continue;
             }
             let is_text = raw.starts_with('"');
             let value = if is_text { unquote(raw) } else { Cow::Borrowed(raw) };
             // What an object of errors says is one.
-            let name = if is_text && names_failure(&around.name) { &around.name } else { &name };
+            let is_inside = is_text && around.is_failure;
+            let before = self.0[begin..].last_mut().filter(|last| last.is_failure && !is_list);
+            if let Some(before) = before.filter(|_| is_inside) {
+                let _ = write!(before.value.to_mut(), ", {value}");
+                continue;
+            }
+            let is_failure = is_inside || names_failure(&name);
+            let name = if is_inside { around.name.clone() } else { name };
             if raw != "null" && !value.trim().is_empty() {
-                self.0.push(Member { name: name.clone(), value, is_listed });
+                self.0.push(Member { name, value, is_listed, is_failure });
             }
         }
     }
 
     /// What they say of a failure: a line that states one, else a flag or a status, with the first words beside it.
     pub(super) fn failure(&self) -> Option<String> {
-        let lines: Vec<String> = self.0.iter().filter_map(Member::line).collect();
+        let lines: Vec<Cow<'_, str>> = self.0.iter().flat_map(Member::lines).collect();
         let flag = || {
             let is_alone = self.0.len() == 1;
             let is_flag = |member: &&Member<'_>| {
@@ -82,15 +97,23 @@ impl<'a> Members<'a> {
             let said = format!("{name}={value} {}", words.unwrap_or_default());
             Some(whole_words(said.trim_end(), MOST_ERROR).into_owned())
         };
-        failure(&lines.join("\n"), MOST_ERROR).or_else(flag)
+        first(&lines, "", MOST_ERROR).or_else(flag)
     }
 
-    /// Of a long answer the exact strings that it is the first to say: what else it says is a record, more than how a call went.
+    /// The state that an answer tells: `status=pending`.
+    pub(super) fn state(&self) -> Option<String> {
+        let is_state = |member: &&Member<'_>| !member.is_listed && is_state(&member.name);
+        let Member { name, value, .. } = self.0.iter().find(is_state)?;
+        Some(format!("{name}={}", one_line(value)))
+    }
+
+    /// Of a long answer the state, and the exact strings that it is the first to say: what else it says is a record, more than how a call went.
     pub(super) fn answered(&self, is_new: &dyn Fn(&str) -> bool) -> String {
         let mut out = ANSWERED.to_owned();
         // A list is of what there is.
         let own = self.0.iter().filter(|member| !member.is_listed);
-        for Member { name, value, .. } in own.filter(|member| is_new(&member.value)) {
+        let tells = |member: &&Member<'_>| is_state(&member.name) || is_new(&member.value);
+        for Member { name, value, .. } in own.filter(tells) {
             let gap = if out.len() == ANSWERED.len() { ": " } else { ", " };
             let said = format!("{name}={value}");
             if out.len() + gap.len() + said.len() <= MOST_ERROR {
@@ -106,39 +129,62 @@ impl<'a> Members<'a> {
 struct Around<'a> {
     name: Cow<'a, str>,
     is_listed: bool,
+    is_failure: bool,
     depth: usize,
 }
 
 impl Member<'_> {
-    /// What may state a failure: of several lines each is looked at.
-    fn line(&self) -> Option<String> {
-        let Member { name, value, is_listed } = self;
+    /// What states a failure: of several lines each is looked at.
+    fn lines(&self) -> Vec<Cow<'_, str>> {
+        let Member { name, value, is_listed, is_failure } = self;
         let is_none = matches!(&*value.to_ascii_lowercase(), "false" | "no" | "none" | "null")
             || value.parse() == Ok(0.0);
         // A title may speak of an error.
-        let is_stated = names_failure(name) && !is_none || !is_listed && opens_with_failure(value);
-        let line = is_stated.then(|| format!("{name}: {value}"));
-        line.or_else(|| (!is_listed && value.contains('\n')).then(|| value.to_string()))
+        let is_stated = *is_failure && !is_none || !is_listed && opens_with_failure(value);
+        match () {
+            () if is_stated => vec![format!("{name}: {}", value.trim()).into()],
+            () if !is_listed && value.contains('\n') => value
+                .lines()
+                .map(str::trim)
+                .filter(|line| states(line))
+                .map(Cow::Borrowed)
+                .collect(),
+            () => Vec::new(),
+        }
     }
 
     /// Whether it is a flag or a status of a failure.
     fn is_flag(&self) -> bool {
-        let Member { name, value, is_listed } = self;
+        let Member { name, value, is_listed, .. } = self;
         match &*name.to_ascii_lowercase() {
             "ok" | "success" | "succeeded" => value == "false",
             "iserror" | "is_error" => value == "true",
-            "status" | "state" | "result" if !is_listed && names_failure(value) => true,
-            "status" | "statuscode" | "status_code" => {
-                !is_listed && value.parse().is_ok_and(|code| HTTP_FAILURES.contains(&code))
-            }
+            _ if *is_listed => false,
+            "result" => names_failure(value),
+            "statuscode" | "status_code" => is_http_failure(value),
+            name if is_state(name) => mentions_failure(value) || is_http_failure(value),
             _ => false,
         }
     }
 }
 
+fn is_http_failure(value: &str) -> bool {
+    value.parse().is_ok_and(|code| HTTP_FAILURES.contains(&code))
+}
+
+/// Whether a member of this name says how something stands.
+fn is_state(name: &str) -> bool {
+    ["status", "state"].iter().any(|state| name.eq_ignore_ascii_case(state))
+}
+
 /// Whether a word is one of failure: `error`, `failed`.
 fn names_failure(word: &str) -> bool {
     tell(&format!("{word}:")) == Tell::Failure
+}
+
+/// Whether a word is one of failure or hints at one: `rejected`.
+fn mentions_failure(word: &str) -> bool {
+    !word.contains(' ') && tell(&format!("{word}:")) >= Tell::Mention
 }
 
 #[cfg(test)]
@@ -149,6 +195,12 @@ mod tests {
     fn failures_are_found_wherever_they_stand() {
         let cases = [
             (r#"{"deleted": false}"#, Some("deleted=false")),
+            (
+                r#"{"done":[],"rejected":[{"id":"i-5","why":"it is off"}]}"#,
+                Some("rejected: i-5, it is off"),
+            ),
+            (r#"{"done":["a"],"rejected":[],"timeout":30,"status":"queued"}"#, None),
+            (r#"{"id": 7, "status": "declined"}"#, Some("status=declined")),
             (r#"{"statusCode": 503, "body": "try later"}"#, Some("statusCode=503 try later")),
             (r#"{"status": 404}"#, Some("status=404")),
             (r#"{"status": 200, "deleted": false}"#, None),

@@ -155,7 +155,12 @@ impl Answer<'_> {
         }
         match (warns, first) {
             (Some(line), _) => says(line, MOST_COMMAND),
-            (_, Some(line)) => quoted(whole_words(line, MOST_RESULT)),
+            (_, Some(line)) => {
+                // The others may tell otherwise.
+                let lines = self.bare.lines().filter(|line| !line.trim().is_empty()).count();
+                let of = if lines > 1 { format!(" (1 of {lines} lines)") } else { String::new() };
+                format!("{}{of}", quoted(whole_words(line, MOST_RESULT)))
+            }
             _ if self.verdict.outcome == CallStatus::Ok => "ok".to_owned(),
             _ => Ending::of(self.bare).map_or("no output".to_owned(), |ending| ending.told()),
         }
@@ -231,13 +236,13 @@ pub(super) fn has_failed(went: &str) -> bool {
 }
 
 /// The same in at most `most` bytes, where words have no room.
-pub(super) fn brief(went: &str, most: usize) -> &str {
+pub(super) fn brief(went: &str, most: usize) -> Cow<'_, str> {
     // Of a failure its reason may leave, and then its totals; of an output a part says something else.
     let reason = went.split_once(": ").map_or(went, |(kind, _)| kind);
     let kind = went.split([',', ':']).next().unwrap_or_default();
     // The id or address of what was made is what else the agent has to know.
     let made = went.starts_with(ANSWERED).then(|| went.split(", ").next()).flatten();
-    match went {
+    let said = match went {
         _ if has_warned(went) => WARNED,
         _ if has_failed(went) => {
             if reason.len() <= most {
@@ -247,8 +252,13 @@ pub(super) fn brief(went: &str, most: usize) -> &str {
             }
         }
         _ if went.len() <= most => went,
+        _ if let Some(state) = Members::read(went).and_then(|members| members.state()) => {
+            let state = format!("{ANSWERED}: {state}");
+            return if state.len() <= MOST_RESULT { state } else { ANSWERED.to_owned() }.into();
+        }
         _ => made.filter(|made| made.len() <= MOST_RESULT).unwrap_or(ANSWERED),
-    }
+    };
+    said.into()
 }
 
 #[cfg(test)]
@@ -309,6 +319,7 @@ mod tests {
             (WARNED, WARNED),
             ("answered: id=WEB-4812, url=https://example.com", "answered: id=WEB-4812"),
             ("one of many words", ANSWERED),
+            (r#"{"id":"snap-1","status":"pending"}"#, "answered: status=pending"),
         ];
         for (went, few) in cases {
             assert_eq!(brief(went, 12), few, "{went}");

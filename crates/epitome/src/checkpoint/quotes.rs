@@ -201,7 +201,7 @@ pub(super) fn agent_lane(word: &QuotedMessage, all: u64, counter: &dyn TokenCoun
     if lane.whole > 0 || says { lane.text } else { String::new() }
 }
 
-/// The last sentences of a message, as many as fit in `all` tokens.
+/// The last sentences of a message, as many as fit in `all` tokens; where these name nothing, the last one that does, and the last.
 pub(super) fn end(
     word: &QuotedMessage,
     all: u64,
@@ -217,8 +217,16 @@ pub(super) fn end(
     if start == 0 {
         return Some(word.clone());
     }
-    let text = format!("{GAP} {}", &word.text[start..]);
-    Some(QuotedMessage { text, quote: Quote::Part, ..*word })
+    let names = |text: &str| specifics(text).next().is_some();
+    let tail = format!("{GAP} {}", &word.text[start..]);
+    let named = || {
+        let mut sentences = sentences(&word.text).into_iter().rev().map(|range| &word.text[range]);
+        let last = sentences.next()?;
+        let text = format!("{GAP} {} {GAP} {last}", sentences.find(|one| names(one))?);
+        (counter.text(&text).tokens <= all).then_some(text)
+    };
+    let text = if names(&tail) { None } else { named() };
+    Some(QuotedMessage { text: text.unwrap_or(tail), quote: Quote::Part, ..*word })
 }
 
 /// What a sentence of a person is worth.
@@ -328,7 +336,8 @@ fn chosen(
         let most = if rank == Rank::Commands { room.commands.max(room.all) } else { room.all };
         let most = most.saturating_sub(used);
         let chosen = &mut all[at];
-        if chosen.missed.is_some_and(|missed| missed < rank) {
+        // Of words that name nothing a few say less than none.
+        if chosen.missed.is_some_and(|missed| missed < rank || rank == Rank::Other) {
             continue;
         }
         let missed = &mut chosen.missed;
@@ -421,6 +430,18 @@ mod tests {
             "[0, part] […] Never push to main. […]\n[4, part] […] Look at src/a.rs and go on.\n";
         assert_eq!(quoted(30), more);
         assert_eq!(quoted(2), "");
+    }
+
+    #[test]
+    fn an_end_says_what_it_is_about() {
+        let counter = counter("chars4").expect("a known name");
+        let said = "I looked at all of it again. The total is $1,002 now. That is a bit more than it was. Shall I go on?";
+        let end = |all| end(&QuotedMessage::new(3, said.to_owned()), all, counter.as_ref());
+        let text = |all| end(all).map(|word| word.text);
+        assert_eq!(text(11), None);
+        assert_eq!(text(14).as_deref(), Some("[…] Shall I go on?"));
+        assert_eq!(text(22).as_deref(), Some("[…] The total is $1,002 now. […] Shall I go on?"));
+        assert_eq!(text(80).as_deref(), Some(said));
     }
 
     #[test]

@@ -72,7 +72,8 @@ pub(crate) fn may_have_failed(literal: &str) -> bool {
     let bytes = inner.as_bytes();
     // Letters needn't stand there as they are.
     let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'4' | b'6' | b'7'));
-    if memchr::memmem::find(bytes, b"xit").is_some()
+    let names_code = |word: &&str| memchr::memmem::find(bytes, word.as_bytes()).is_some();
+    if ["xit", "returncode", "return_code"].iter().any(names_code)
         || memchr::memmem::find_iter(bytes, b"\\u00").any(is_letter)
     {
         return true;
@@ -103,12 +104,22 @@ pub fn exit_code(output: &str) -> Option<i32> {
         let head = head.rsplit_once('\n').map_or("", |(whole, _)| whole);
         (head, tail.split_once('\n').map_or("", |(_, whole)| whole))
     };
-    let names_one = |text: &&str| memchr::memmem::find(text.as_bytes(), b"xit").is_some();
+    let names_one = |text: &&str| {
+        ["xit", "<returncode>"]
+            .iter()
+            .any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
+    };
     [head, tail].iter().filter(|it| names_one(it)).flat_map(|it| it.lines()).find_map(code_of)
 }
 
 /// The exit code of a line that says nothing else.
 fn code_of(line: &str) -> Option<i32> {
+    let tagged = |line: &str| {
+        line.trim().strip_prefix("<returncode>")?.strip_suffix("</returncode>")?.parse().ok()
+    };
+    if line.contains("returncode") {
+        return tagged(line);
+    }
     let at = line.find("xit").filter(|at| *at > 0)?;
     let before = line.get(..at - 1)?.trim_matches([' ', '[', '(', '<']);
     let words = || before.split(' ');
@@ -124,15 +135,18 @@ fn code_of(line: &str) -> Option<i32> {
 
 /// The exit code that is a member of an object.
 fn code_member(text: &str) -> Option<i32> {
-    let found = text.match_indices("\"exit").find_map(|(at, _)| code_behind(&text[at + 1..]));
-    found.map(|(code, _)| code)
+    let named = ["\"exit", "\"return"].into_iter().flat_map(|name| text.match_indices(name));
+    named.map(|(at, _)| code_behind(&text[at + 1..])).find_map(|found| Some(found?.0))
 }
 
 /// The number behind `exit code`, however that is spelt, and what stands behind it.
 fn code_behind(text: &str) -> Option<(i32, &str)> {
-    let rest = text.strip_prefix(['e', 'E'])?.strip_prefix("xit")?;
+    let exit = || text.strip_prefix(['e', 'E'])?.strip_prefix("xit");
+    // As Python's modules name it.
+    let returned = || text.strip_prefix("return").filter(|rest| rest.starts_with(['c', '_']));
+    let rest = exit().or_else(returned)?;
     let rest = rest.strip_prefix("ed with").unwrap_or(rest);
-    let words = [" code", " Code", "_code", "Code", " status", "-code"];
+    let words = [" code", " Code", "_code", "Code", " status", "-code", "code"];
     let rest = words.iter().find_map(|word| rest.strip_prefix(word))?;
     let rest = rest.trim_start_matches([' ', ':', '"', '=', '>']);
     let digits = rest.strip_prefix('-').unwrap_or(rest);
@@ -223,6 +237,9 @@ mod tests {
             ("exit status: 101", Some(101)),
             ("[The command completed with exit code -9.]", Some(-9)),
             ("Stderr: (empty)\nExit Code: 2\nSignal: (none)", Some(2)),
+            ("<returncode>1</returncode>\n<output>\nno host\n</output>", Some(1)),
+            ("{\"returncode\": 3, \"output\": \"\"}", Some(3)),
+            ("the returncode of exit 1", None),
             ("step lint: exit code 0\nstep unit: exit code 1", None),
             ("The last run had exit code 1.\nThis run: success", None),
             ("web: process exited with code 1\nonline", None),

@@ -71,6 +71,10 @@ pub fn tell(line: &str) -> Tell {
 /// Whether a text that starts like this reports a failure, strictly: its very first words say so.
 pub fn opens_with_failure(text: &str) -> bool {
     let (word, rest) = first_word(text.trim_start().lines().next().unwrap_or_default());
+    // `504 Gateway Time-out`.
+    if word.parse().is_ok_and(|code: u16| (400..600).contains(&code)) {
+        return matches!(rest.as_bytes(), [b' ', first, next, ..] if first.is_ascii_uppercase() && next.is_ascii_lowercase());
+    }
     let named = word.len() > 5 && (word.ends_with("Error") || word.ends_with("Exception"));
     match word.to_ascii_lowercase().as_str() {
         "error" if says_none(rest) => false,
@@ -135,6 +139,7 @@ const WORDS: &[(&[u8], HintKind)] = &[
     (b"crashed", HintKind::Failure),
     (b"created", HintKind::Done),
     (b"deleted", HintKind::Done),
+    (b"declined", HintKind::Hint),
     (b"denied", HintKind::Hint),
     (b"deprecated", HintKind::Warning),
     (b"err", HintKind::Failure),
@@ -479,11 +484,12 @@ mod tests {
             "  error: no",
             "Traceback (most recent call last):\n",
             "KeyError: 'x'",
+            "504 Gateway Time-out",
         ] {
             assert!(opens_with_failure(text), "{text}");
         }
         for text in
-            ["error handling is easy", "The error: x", "", "{\"a\": 1}", "Failures are normal"]
+            ["error handling is easy", "The error: x", "", "{\"a\": 1}", "500 rows", "200 OK"]
         {
             assert!(!opens_with_failure(text), "{text}");
         }

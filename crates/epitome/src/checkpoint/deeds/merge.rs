@@ -38,7 +38,12 @@ pub(super) struct Group<'a> {
     is_cut: bool,
     /// Where each stands among these.
     places: HashMap<Cow<'a, str>, usize>,
+    /// How they went, each once, and how many of them did.
+    outcomes: Vec<(&'a str, u32)>,
 }
+
+/// So many short outcomes are told of calls that become one line; of more, how the last one went.
+const MOST_OUTCOMES: usize = 3;
 
 /// What calls were done to.
 struct Target<'a> {
@@ -65,7 +70,13 @@ pub(super) fn grouped<'a>(
         if at == groups.len() {
             let deed = deed.clone();
             let deed = Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..deed };
-            groups.push(Group { deed, targets: Vec::new(), is_cut: false, places: HashMap::new() });
+            groups.push(Group {
+                deed,
+                targets: Vec::new(),
+                is_cut: false,
+                places: HashMap::new(),
+                outcomes: Vec::new(),
+            });
         }
         groups[at].add(deed, merging);
     }
@@ -117,6 +128,10 @@ impl<'a> Group<'a> {
         known.count(deed);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
+        match self.outcomes.iter_mut().find(|(went, _)| **went == *deed.went) {
+            Some((_, times)) => *times = times.saturating_add(deed.times),
+            None => self.outcomes.push((&deed.went, deed.times)),
+        }
         self.is_cut |= inner(&deed.what).starts_with(CUT);
         if let Some(most) = merging.targets() {
             // What several have in common is said once where not all have room.
@@ -137,6 +152,16 @@ impl<'a> Group<'a> {
     /// The line of all of them.
     pub(super) fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
+        // Failures are counted beside how the last one went.
+        let is_short = |(went, _): &(&str, u32)| went.len() <= MOST_BRIEF * 2 && !is_bad(went);
+        if (2..=MOST_OUTCOMES).contains(&self.outcomes.len()) && self.outcomes.iter().all(is_short)
+        {
+            let told = self.outcomes.iter().map(|(went, times)| match times {
+                1 => (*went).to_owned(),
+                times => format!("{went} ({times} times)"),
+            });
+            deed.went = told.collect::<Vec<_>>().join(" / ").into();
+        }
         if let Merging::Brief(_) | Merging::Exact = merging {
             deed.went = brief_outcome(&deed.went, MOST_BRIEF).into();
         }

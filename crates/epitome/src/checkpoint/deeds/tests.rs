@@ -177,7 +177,7 @@ fn a_failed_command_says_how_much_failed_and_what_ended_it() {
         (format!("Exit code 2\n{errors}"), "a.ts(1,2): error TS1: x (1 of 3 such lines)"),
         (
             "Error in the loader\n(node:3) Warning: slow\n\nCommand aborted".to_owned(),
-            "Warning: slow / Command aborted",
+            "Error in the loader / Command aborted",
         ),
         (
             "Exit code 1\nOptions:\n  1. Use another model".to_owned(),

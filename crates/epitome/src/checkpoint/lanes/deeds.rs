@@ -33,8 +33,8 @@ impl Lanes<'_> {
             calls => self.tokens(&Deeds::unnamed_line(calls)) + 1,
         };
         let left = left.saturating_sub(TITLES_TOKENS / 2 + counted);
-        // Of what was done before, each tool is named first, with what one call was done to if that leaves room.
-        let least = self.least_of(&is_new, Merging::LEAST);
+        // Of what was done before, each tool is named first, with what one call was done to if new calls say as much.
+        let least = self.least_of(&is_new, Merging::Exact);
         let without = |old| left.saturating_sub(self.least_of(&|deed| !is_new(deed), old));
         let named = without(Merging::Exact);
         let for_new = if named >= least { named } else { without(Merging::LEAST) };
