@@ -76,7 +76,7 @@ impl Bound<'_> {
             let hint = format!("leave :{} out", line(model, 60));
             bail!(Failure::usage(what).hint(hint));
         }
-        if stays && mended.is_empty() {
+        if stays && mended.is_empty() && left.is_empty() {
             return Ok((request, None));
         }
         let (from, to) = (request.format.name(), format.name());

@@ -456,7 +456,7 @@ fn failure(error: &OpenError, file: Option<&Path>) -> Failure {
         OpenError::Unknown { tried } => {
             // Best what can be read at least.
             let said = |tried: &&recordings::Tried| tried.why.starts_with("no message with a role");
-            let from = tried.iter().find(said).map_or("claude-code", |tried| tried.name);
+            let from = tried.iter().find(said).map_or("FORMAT", |tried| tried.name);
             format!("if you know the format, name it: epitome stats --from {from} {file}")
         }
         OpenError::Wire(WireError::Json { line, column, .. })

@@ -12,7 +12,7 @@ use crate::lines::whole_rows;
 use crate::reader::{Layout, Reader};
 use crate::readers::{READERS, read, reader};
 use crate::recording::{Options, Recording};
-use crate::shape::odd;
+use crate::shape::{first_hidden, odd};
 
 /// A request, or a recording of one.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ fn no_json(text: &str) -> Option<OpenError> {
 }
 
 /// The request, if its entries have shapes that its format knows: any list is well-formed. In a body that names its model,
-/// what is odd is for `check` to say, as long as something isn't.
+/// what is odd is for `check` to say, as long as something isn't: but calls that nobody would see are lost to it.
 fn known(request: Request) -> Result<Input, OpenError> {
     let entries = request.transcript.len();
     let at: Vec<usize> = odd(&request).collect();
@@ -103,7 +103,7 @@ fn known(request: Request) -> Result<Input, OpenError> {
     if at.len() == entries {
         return Err(unknown(request.source()));
     }
-    if request.model().is_some() {
+    if request.model().is_some() && first_hidden(&request).is_none() {
         return Ok(Input::Request(request));
     }
     Err(OpenError::Shape { format: request.format, first: first + 1, odd: at.len(), entries })

@@ -4,7 +4,7 @@
 use epitome::transcript::{Entry, Marks, PartKind, Role};
 use epitome::wire::{Format, Request};
 
-use crate::object::Object;
+use crate::object::{Object, start_of_list};
 use epitome::word_list::words;
 
 /// The places of entries that the format has no such shape for.
@@ -12,6 +12,27 @@ pub(crate) fn odd(request: &Request) -> impl Iterator<Item = usize> {
     let format = request.format;
     let entries = request.transcript.entries().enumerate();
     entries.filter(move |(_, entry)| !is_known(format, *entry)).map(|(at, _)| at)
+}
+
+/// The first entry with calls in a member that the format hasn't got, so that nobody would see them.
+pub(crate) fn first_hidden(request: &Request) -> Option<usize> {
+    request.transcript.entries().position(hides_calls)
+}
+
+/// Whether a reply without a call has a list of such in a member that isn't read.
+fn hides_calls(entry: Entry<'_>) -> bool {
+    if entry.role() != Role::Assistant || entry.parts().any(|part| part.kind() == PartKind::Call) {
+        return false;
+    }
+    let is_call = |one: &Object<'_>| {
+        let has_input = one.has_any(&["arguments", "args", "input"]);
+        one.opens("function", '{')
+            || has_input && one.has_any(&["name", "toolName", "tool_name", "function_name"])
+    };
+    Object::start(entry.raw()).members().any(|(name, value)| {
+        let is_read = matches!(name, "content" | "parts");
+        !is_read && value.starts_with('[') && start_of_list(value, 1).iter().any(is_call)
+    })
 }
 
 /// What a message may have to say, by format; one is enough.
@@ -50,6 +71,7 @@ fn is_known(format: Format, entry: Entry<'_>) -> bool {
         has_content
             && entry.role() != Role::Other
             && !entry.parts().any(|part| lacks_id(format, &part))
+            && !hides_calls(entry)
     };
     match object.text("type").filter(|_| format == Format::OpenaiResponses).as_deref() {
         Some("message") => is_message(),

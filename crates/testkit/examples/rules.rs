@@ -33,7 +33,7 @@ Sources are sections of [PROVIDERS.md](PROVIDERS.md) and public issues; `[BK]` m
 default. Any rule can be waived, for a gateway that is known to be laxer: `epitome check --except RULE`.
 
 What a provider's SDK has no shape for (`unknown-type`, `value`, `missing`, most of `extra-member`, and how what a provider ran \
-belongs together) only `check` looks for: a provider may know it by tomorrow, so a compaction carries it.
+belongs together) only `check` and `convert` look for: a provider may know it by tomorrow, so a compaction carries it.
 
 A mend changes no more than the offending parts, and receipts name it. Where there is none only the author of the request \
 knows what was meant.

@@ -95,7 +95,7 @@ fn says_what_where_and_what_next() {
           roo-code: no list of messages with a `role` and a number `ts`
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
-        hint: if you know the format, name it: epitome stats --from claude-code deep
+        hint: if you know the format, name it: epitome stats --from FORMAT deep
         error: prose: the input is no JSON object or list: it begins with "Dear model, please fix the build.\n"
         hint: give it a request body, messages, or an agent's recording: epitome --help
         error: number: the input is no JSON object or list: it begins with "42"
@@ -117,7 +117,7 @@ fn says_what_where_and_what_next() {
           roo-code: no list of messages with a `role` and a number `ts`
           tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
           swe-agent: no object with `history` and `trajectory`, `environment` or `info`
-        hint: if you know the format, name it: epitome stats --from claude-code other
+        hint: if you know the format, name it: epitome stats --from FORMAT other
         error: mixed: not a tau-bench recording: not valid JSON: unexpected text after the JSON value (line 2, column 1)
         hint: see what is there: sed -n 2p mixed | cut -b 1-21
         error: codex: no message in this codex recording, only 1 × session_meta

@@ -6,7 +6,15 @@ use super::Place::{Body, Message, Row};
 
 const BODY: &str = "log the request body that is sent to the provider, and read that";
 const CHAT: &str = "write it as a list of messages: [{\"role\": \"user\", \"content\": \"…\"}, …]";
-const NEXT: &str = "read the request that came before it; the reply is in the next one";
+const CONTINUE: &str = "take the messages out, with the results that stand beside them: jq '(.history | map(.message.toolCallId)) as $told \
+    | [.history[] | (.message | with_entries(.key |= ({toolCalls: \"tool_calls\", toolCallId: \"tool_call_id\"}[.] // .))), \
+    (.toolCallStates[]? | select(.toolCallId as $id | $told | index($id) | not) \
+    | {role: \"tool\", tool_call_id: .toolCallId, content: ([.output[]?.content] | join(\"\\n\"))})]' FILE | epitome stats";
+const INSPECT: &str = "take one out: jq '.samples[0].messages | map(if .tool_calls then .tool_calls |= map({id, type, \
+    function: {name: .function, arguments: (.arguments | tojson)}}) else . end)' FILE | epitome stats";
+/// Kinds of Langfuse's observations in which a model is asked, or that hold such.
+const OBSERVATIONS: &[&str] = &["GENERATION", "SPAN", "AGENT", "CHAIN"];
+pub(super) const NEXT: &str = "read the request that came before it; the reply is in the next one";
 
 /// The formats, the surest marks first: what it is, what to do instead, where its marks stand; and sets of marks, each of which
 /// is enough.
@@ -33,6 +41,8 @@ formats! {
     "a list of OpenTelemetry's GenAI messages", CHAT, Message:
         [Has("role", '"'), Among("parts", &[Is("type", &["text", "reasoning"]), Any("content")])]
         [Has("role", '"'), Among("parts", &[Is("type", &["tool_call", "tool_call_response"]), Has("id", '"')])];
+    "a session of Crush", CHAT, Message:
+        [Has("role", '"'), Among("parts", &[Is("type", &["text", "reasoning", "tool_call", "tool_result", "finish"]), Has("data", '{')])];
     "a list of the Vercel AI SDK's UI messages",
         "log what convertToModelMessages and the provider make of it: the request body that is sent", Message:
         [Has("role", '"'), Among("parts", &[Has("type", '"')])]
@@ -44,6 +54,9 @@ formats! {
         [Is("type", &["human", "ai", "system", "tool"]), Any("content"), Has("additional_kwargs", '{')]
         [Any("lc"), Has("kwargs", '{')]
         [Is("type", &["human", "ai"]), Any("content"), Lacks("role")];
+    "a state of LangGraph",
+        "write what convert_to_openai_messages gives for its `messages` as JSON, and read that", Row:
+        [Within("values", &[Has("messages", '[')])];
     "a run of LangSmith", BODY, Row:
         [Has("run_type", '"'), Has("inputs", '{')];
     "a list of LlamaIndex's messages", BODY, Message:
@@ -58,6 +71,8 @@ formats! {
         [Has("role", '"'), Among("items", &[Has("content_type", '"')])]
         [Within("role", &[Has("Label", '"')])]
         [Within("Role", &[Has("Label", '"')])];
+    "a list of Microsoft.Extensions.AI's messages", BODY, Body:
+        [Has("role", '"'), Among("contents", &[Has("$type", '"')])];
     "AutoGen's messages", BODY, Message:
         [Has("source", '"'), Any("models_usage"), Ends("type", &["Message", "Event"])]
         [Ends("type", &["UserMessage", "AssistantMessage", "SystemMessage", "ExecutionResultMessage"]), Any("content")];
@@ -78,6 +93,16 @@ formats! {
         [Among("messages", &[Among("content", &[Has("toolUseID", '"')])])];
     "a thread of Amp", CHAT, Message:
         [Has("role", '"'), Among("content", &[Has("toolUseID", '"')])];
+    "a thread of Zed", CHAT, Body:
+        [Among("messages", &[Has("User", '{')])]
+        [Among("messages", &[Has("Agent", '{')])]
+        [Among("messages", &[Has("role", '"'), Has("segments", '[')])];
+    "a conversation of LM Studio", CHAT, Body:
+        [Among("messages", &[Has("versions", '['), Any("currentlySelected")])];
+    "a conversation of LibreChat", CHAT, Body:
+        [Among("messages", &[Has("messageId", '"'), Any("isCreatedByUser")])];
+    "an export of Open WebUI", CHAT, Row:
+        [Within("chat", &[Within("history", &[Has("messages", '{')])])];
     "a session of Goose", CHAT, Row:
         [Has("working_dir", '"'), Has("conversation", '[')]
         [Has("working_dir", '"'), Any("message_count")]
@@ -125,14 +150,47 @@ formats! {
     "what Cline or Roo Code shows (ui_messages.json)", "read the api_conversation_history.json beside it", Row:
         [Is("type", &["say"]), Has("say", '"')]
         [Is("type", &["ask"]), Has("ask", '"')];
-    "a session of Continue", "take the messages out: jq '.history | map(.message)' FILE | epitome stats", Row:
+    "a session of Continue", CONTINUE, Row:
         [Has("sessionId", '"'), Among("history", &[Has("message", '{')])];
+    "messages of Continue", "write `toolCalls` as `tool_calls` and `toolCallId` as `tool_call_id`", Message:
+        [Has("role", '"'), Has("toolCalls", '[')]
+        [Is("role", &["tool"]), Has("toolCallId", '"')];
+    "a trajectory in ATIF, as Harbor writes it", CHAT, Row:
+        [Begins("schema_version", &["ATIF"]), Has("steps", '[')];
+    "a trajectory of Trae", CHAT, Row:
+        [Has("llm_interactions", '['), Has("agent_steps", '[')];
+    "an agent of Letta", "take the messages out: jq '.agents[0].messages' FILE | epitome stats", Row:
+        [Among("agents", &[Has("llm_config", '{')])];
+    "a step of smolagents", BODY, Row:
+        [Any("step_number"), Any("model_input_messages")];
     "a session of Google's ADK",
         "take Gemini's contents out: jq '.events | map(.content)' FILE | epitome stats --from gemini", Row:
         [Any("appName"), Has("events", '[')]
         [Any("app_name"), Has("events", '[')];
-    "a log of Inspect", "take one out: jq '.samples[0].messages' FILE | epitome stats", Row:
+    "a log of Inspect", INSPECT, Row:
         [Has("eval", '{'), Among("samples", &[Has("messages", '[')])];
+    "messages of Inspect",
+        "write each call as {\"id\": \"…\", \"type\": \"function\", \"function\": {\"name\": \"…\", \"arguments\": \"{…}\"}}", Message:
+        [Has("role", '"'), Among("tool_calls", &[Has("function", '"')])];
+    "a trace of Langfuse", "take one request out: jq '.observations[-1].input' FILE | epitome stats", Row:
+        [Among("observations", &[Is("type", OBSERVATIONS)])];
+    "an observation of Langfuse", "take the request out: jq .input FILE | epitome stats", Row:
+        [Has("traceId", '"'), Is("type", OBSERVATIONS)];
+    "an observation of Langfuse", "take the request out: jq .input FILE | epitome stats", Body:
+        [Has("traceId", '"'), Is("type", OBSERVATIONS)];
+    "a recording of a browser's network (HAR)",
+        "take a request out: jq -r '.log.entries[0].request.postData.text' FILE | epitome stats", Row:
+        [Within("log", &[Has("version", '"'), Has("entries", '[')])];
+    "a request of Cohere's first chat API", CHAT, Row:
+        [Has("message", '"'), Has("chat_history", '[')];
+    "a request to complete a prompt, as Ollama's /api/generate takes it", CHAT, Row:
+        [Has("model", '"'), Has("prompt", '"')];
+    "events of Gemini's Live API", "write what was said as contents: [{\"role\": \"user\", \"parts\": [{\"text\": \"…\"}]}, …]", Row:
+        [Has("clientContent", '{')]
+        [Has("serverContent", '{')]
+        [Has("realtimeInput", '{')]
+        [Has("setupComplete", '{')]
+        [Within("setup", &[Has("model", '"')])];
     "messages of a thread of OpenAI's Assistants", CHAT, Row:
         [Is("object", &["thread.message"])]
         [Among("data", &[Is("object", &["thread.message"])])];
@@ -140,10 +198,16 @@ formats! {
         [Begins("object", &["chat.completion"]), Has("choices", '[')]
         [Is("object", &["response"]), Has("output", '[')]
         [Has("candidates", '['), Lacks("contents")]
+        [Within("output", &[Has("message", '{')]), Has("stopReason", '"')]
         [Is("type", &["message"]), Is("role", &["assistant"]), Has("content", '['), Any("stop_reason")];
     "a provider's reply as a stream of events", NEXT, Row:
         [Is("type", &["message_start"]), Has("message", '{')]
         [Begins("type", &["response."]), Any("sequence_number")];
+    "events of OpenAI's Realtime API",
+        "take the items out: jq -s 'map(select(.type == \"conversation.item.create\").item)' FILE | epitome stats", Row:
+        [Begins("type", &["conversation.item."])]
+        [Begins("type", &["session."]), Has("session", '{')]
+        [Begins("type", &["input_audio_buffer."])];
     "a batch of requests, one a line", "sed -n 1p FILE | jq .body | epitome stats", Row:
         [Has("custom_id", '"'), Has("body", '{')];
     "a batch of requests", "take one out: jq '(.requests[0] // .).params' FILE | epitome stats", Row:

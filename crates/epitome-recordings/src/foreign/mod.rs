@@ -7,7 +7,7 @@ use crate::object::{Object, start_of_list};
 use crate::rows::{RawRow, rows};
 use Mark::{Among, Any, Begins, Ends, Has, Inside, Is, Key, Lacks, Within};
 use Place::{Body, Message, Row};
-use formats::FORMATS;
+use formats::{FORMATS, NEXT};
 
 /// A format that isn't read.
 #[derive(Debug)]
@@ -71,12 +71,22 @@ const REQUESTS: Foreign = Foreign {
     marks: &[],
 };
 
+const EVENTS: Foreign = Foreign {
+    what: "a provider's reply as a stream of events",
+    instead: NEXT,
+    place: Row,
+    marks: &[],
+};
+
 /// How many rows of a text, and elements of a list, are looked at.
 const MOST: usize = 32;
 
 /// What a text is, if it is none of ours.
 pub(crate) fn foreign(text: &str) -> Option<&'static Foreign> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
+    if ["event:", "data:"].iter().any(|field| text.starts_with(field)) {
+        return Some(&EVENTS);
+    }
     if text.starts_with('[') {
         return start_of_list(text, MOST).iter().find_map(item);
     }

@@ -5,6 +5,7 @@ mod captured;
 mod codex;
 mod conversion;
 mod damage;
+mod foreign;
 mod gemini_cli;
 mod laws;
 mod machinery;

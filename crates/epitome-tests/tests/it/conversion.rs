@@ -1,6 +1,7 @@
 //! Conversion: what comes out obeys its format, nothing is lost without a word, and there and back keeps
 //! what both formats can say.
 
+mod again;
 mod choices;
 mod lost;
 mod media;

@@ -19,7 +19,7 @@ use crate::model::{self, Binding};
 use crate::request::Request;
 use crate::wire::Feature;
 use crate::wire::neutral::ParameterKey;
-use crate::wire::{Finding, Format, Mended, OWN, check, parse, repair, repair_except};
+use crate::wire::{Finding, Format, Mended, OWN, inspect, parse, repair_except, repair_inspected};
 
 pub use crate::wire::neutral::{Extent, Loss, Lost};
 
@@ -59,8 +59,8 @@ pub struct Converted {
     pub wanting: Vec<Cow<'static, str>>,
 }
 
-/// Writes `request` as a body of another format. One of its own format comes out as it is, but for what breaks its rules, and
-/// what its model refuses to be told again.
+/// Writes `request` as a body of another format. One of its own format comes out as it is, but for what
+/// [`inspect`] finds in it, and what its model refuses to be told again.
 ///
 /// ```
 /// use epitome::convert::{Loss, convert};
@@ -84,7 +84,7 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
         let (text, lost) = to.again(request, model);
         let said = parse(format, text).unwrap_or_else(|_| request.clone());
         let said = to_model(said, model);
-        let mut obeys = model::repair(&said, Binding::of(&said), &[]);
+        let mut obeys = model::repair_inspected(&said, Binding::of(&said), &[]);
         // What left before is counted no more.
         if said.transcript.len() < request.transcript.len() {
             obeys.mended.iter_mut().for_each(|mended| mended.entry = None);
@@ -95,7 +95,7 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
             lost,
             mending_took: took(&said, &obeys.request),
             mended: obeys.mended,
-            left: left(&obeys.request),
+            left: inspect(&obeys.request, &[]),
             wanting: Vec::new(),
         };
     }
@@ -120,7 +120,7 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     let text = write::write(&mut neutral, to, model);
     let written = parse(format, text).expect("what is written is JSON of the format");
     let written = to_model(written, model);
-    let obeys = repair(&written);
+    let obeys = repair_inspected(&written, &[]);
     let mending_took = took(request, &sound.request) + took(&written, &obeys.request);
     let mut mended = sound.mended;
     mended.extend(obeys.mended.into_iter().map(|mended| Mended { entry: None, ..mended }));
@@ -130,7 +130,7 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
         lost: neutral.lost,
         mended,
         mending_took,
-        left: left(&obeys.request),
+        left: inspect(&obeys.request, &[]),
         wanting,
     }
 }
@@ -145,11 +145,4 @@ fn to_model(request: Request, model: Option<&str>) -> Request {
         Some(model) => request.addressed_to(model),
         None => request,
     }
-}
-
-/// What only the author of a written request can mend.
-fn left(request: &Request) -> Vec<Finding> {
-    let mut left = check(request);
-    left.extend(request.format.dialect().inspect(request));
-    left
 }

@@ -222,7 +222,8 @@ impl<'a> Reader<'a> {
 
     fn medium(&mut self, at: usize, part: &Part<'a>) -> Option<ContentPiece> {
         let value = serde_json::from_str(part.raw()).ok();
-        let Some(medium) = value.and_then(|value| self.from.read_medium(&value)) else {
+        let medium = value.and_then(|value| self.from.read_medium(&value));
+        let Some(medium) = medium.and_then(Medium::bare) else {
             self.lose(at, Loss::Part, part.name());
             return None;
         };
@@ -247,6 +248,10 @@ impl<'a> Reader<'a> {
         self.labels.insert(part.slot, (id.clone(), to_words));
         let text = part.text();
         let name = self.from.call_name(entry, part);
+        if part.name().is_empty() && part.raw_body().is_empty() {
+            // Whatever else stands there, nobody reads it.
+            self.lose(at, Loss::Part, "a call without a name and arguments");
+        }
         if to_words {
             return ContentPiece::Call(ToolCall {
                 id,

@@ -31,6 +31,9 @@ pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect, model: Option<&str>
     format!("{{{}}}", members.join(","))
 }
 
+/// Members by which formats call a file.
+const NAMES: [&str; 3] = [r#""title":"#, r#""filename":"#, r#""name":"#];
+
 struct Writer<'a> {
     to: &'a dyn Dialect,
     neutral: &'a mut Neutral,
@@ -164,7 +167,17 @@ impl Writer<'_> {
         if matches!(medium.data, Data::Elsewhere(_)) {
             return None;
         }
-        self.to.medium(&ShownMedium::new(medium, self.files)).map(|value| value.to_string())
+        let shown = self.to.medium(&ShownMedium::new(medium, self.files))?.to_string();
+        // Within a string quotes are written otherwise.
+        let is_named = NAMES.iter().any(|key| shown.contains(key));
+        if let Some(name) = medium.name.as_ref().filter(|_| !is_named) {
+            self.neutral.lose(
+                Some(medium.entry),
+                Loss::Member,
+                format!("the name {name} of a file"),
+            );
+        }
+        Some(shown)
     }
 
     fn lose_medium(&mut self, medium: &Medium) {

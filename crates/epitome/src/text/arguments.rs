@@ -133,7 +133,8 @@ impl<'a> Arguments<'a> {
     pub(crate) fn get(&self, names: &[&str]) -> Option<Cow<'a, str>> {
         names.iter().find_map(|name| {
             let (_, raw) = self.members.iter().find(|(key, _)| key == name)?;
-            (!matches!(*raw, "\"\"" | "null" | "[]" | "{}")).then(|| plain(raw))
+            let is_said = !matches!(*raw, "\"\"" | "null" | "[]" | "{}");
+            is_said.then(|| if *name == "commands" { script(raw) } else { plain(raw) })
         })
     }
 
@@ -191,6 +192,20 @@ impl<'a> Arguments<'a> {
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &'a str)> {
         self.members.iter().map(|(key, raw)| (key.as_ref(), *raw))
     }
+}
+
+/// A list of command lines (OpenAI's `shell_call`) as one script; else as [`plain`] has it.
+fn script(raw: &str) -> Cow<'_, str> {
+    let Ok(lines) = serde_json::from_str::<Vec<String>>(raw) else { return plain(raw) };
+    let mut script = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        script.push_str(line);
+        if at + 1 < lines.len() {
+            // What ends a here-document stands alone on its line.
+            script.push_str(if line.contains('\n') { "\n" } else { ";\n" });
+        }
+    }
+    Cow::Owned(script)
 }
 
 /// A string decoded; an array of strings (a command with its arguments) joined by spaces; else the
@@ -310,6 +325,11 @@ mod tests {
             ),
             ("shell", r#"{"command":["bash","-lc","ls -la"]}"#, "shell(ls -la)"),
             ("shell", r#"{"command":["git","status"]}"#, "shell(git status)"),
+            (
+                "shell_call",
+                r#"{"commands":["make install","rm -rf /opt/old"]}"#,
+                "shell_call(make install; rm -rf /opt/old)",
+            ),
             (
                 "Grep",
                 r#"{"pattern":"fn x","path":"src","output_mode":"content"}"#,

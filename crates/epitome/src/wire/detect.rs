@@ -86,11 +86,13 @@ impl From<JsonError> for Stop {
 struct Evidence {
     proven: Option<Format>,
     hints: Vec<(Format, i32)>,
+    /// The member of a body that has its entries: nothing in it is of a format that has them in another.
+    list: Option<&'static str>,
 }
 
 impl Evidence {
     fn of(source: &str) -> Self {
-        let mut evidence = Evidence { proven: None, hints: Vec::new() };
+        let mut evidence = Evidence { proven: None, hints: Vec::new(), list: None };
         let mut scanner = Scanner::new(source.strip_prefix('\u{feff}').unwrap_or(source));
         if let Err(Stop::Proven(format)) = evidence.top(&mut scanner) {
             evidence.proven = Some(format);
@@ -101,8 +103,13 @@ impl Evidence {
     fn verdict(&self) -> Format {
         // Of formats with as many hints the first one, as they are listed.
         let rank = |(format, hints): &&(Format, i32)| (*hints, Reverse(*format as usize));
-        let hinted = self.hints.iter().filter(|(_, hints)| *hints > 0).max_by_key(rank);
+        let may_be = |hint: &&(Format, i32)| hint.1 > 0 && self.may_be(hint.0);
+        let hinted = self.hints.iter().filter(may_be).max_by_key(rank);
         self.proven.or(hinted.map(|(format, _)| *format)).unwrap_or(Format::PLAIN)
+    }
+
+    fn may_be(&self, format: Format) -> bool {
+        self.list.is_none_or(|list| format.dialect().terms().list == list)
     }
 
     /// A body, a list of entries, or entries one after the other.
@@ -139,13 +146,16 @@ impl Evidence {
             let name = unquote(key.of(text));
             let is = |place| places.contains(&place);
             let inner = match name.as_ref() {
-                list if is(Body) && is_list(list) => Some(Entry),
+                list if is(Body) && list_called(list).is_some() => Some(Entry),
                 "tools" if is(Body) => Some(Tool),
                 // Bedrock's has blocks without a type, as its messages have.
                 "system" if is(Body) => Some(Block),
                 "content" | "output" if is(Entry) => Some(Block),
                 _ => None,
             };
+            if inner == Some(Entry) && scanner.peek() == Some(b'[') && self.list.is_none() {
+                self.list = list_called(&name);
+            }
             let start = scanner.position();
             match inner {
                 Some(place) if scanner.peek() == Some(b'[') => self.each(scanner, &[place])?,
@@ -188,6 +198,9 @@ impl Evidence {
     }
 
     fn note(&mut self, format: Format, weight: EvidenceKind) -> Result<(), Stop> {
+        if !self.may_be(format) {
+            return Ok(());
+        }
         let hint = match weight {
             Proof => return Err(Stop::Proven(format)),
             Share => SHARE,
@@ -210,9 +223,10 @@ fn is_listed(kind: &str) -> bool {
     kinds.any(|(_, _, kinds, _)| kinds.contains(&kind))
 }
 
-/// Whether some format has its entries in this member.
-fn is_list(key: &str) -> bool {
-    Format::ALL.iter().any(|format| format.dialect().terms().list == key)
+/// The member in which some format has its entries.
+fn list_called(key: &str) -> Option<&'static str> {
+    let mut lists = Format::ALL.iter().map(|format| format.dialect().terms().list);
+    lists.find(|list| *list == key)
 }
 
 #[cfg(test)]
@@ -251,6 +265,14 @@ mod tests {
                 r#"{"input":[{"content":[{"data":"AAAA","type":"image"}],"type":"user_input"}],"model":"m"}"#,
                 GeminiInteractions,
             ),
+            // What has the entries decides, whatever is in them.
+            (r#"{"messages":[{"role":"user","content":[{"type":"input_text"}]}]}"#, OpenaiChat),
+            (r#"{"messages":[{"role":"user","parts":[{"text":"x"}]}]}"#, OpenaiChat),
+            (
+                r#"{"model":"m","input":[{"role":"user","content":[{"type":"text"},{"type":"text"}]}]}"#,
+                OpenaiResponses,
+            ),
+            (r#"{"input":[{"role":"user","content":[{"type":"tool_result"}]}]}"#, OpenaiResponses),
             (r#"{"contents":[{"parts":[{"text":"x"}]}]}"#, Gemini),
             (r#"[{"role":"model","parts":[{"text":"x"}]}]"#, Gemini),
             ("{\"parts\":[],\"role\":\"user\"}\n", Gemini),

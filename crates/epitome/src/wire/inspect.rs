@@ -12,8 +12,8 @@ use crate::transcript::Slot;
 /// All breaches that [`check_except`](super::check_except) finds, and whatever the provider's SDK doesn't know: types, members and
 /// values.
 ///
-/// A provider may have learned these since, so nothing but a look at a request asks for them: a compaction or a conversion
-/// carries what isn't known. What is written anew where another breach is mended is judged then.
+/// A provider may have learned these since, so only a look at a request asks for them, and a conversion, whose text is to
+/// pass that look: a compaction carries what isn't known. What is written anew where another breach is mended is judged then.
 pub fn inspect(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
     let mut findings = check_structure(request, waived);
     let dialect = request.format.dialect();

@@ -106,6 +106,12 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
                     };
                     find(rules::ANTHROPIC_SIGNATURE, detail, mend);
                 }
+                PartKind::Result if !part.is(Marks::SERVER) => {
+                    if let Some(json) = right_content(part.raw_body()) {
+                        let mend = Mend::Rewrite { slot: part.slot, json };
+                        find(rules::ANTHROPIC_RESULT_CONTENT, part.raw_body(), mend);
+                    }
+                }
                 PartKind::Call if part.is(Marks::SERVER) => {
                     served.insert(part.id().into_owned());
                 }
@@ -125,6 +131,18 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Content of a result that is neither words nor a list, as it may be: a block by itself in a list, else its JSON as words.
+fn right_content(said: &str) -> Option<String> {
+    if matches!(said, "" | "null") || said.starts_with(['"', '[']) {
+        return None;
+    }
+    let kind = if said.starts_with('{') { json::text_member(said, "type") } else { None };
+    let is_block = kind.is_some_and(|kind| {
+        matches!(kind.as_str(), "text" | "image" | "document" | "search_result")
+    });
+    Some(if is_block { format!("[{said}]") } else { quote(said) })
 }
 
 /// The block's type, as it says it.

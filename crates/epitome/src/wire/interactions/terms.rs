@@ -1,6 +1,6 @@
 //! Interactions' row: names, limits, what it can say, and what shows that a text is of this format.
 
-use EvidenceKind::{Hint, Never, Proof, Share};
+use EvidenceKind::{Against, Hint, Never, Proof, Share};
 use Place::{Block, Body, Entry};
 
 use crate::request::Keeper;
@@ -61,6 +61,8 @@ pub(super) static TERMS: Terms = Terms {
         (Entry, "role", &["model"], Share),
         (Entry, "type", &["text", "image", "audio", "document", "video"], Hint),
         (Block, "type", &["image", "audio", "document", "video"], Share),
+        // Messages of other formats that came to stand in `input` have it.
+        (Block, "type", &["text"], Against),
     ],
     models: &["gemini"],
     deepest: 100,

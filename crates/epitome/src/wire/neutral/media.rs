@@ -94,6 +94,22 @@ impl Medium {
         Medium { kind: kind.into(), data, name: None, detail: None, entry: 0 }
     }
 
+    /// The same without the head of a data URL before its data, which no format has there; `None` where the URL's data
+    /// isn't base64.
+    pub(crate) fn bare(mut self) -> Option<Self> {
+        while let Data::Base64(data) = &self.data
+            && let Some(url) = data.strip_prefix("data:")
+        {
+            let (kind, inner) = url.split_once(";base64,")?;
+            let (kind, inner) = (kind.to_owned(), inner.to_owned());
+            if matches!(self.kind.as_str(), "" | "image") {
+                self.kind = kind;
+            }
+            self.data = Data::Base64(inner);
+        }
+        Some(self)
+    }
+
     /// The same where only its provider can read the address.
     pub(crate) fn elsewhere(mut self) -> Self {
         if let Data::Url(url) = &self.data

@@ -6,17 +6,31 @@ use crate::request::Request;
 use crate::transcript::{Entry, Part, PartKind};
 use crate::wire::id_charset::longer;
 use crate::wire::rules::{self, Finding, Mend};
+use crate::word_list::words;
+
+/// Whether a part of this type, which is another format's, is found here.
+pub(super) fn is_of_others(kind: &str) -> bool {
+    ANTHROPICS.contains(&kind) || RESPONSES.contains(&kind)
+}
+
+/// Types of Anthropic's blocks.
+const ANTHROPICS: [&str; 7] =
+    words!("tool_use server_tool_use tool_result redacted_thinking thinking image document");
+/// Types of parts of Responses'.
+const RESPONSES: [&str; 4] = words!("input_text output_text input_image input_file");
 
 pub(super) fn check(request: &Request) -> Vec<Finding> {
+    let is_for_openai = is_for_openai(request);
     let entries = request.transcript.entries();
     let strange = entries.flat_map(|entry| {
         let of_part = move |part: Part<'_>| {
             Finding::of_part(rules::CHAT_BLOCK, entry.index, part.slot, part.name())
         };
-        entry.parts().filter(is_strange).map(of_part)
+        entry.parts().filter(move |part| is_strange(part, is_for_openai)).map(of_part)
     });
     let mut findings: Vec<Finding> = strange.collect();
-    if is_for_openai(request) {
+    findings.extend(request.transcript.entries().flat_map(of_responses));
+    if is_for_openai {
         findings.extend(longer(&request.transcript, LONGEST_ID, rules::CHAT_LENGTH));
         findings.extend(request.transcript.entries().flat_map(longer_names));
     }
@@ -40,6 +54,36 @@ fn is_openais(model: &str) -> bool {
     is_gpt || name.starts_with("chatgpt-") || name.strip_prefix('o').is_some_and(has_number)
 }
 
+/// Texts and images that are called as in Responses.
+fn of_responses(entry: Entry<'_>) -> Vec<Finding> {
+    let found = |part: Part<'_>| {
+        let kind = part.name().into_owned();
+        let mend = match kind.as_str() {
+            "input_text" | "output_text" if part.kind() == PartKind::Text => {
+                Mend::Retype { slot: part.slot, to: "text".to_owned() }
+            }
+            "input_image" if part.raw_body().starts_with('"') => {
+                let whole = Span::new(0..part.raw().len());
+                let detail = json::member(part.raw(), whole, "detail");
+                let detail = detail.map(|detail| format!(r#","detail":{}"#, detail.of(part.raw())));
+                let (url, detail) = (part.raw_body(), detail.unwrap_or_default());
+                let image =
+                    format!(r#"{{"type":"image_url","image_url":{{"url":{url}{detail}}}}}"#);
+                Mend::Replace(part.slot, image)
+            }
+            kind if RESPONSES.contains(&kind) => Mend::Nothing,
+            _ => return None,
+        };
+        let found = Finding::of_part(rules::CHAT_PART, entry.index, part.slot, kind);
+        Some(Finding { mend, ..found })
+    };
+    entry
+        .parts()
+        .filter(|part| !matches!(part.kind(), PartKind::Result))
+        .filter_map(found)
+        .collect()
+}
+
 fn longer_names(entry: Entry<'_>) -> Vec<Finding> {
     let calls = entry.parts().filter(|part| part.kind() == PartKind::Call);
     let long = calls.filter(|call| call.name().chars().count() > LONGEST_NAME).map(|call| {
@@ -50,16 +94,17 @@ fn longer_names(entry: Entry<'_>) -> Vec<Finding> {
     long.collect()
 }
 
-fn is_strange(part: &Part<'_>) -> bool {
+/// Whether a part is a block of Anthropic's. Others than OpenAI have blocks that are called as some of these are.
+fn is_strange(part: &Part<'_>, is_for_openai: bool) -> bool {
     if part.kind() != PartKind::Opaque || !part.raw().starts_with('{') {
         return false;
     }
     let member = |name| json::member(part.raw(), Span::new(0..part.raw().len()), name);
     match part.name().as_ref() {
-        "tool_use" | "server_tool_use" | "tool_result" | "redacted_thinking" => true,
+        kind if is_for_openai => ANTHROPICS.contains(&kind),
         // Mistral's has a list of texts.
         "thinking" => member("thinking").is_some_and(|said| said.of(part.raw()).starts_with('"')),
         "image" | "document" => member("source").is_some(),
-        _ => false,
+        kind => ANTHROPICS.contains(&kind),
     }
 }

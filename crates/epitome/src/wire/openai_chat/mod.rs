@@ -241,12 +241,13 @@ fn read_block(scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
     })?;
     part.body = part.span;
     match unquote(part.name.of(text)).as_ref() {
-        "text" if words.of(text).starts_with('"') => {
+        // Responses' words for the same.
+        "text" | "input_text" | "output_text" if words.of(text).starts_with('"') => {
             part.kind = PartKind::Text;
             part.body = words;
             part.marks = Marks::LITERAL;
         }
-        "image_url" | "input_audio" | "file" if !payload.is_empty() => {
+        "image_url" | "input_image" | "input_audio" | "file" if !payload.is_empty() => {
             part.kind = PartKind::Media;
             part.body = payload;
         }

@@ -82,6 +82,24 @@ fn has_content(entry: Entry<'_>) -> bool {
     content.is_some_and(|content| !matches!(content.of(raw), "null" | "[]"))
 }
 
+/// Content that is neither words nor a list, and its mend: a part by itself is put into a list.
+fn odd_content(entry: Entry<'_>) -> Option<(&str, Mend)> {
+    let raw = entry.raw();
+    let value = json::member(raw, Span::new(0..raw.len()), "content")?;
+    let said = value.of(raw);
+    if said == "null" || said.starts_with(['"', '[']) {
+        return None;
+    }
+    let is_part = said.starts_with('{') && json::text_member(said, "type").is_some();
+    let mend = if is_part {
+        let value = value.shifted_by(entry.span().start);
+        Mend::Overwrite { value, json: format!("[{said}]") }
+    } else {
+        Mend::DropEntry
+    };
+    Some((said, mend))
+}
+
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
         findings.push(Finding::of_entry(rule, entry.index, slot, detail, mend));
@@ -103,7 +121,10 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
                 find(rules::CHAT_EMPTY, Some(result.slot), "a result without content", mend);
             }
         }
-        _ if !says_something => find(rules::CHAT_EMPTY, None, "nothing is said", Mend::DropEntry),
+        _ if !says_something => match odd_content(entry) {
+            Some((said, mend)) => find(rules::CHAT_CONTENT, None, said, mend),
+            None => find(rules::CHAT_EMPTY, None, "nothing is said", Mend::DropEntry),
+        },
         _ => {}
     }
     for call in entry.parts().filter(|p| p.kind() == PartKind::Call) {

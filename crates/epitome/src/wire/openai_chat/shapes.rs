@@ -1,5 +1,6 @@
 //! What parts and tools are made of (SDK types of openai 3.57). Members of others' are theirs.
 
+use super::inspected::is_of_others;
 use crate::wire::rules;
 use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed};
 
@@ -16,7 +17,7 @@ pub(super) const SHAPES: Shapes = Shapes {
 const MESSAGE: Object = Object::open("").with(&[("content", Shape::List(&Shape::Typed(&PARTS)))]);
 const BODY: Object = Object::open("").with(&[("tools", Shape::List(&Shape::Typed(&TOOLS)))]);
 
-const PARTS: Typed = Typed { of: part, untyped: None, others: Others::Taken };
+const PARTS: Typed = Typed { of: part, untyped: None, others: Others::Refused };
 const TOOLS: Typed = Typed { of: tool, untyped: None, others: Others::Taken };
 
 const ANY: Object = Object::open("");
@@ -33,6 +34,9 @@ fn part(kind: &str) -> Option<&'static Object> {
         "image_url" => &IMAGE,
         "input_audio" => &AUDIO,
         "file" => &FILE,
+        "text" | "refusal" => &ANY,
+        // A look at a request finds these by themselves.
+        kind if is_of_others(kind) => &ANY,
         _ => return None,
     })
 }

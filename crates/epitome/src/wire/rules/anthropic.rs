@@ -132,6 +132,10 @@ rules! {
         repair "the block is dropped",
         error "messages.….content.….thinking.signature: Field required (or: Invalid `data` in `redacted_thinking` block)",
         source "PROVIDERS.md B.1.2 (10); data: GH microsoft/vscode#320196";
+    ANTHROPIC_RESULT_CONTENT = Anthropic "anthropic/result-content": "a tool_result's content is a string or a list of blocks",
+        repair "a block by itself is put into a list; of anything else its JSON is the text",
+        error "messages.….content.….tool_result.content: Input should be a valid string or list",
+        source "PROVIDERS.md B.1.1; text [BK]";
     ANTHROPIC_SERVED = Anthropic "anthropic/served-result": "a result of the provider's own tool has its server_tool_use (an mcp_tool_result its mcp_tool_use) before it",
         repair "the block is dropped",
         error "messages.….content.…: unexpected `tool_use_id` found in `…` blocks: …. Each `…` block must have a corresponding `server_tool_use` block before it.",

@@ -37,7 +37,7 @@ rules! {
         error "Invalid type for 'messages[…].tool_calls[…].function.arguments': expected a string, but got an object instead.",
         source "OpenAI SDK types (GH aaif-goose/goose-mobile#20)";
     CHAT_CONTENT = OpenaiChat "chat/content": "content is a string or a list of parts, each an object with a type (an assistant's may be null)",
-        repair "an element that is no part is dropped; of a result that is neither its JSON is the text; another's content is left out",
+        repair "an element that is no part is dropped; a part by itself is put into a list; of a result that is neither its JSON is the text; another's content is left out",
         error "Invalid type for 'messages[…].content': expected one of a string or array of objects, but got … instead.",
         source "OpenAI SDK types; text [BK]";
     CHAT_CALLS = OpenaiChat "chat/tool-calls": "tool_calls is a list of at least one call, each an object",
@@ -140,7 +140,11 @@ rules! {
         repair "",
         error "Invalid value: 'tool_use'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.",
         source "OpenAI SDK types";
-    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts and tools are objects of a type, with an object of what they hold",
+    CHAT_PART = OpenaiChat "chat/part-type": "a text is of the type `text`, an image of `image_url`: not of Responses' types",
+        repair "a text gets its type; an image's address is put into `image_url`",
+        error "Invalid value: 'input_text'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.",
+        source "OpenAI SDK types";
+    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts and tools are objects of a type that the SDK has, with an object of what they hold",
         repair "",
         error "Invalid type for 'messages[…].content[…]': expected an object, but got … instead.",
         source "OpenAI SDK types; text [BK]";

@@ -100,6 +100,15 @@ fn shape(model: &Model, body: &Value, n: usize, message: &Value) -> Result<(), A
         .code("invalid_type")
         .param(format!("messages[{n}].content")));
     }
+    const RESPONSES: [&str; 4] = ["input_text", "output_text", "input_image", "input_file"];
+    let mut kinds = list(content).iter().map(|part| text(&part["type"]));
+    if let Some(kind) = kinds.find(|kind| RESPONSES.contains(kind)) {
+        return Err(invalid(format!(
+            "Invalid value: '{kind}'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'."
+        ))
+        .code("invalid_value")
+        .param(format!("messages[{n}].content")));
+    }
     match role {
         "system" | "developer" | "user" if is_nothing(content) => Err(no_content()),
         // What older tools gave back may be null (SDK).

@@ -135,6 +135,11 @@ fn shape(judge: &Judge, call: &Call<'_>, block: &Block) -> Result<(), ApiError> 
             if !value["tool_use_id"].is_string() {
                 return Err(required("tool_use_id"));
             }
+            if !matches!(value["content"], Value::Null | Value::String(_) | Value::Array(_)) {
+                return Err(invalid(format!(
+                    "{path}.tool_result.content: Input should be a valid string or list"
+                )));
+            }
             for (n, part) in list(&value["content"]).iter().enumerate() {
                 members::check(part, &format!("{path}.tool_result.content.{n}"))?;
                 if text(&part["type"]) == "text" {
