@@ -10,6 +10,14 @@ pub(crate) fn words_of(part: &Part<'_>) -> Option<String> {
     if value["type"] == "search_result" {
         return said(&value);
     }
+    if value["type"] == "document" {
+        // Cohere's.
+        return match &value["document"]["data"] {
+            Value::Null => None,
+            Value::String(words) => Some(words.clone()),
+            members => Some(members.to_string()),
+        };
+    }
     let keys = ["searchResult", "citationsContent", "guardContent"];
     keys.iter().find_map(|key| said(value.get(key)?))
 }

@@ -13,6 +13,8 @@ use crate::server::prompt::{
 };
 
 const LONGEST_ID: usize = 40;
+/// Parts as the Responses API calls them.
+const RESPONSES: [&str; 4] = ["input_text", "output_text", "input_image", "input_file"];
 
 fn invalid(message: impl Into<String>) -> ApiError {
     ApiError::invalid(Api::Chat, message)
@@ -100,7 +102,6 @@ fn shape(model: &Model, body: &Value, n: usize, message: &Value) -> Result<(), A
         .code("invalid_type")
         .param(format!("messages[{n}].content")));
     }
-    const RESPONSES: [&str; 4] = ["input_text", "output_text", "input_image", "input_file"];
     let mut kinds = list(content).iter().map(|part| text(&part["type"]));
     if let Some(kind) = kinds.find(|kind| RESPONSES.contains(kind)) {
         return Err(invalid(format!(
