@@ -27,7 +27,7 @@ use blocks::private_key;
 use called::{called_so, may_be_said};
 use commands::given;
 use ends::{ENDS, Ends, Told};
-use names::may_be_named;
+use names::{end_of_foreign, may_be_named};
 use patterns::patterned;
 use shapes::{BY_FIRST, Class, LOOKED_AT, rows, shaped};
 use starts::Starts;
@@ -180,7 +180,7 @@ impl Iterator for Secrets<'_> {
                     self.word = next;
                     continue;
                 }
-                password_in_address(&self.text[self.at..]).map(|secret| secret.behind(self.at))
+                beside(self.text, self.at)
             };
             let Some(secret) = found else {
                 self.at += 1;
@@ -256,6 +256,15 @@ fn found(text: &str, at: usize, end: usize, done: usize) -> Option<Secret> {
         _ => None,
     });
     found.or_else(|| called_so(text, at, end))
+}
+
+/// What a colon of an address leads to, or the last byte of a name in another script.
+fn beside(text: &str, at: usize) -> Option<Secret> {
+    if text.as_bytes()[at].is_ascii() {
+        return password_in_address(&text[at..]).map(|secret| secret.behind(at));
+    }
+    let end = end_of_foreign(text, at + 1)?;
+    called_so(text, end, end)
 }
 
 /// The places of the bits that are set, lowest first.

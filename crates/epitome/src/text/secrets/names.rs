@@ -1,6 +1,7 @@
 //! What secrets are called: the words that tell a value is one, as data.
 
-use super::bits;
+use std::sync::LazyLock;
+
 use crate::text::cut;
 use crate::word_list::words;
 
@@ -21,55 +22,74 @@ pub(super) enum NameKind {
     Phrase,
 }
 
-/// Names without `_`, `-`, `.` and spaces, in lower case; a word that ends so is a name.
-pub(super) const NAMES: &[(NameKind, &str)] = &[
-    (NameKind::Password, "password"),
-    (NameKind::Password, "passwd"),
-    (NameKind::Password, "passwort"),
-    (NameKind::Password, "kennwort"),
-    (NameKind::Password, "pwd"),
-    (NameKind::Password, "pswd"),
-    (NameKind::Password, "pw"),
-    (NameKind::Password, "pass"),
-    (NameKind::Password, "passcode"),
-    (NameKind::Password, "passphrase"),
-    (NameKind::Password, "identifiedby"),
-    (NameKind::Password, "senha"),
-    (NameKind::Password, "motdepasse"),
-    (NameKind::Password, "requirepass"),
-    (NameKind::Password, "adduser"),
-    (NameKind::Password, "psk"),
-    (NameKind::Password, "redisauth"),
-    (NameKind::Key, "secret"),
-    (NameKind::Key, "secretkeybase"),
-    (NameKind::Key, "token"),
-    (NameKind::Key, "tokens"),
-    (NameKind::Key, "jwt"),
-    (NameKind::Key, "salt"),
-    (NameKind::Key, "phpsessid"),
-    (NameKind::Key, "jsessionid"),
-    (NameKind::Key, "gitlabsession"),
-    (NameKind::Key, "keydata"),
-    (NameKind::Key, "wif"),
-    (NameKind::Key, "auth"),
-    (NameKind::Key, "hmac"),
-    (NameKind::Key, "privatemac"),
-    (NameKind::Key, "bearerauth"),
-    (NameKind::Key, "credential"),
-    (NameKind::Key, "privatekeyid"),
-    (NameKind::Key, "pat"),
-    (NameKind::Pair, "credentials"),
-    (NameKind::Pair, "basicauth"),
-    (NameKind::Header, "authorization"),
-    (NameKind::Header, "cookie"),
-    (NameKind::Parameter, "key"),
-    (NameKind::Parameter, "code"),
-    (NameKind::Parameter, "appid"),
-    (NameKind::Parameter, "sig"),
-    (NameKind::Parameter, "signature"),
-    (NameKind::Phrase, "mnemonic"),
-    (NameKind::Phrase, "phrase"),
-    (NameKind::Phrase, "seed"),
+/// Names without `_`, `-`, `.` and spaces, in lower case; a word that ends so is a name. Programs that wait for a prompt
+/// leave out the first letter of "password".
+const GROUPS: &[(NameKind, &[&str])] = &[
+    (
+        NameKind::Password,
+        &words!(
+            "assword passwd passwort kennwort pwd pswd pw pass passcode passphrase identifiedby \
+             requirepass adduser psk redisauth keycontent community rootpw securestring keypass \
+             storepass authpass asciitext userpass \
+             senha motdepasse mdp contrasena clave palabraclave parola parol passord \
+             wachtwoord haslo heslo lozinka geslo jelszo salasana losenord adgangskode kodeord \
+             sifre katasandi matkhau"
+        ),
+    ),
+    (
+        NameKind::Key,
+        &words!(
+            "secret secretkeybase token tokens jwt salt phpsessid jsessionid gitlabsession keydata \
+             wif auth hmac privatemac bearerauth credential privatekeyid pat samlresponse \
+             samlrequest isakmpkey keystring schluessel geheimnis totp segredo secreto"
+        ),
+    ),
+    (NameKind::Pair, &words!("credentials basicauth creds login logins zugangsdaten identifiants")),
+    (NameKind::Header, &words!("authorization cookie")),
+    (NameKind::Parameter, &words!("key code appid sig signature")),
+    (NameKind::Phrase, &words!("mnemonic phrase seed seedwords recoverywords wallet walletbackup")),
+];
+
+/// The same in other scripts.
+pub(super) const FOREIGN: &[(NameKind, &str)] = &[
+    (NameKind::Password, "пароль"),
+    (NameKind::Password, "contraseña"),
+    (NameKind::Password, "hasło"),
+    (NameKind::Password, "jelszó"),
+    (NameKind::Password, "lösenord"),
+    (NameKind::Password, "şifre"),
+    (NameKind::Password, "mật khẩu"),
+    (NameKind::Password, "κωδικός"),
+    (NameKind::Password, "κωδικός πρόσβασης"),
+    (NameKind::Password, "парола"),
+    (NameKind::Password, "лозинка"),
+    (NameKind::Password, "סיסמה"),
+    (NameKind::Password, "كلمة المرور"),
+    (NameKind::Password, "كلمة السر"),
+    (NameKind::Password, "رمز عبور"),
+    (NameKind::Password, "पासवर्ड"),
+    (NameKind::Password, "รหัสผ่าน"),
+    (NameKind::Password, "密码"),
+    (NameKind::Password, "密碼"),
+    (NameKind::Password, "口令"),
+    (NameKind::Password, "パスワード"),
+    (NameKind::Password, "暗証番号"),
+    (NameKind::Password, "비밀번호"),
+    (NameKind::Password, "암호"),
+    (NameKind::Key, "ключ"),
+    (NameKind::Key, "секрет"),
+    (NameKind::Key, "токен"),
+    (NameKind::Key, "schlüssel"),
+    (NameKind::Key, "clé"),
+    (NameKind::Key, "密钥"),
+    (NameKind::Key, "密鑰"),
+    (NameKind::Key, "令牌"),
+    (NameKind::Key, "秘钥"),
+    (NameKind::Key, "秘密鍵"),
+    (NameKind::Key, "トークン"),
+    (NameKind::Key, "シークレット"),
+    (NameKind::Key, "キー"),
+    (NameKind::Key, "토큰"),
 ];
 
 /// What a key is for that is a secret.
@@ -77,7 +97,14 @@ const KEYS: &[&str] = &words!(
     "api access account secret signing encryption encrypt master private auth shared preshared app \
      application deploy license hmac fernet session write service client jwt server storage wallet \
      subscription admin cipher aes webhook integration root security project function host ingest \
-     sendgrid stripe openai accesskeyid unseal"
+     sendgrid stripe openai accesskeyid unseal isakmp radius tacacs community setup recovery \
+     activation licence merchant consumer bot provisioning enrollment"
+);
+
+/// What has a password, where a short name follows it without a sign.
+const OWNERS: &[&str] = &words!(
+    "db my sql ldap smtp ftp imap mail root admin user login bind cred key store trust sudo ssh \
+     vpn wifi redis mongo http proxy web rcon dba svc host repl remote rpc mqtt amqp"
 );
 
 /// Names with fewer letters are looked for at the beginning of a word only.
@@ -97,10 +124,13 @@ pub(super) fn named(text: &str) -> Option<NameKind> {
         [.., last, b'_' | b'-' | b'.' | b' '] | [.., last] => *last,
         [] => return None,
     };
-    bits(BY_LAST[usize::from(last & 31)]).map(|at| &NAMES[at]).find_map(|(kind, name)| {
+    let letter = usize::from(last & 31);
+    let mut names = NAMES[BY_LAST[letter]..BY_LAST[letter + 1]].iter();
+    let found = names.find_map(|(kind, name)| {
         let before = without(seen, name)?;
         if *kind != NameKind::Parameter {
-            return (name.len() >= SHORT || digits == 0 && is_apart(before, seen)).then_some(*kind);
+            let is_one = name.len() >= SHORT || digits == 0 && is_apart(before, seen);
+            return is_one.then_some(*kind);
         }
         let is_parameter = matches!(before, [.., b'?' | b'&'])
             || before.ends_with(b"u0026")
@@ -110,7 +140,8 @@ pub(super) fn named(text: &str) -> Option<NameKind> {
         }
         let is_secret = *name == "key" && KEYS.iter().any(|key| without(before, key).is_some());
         is_secret.then_some(NameKind::Key)
-    })
+    });
+    found.or_else(|| if seen.is_ascii() { None } else { foreign(text) })
 }
 
 /// What stands before `name` at the end of `seen`; between its letters may be signs.
@@ -131,39 +162,79 @@ fn without<'s>(seen: &'s [u8], name: &str) -> Option<&'s [u8]> {
     Some(rest)
 }
 
-/// Whether a name that `before` leads to begins a word there.
+/// Whether a name that `before` leads to begins a word there, or stands behind what has a password.
 fn is_apart(before: &[u8], seen: &[u8]) -> bool {
     match before.last() {
         Some(last) if last.is_ascii_alphabetic() => {
             last.is_ascii_lowercase() && seen[before.len()].is_ascii_uppercase()
+                || OWNERS.iter().any(|owner| without(before, owner).is_some())
         }
         _ => true,
     }
 }
 
-/// The names that end with each letter, by the lower five bits of it.
-const BY_LAST: [u64; 32] = {
-    assert!(NAMES.len() < 64, "a name for each bit");
-    let mut by_last = [0; 32];
-    let mut at = 0;
-    while at < NAMES.len() {
+const COUNT: usize = {
+    let (mut count, mut group) = (0, 0);
+    while group < GROUPS.len() {
+        count += GROUPS[group].1.len();
+        group += 1;
+    }
+    count
+};
+
+/// All names, by the lower five bits of their last letters.
+const NAMES: [(NameKind, &str); COUNT] = {
+    let mut names = [(NameKind::Key, ""); COUNT];
+    let (mut count, mut letter) = (0, 0);
+    while letter < 32 {
+        let mut group = 0;
+        while group < GROUPS.len() {
+            let (kind, all) = GROUPS[group];
+            let mut at = 0;
+            while at < all.len() {
+                let name = all[at].as_bytes();
+                if name[name.len() - 1] & 31 == letter {
+                    names[count] = (kind, all[at]);
+                    count += 1;
+                }
+                at += 1;
+            }
+            group += 1;
+        }
+        letter += 1;
+    }
+    names
+};
+
+/// Where the names of each letter begin among them.
+const BY_LAST: [usize; 33] = {
+    let mut by_last = [COUNT; 33];
+    let mut at = COUNT;
+    while at > 0 {
+        at -= 1;
         let name = NAMES[at].1.as_bytes();
-        by_last[name[name.len() - 1] as usize & 31] |= 1 << at;
-        at += 1;
+        let mut letter = name[name.len() - 1] as usize & 31;
+        by_last[letter] = at;
+        while letter > 0 && by_last[letter - 1] > at {
+            letter -= 1;
+            by_last[letter] = at;
+        }
     }
     by_last
 };
 
-/// The last letters of the names, for each the ones before it: bits by the lower five of a letter's.
-const ENDS: [u32; 32] = {
-    let mut ends = [0; 32];
+/// The last letters of the names, for each the ones before it, for each of these the ones before: bits by the lower
+/// five of a letter's.
+const ENDS: [[u32; 32]; 32] = {
+    let mut ends = [[0; 32]; 32];
     // What is called a value may have its name behind it.
-    ends[b'e' as usize & 31] = 1 << (b'u' & 31);
+    ends[b'e' as usize & 31][b'u' as usize & 31] = 1 << (b'l' & 31);
     let mut at = 0;
-    while at < NAMES.len() {
+    while at < COUNT {
         let name = NAMES[at].1.as_bytes();
         let [before, last] = [name[name.len() - 2], name[name.len() - 1]];
-        ends[last as usize & 31] |= 1 << (before & 31);
+        let first = if name.len() > 2 { 1 << (name[name.len() - 3] & 31) } else { u32::MAX };
+        ends[last as usize & 31][before as usize & 31] |= first;
         at += 1;
     }
     ends
@@ -173,16 +244,56 @@ const ENDS: [u32; 32] = {
 pub(super) fn may_end_named(before: u8, last: u8) -> bool {
     !before.is_ascii_alphabetic()
         || !last.is_ascii_alphabetic()
-        || ENDS[usize::from(last & 31)] & 1 << (before & 31) != 0
+        || ENDS[usize::from(last & 31)][usize::from(before & 31)] != 0
 }
 
-/// A quick look: whether a word ends with the last two letters of a name, whatever signs follow them.
+/// A quick look: whether a word ends with the last letters of a name, whatever signs follow them.
 pub(super) fn may_be_named(word: &[u8]) -> bool {
     let mut ends = word.iter().rev().filter(|byte| byte.is_ascii_alphabetic());
-    let [last, before] = [ends.next(), ends.next()];
+    let [last, before, first] = [ends.next(), ends.next(), ends.next()];
     let (Some(last), Some(before)) = (last, before) else { return false };
-    ENDS[usize::from(last & 31)] & 1 << (before & 31) != 0
+    let firsts = ENDS[usize::from(last & 31)][usize::from(before & 31)];
+    // Of a name in two words the letter before may be the first one's.
+    first.map_or(firsts != 0, |first| firsts & 1 << (first & 31) != 0)
 }
+
+/// What the name in another script is with which `text` ends.
+fn foreign(text: &str) -> Option<NameKind> {
+    FOREIGN.iter().find_map(|(kind, name)| {
+        let mut letters = text.chars().rev();
+        let is_same = |letter: char| letters.next().is_some_and(|it| folded(it) == letter);
+        name.chars().rev().all(is_same).then_some(*kind)
+    })
+}
+
+fn folded(letter: char) -> char {
+    letter.to_lowercase().next().unwrap_or(letter)
+}
+
+/// Where the name in another script ends of which the last character that isn't ASCII's ends at `end`, or stands before it
+/// with signs between.
+pub(super) fn end_of_foreign(text: &str, end: usize) -> Option<usize> {
+    let last = text[..end].chars().next_back().map(folded)?;
+    LAST.contains(&last).then_some(())?;
+    let name = text[..end].trim_end_matches(SIGNS).len();
+    let letters = text[name..].bytes().take_while(u8::is_ascii_alphabetic).count();
+    let end = name + letters;
+    foreign(cut::tail(&text[..end], LONGEST)).map(|_| end)
+}
+
+/// What stands between a name in another script and its value.
+pub(super) const SIGNS: &[char] =
+    &['：', '是', '为', 'は', '는', '은', '「', '『', '“', '„', '«', '—', '–', 'é', 'è', '\u{a0}'];
+
+/// The last characters of the names in other scripts that aren't ASCII's, and what may follow them.
+static LAST: LazyLock<Vec<char>> = LazyLock::new(|| {
+    let last = |name: &str| name.chars().rev().find(|c| !c.is_ascii());
+    let names = FOREIGN.iter().filter_map(|(_, name)| last(name));
+    let mut all: Vec<char> = names.chain(SIGNS.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+});
 
 #[cfg(test)]
 mod tests {
@@ -207,7 +318,7 @@ mod tests {
 
     #[test]
     fn the_quick_look_lets_every_name_pass() {
-        for (_, name) in NAMES {
+        for (_, name) in &NAMES {
             assert!(may_be_named(format!("MY_{}_", name.to_uppercase()).as_bytes()), "{name}");
         }
     }

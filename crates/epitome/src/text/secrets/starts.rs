@@ -41,18 +41,18 @@ pub(super) struct Starts<'t> {
     block: Option<usize>,
     /// A bit for each of its bytes that is a word's.
     words: u64,
-    /// A bit for each colon in it that may be an address's.
-    addresses: u64,
+    /// A bit for each colon in it that may be an address's, and for the last byte of what isn't ASCII.
+    others: u64,
 }
 
 impl<'t> Starts<'t> {
     pub(super) fn of(bytes: &'t [u8]) -> Self {
-        Self { bytes, block: None, words: 0, addresses: 0 }
+        Self { bytes, block: None, words: 0, others: 0 }
     }
 
     /// The first word from `from` on that may begin something, or have it in it: one that isn't `ordinary` by itself, or
-    /// stands behind what escapes and colors begin with. A colon that may be an address's is one of no length. What a word
-    /// has before `from` is left out.
+    /// stands behind what escapes and colors begin with. A colon that may be an address's, and the last byte of what isn't
+    /// ASCII, are ones of no length. What a word has before `from` is left out.
     pub(super) fn next_but(
         &mut self,
         from: usize,
@@ -66,7 +66,7 @@ impl<'t> Starts<'t> {
                 self.read(block);
             }
             let words = self.words;
-            let mut left = (words | self.addresses) & u64::MAX << (at - block);
+            let mut left = (words | self.others) & u64::MAX << (at - block);
             at = block + BLOCK;
             while left != 0 {
                 let place = left.trailing_zeros();
@@ -93,32 +93,35 @@ impl<'t> Starts<'t> {
 
     fn read(&mut self, block: usize) {
         let rest = &self.bytes[block..];
-        let (words, mut colons) = if let Some(all) = rest.first_chunk() {
+        let (words, mut colons, high) = if let Some(all) = rest.first_chunk() {
             signs(all)
         } else {
             let mut all = [0; BLOCK];
             all[..rest.len()].copy_from_slice(rest);
             signs(&all)
         };
-        let mut addresses = 0;
+        // Behind the last byte is ASCII.
+        let next = rest.get(BLOCK).is_some_and(|byte| !byte.is_ascii());
+        let mut others = high & !(high >> 1 | u64::from(next) << (BLOCK - 1));
         while colons != 0 {
             let at = colons.trailing_zeros();
             if matches!(rest.get(at as usize + 1), Some(b'/' | b'\\')) {
-                addresses |= 1 << at;
+                others |= 1 << at;
             }
             colons &= colons - 1;
         }
-        (self.block, self.words, self.addresses) = (Some(block), words, addresses);
+        (self.block, self.words, self.others) = (Some(block), words, others);
     }
 }
 
-/// A bit for each byte that is a word's, and for each that is a colon.
-fn signs(block: &[u8; BLOCK]) -> (u64, u64) {
+/// A bit for each byte that is a word's, for each that is a colon, and for each that isn't ASCII.
+fn signs(block: &[u8; BLOCK]) -> (u64, u64, u64) {
     let words = bits(block, |eight| {
         let letters = eight.folded().within(b'a', b'z').or(eight.within(b'0', b'9'));
         letters.or(eight.are(b'_')).or(eight.are(b'-')).and(eight.ascii())
     });
-    (words, bits(block, |eight| eight.are(b':').and(eight.ascii())))
+    let colons = bits(block, |eight| eight.are(b':').and(eight.ascii()));
+    (words, colons, bits(block, |eight| eight.ascii().not()))
 }
 
 /// The word in which `at` stands, as far back as something may begin in it.
@@ -207,7 +210,11 @@ mod tests {
                 let bits = |is: &dyn Fn(u8) -> bool| {
                     block.iter().rev().fold(0, |bits, byte| bits << 1 | u64::from(is(*byte)))
                 };
-                let told = (bits(&|byte| Class::Word.has(byte)), bits(&|byte| byte == b':'));
+                let told = (
+                    bits(&|byte| Class::Word.has(byte)),
+                    bits(&|byte| byte == b':'),
+                    bits(&|byte| !byte.is_ascii()),
+                );
                 assert_eq!(signs(&block), told, "{byte} at {at} in {around}");
             }
         }
