@@ -1,19 +1,57 @@
 //! Values that are called a secret: `password = "…"`, `"api_key": "…"`, `<password>…</password>`, `setx TOKEN …`.
 
-use super::names::{NameKind, named};
+use super::names::{NameKind, SIGNS, named};
 use super::values::Literal;
-use super::{Class, Secret, shaped, values};
+use super::{Class, Secret, lists, shaped, values};
 use crate::text::cut;
 
 /// What may stand between a name and its value, in lower case: types, members that hold values, tags.
 const BETWEEN: &[&str] = &[
-    "is", "was", "value", "val", "content", "default", "string", "str", "const", "char", "body",
-    "td", "th", "code", "by", "some", "from", "byte", "base64", "token", "set", "b", "to", "pass",
-    "n", "hex", "type", "ist",
+    "is",
+    "was",
+    "value",
+    "val",
+    "content",
+    "default",
+    "string",
+    "str",
+    "const",
+    "char",
+    "body",
+    "td",
+    "th",
+    "code",
+    "by",
+    "some",
+    "from",
+    "byte",
+    "base64",
+    "token",
+    "set",
+    "b",
+    "to",
+    "pass",
+    "n",
+    "hex",
+    "type",
+    "ist",
+    "est",
+    "es",
+    "lautet",
+    "with",
+    "send",
+    "send_keys",
+    "sendkeys",
+    "fill",
+    "setvalue",
+    "jest",
+    "isto",
+    "adalah",
+    "tapez",
 ];
 
 /// Signs of passwords that no name has.
-const SIGNS: [char; 7] = ['!', '@', '#', '^', '&', '+', '?'];
+const TYPED: [char; 7] = ['!', '@', '#', '^', '&', '+', '?'];
 
 /// So many of those at most.
 const MOST_BETWEEN: usize = 4;
@@ -36,7 +74,10 @@ pub(super) fn called_so(text: &str, at: usize, end: usize) -> Option<Secret> {
         return secret(text, at, rest, NameKind::Key);
     }
     let kind = named(name)?;
-    let gap = gap(text, end, kind)?;
+    // The number of an account stands before the name of a resource.
+    let is_resource =
+        text[end..].starts_with(':') && matches!(&text.as_bytes()[..at], [.., b'0'..=b'9', b':']);
+    let gap = (!is_resource).then(|| gap(text, end, kind))??;
     let found = secret(text, at, gap, kind);
     if found.is_some() || !matches!(kind, NameKind::Pair | NameKind::Key) {
         return found;
@@ -100,6 +141,27 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
             [b'\n' | b'\r', ..] if goes_on(text, at + 1, sign) => 1,
             [b'\\', b'n' | b'r', ..] | [b'\n' | b'\r', ..] => return None,
             [b'\\' | b' ' | b'\t' | b'@' | b'(' | b')' | b'[' | b']' | b'*', ..] => 1,
+            [b'=', b' ', b'<', b'<', ..] | [b'=', b'<', b'<', ..] => {
+                sign = Some(b'=');
+                1 + usize::from(rest[1] == b' ')
+            }
+            // A text that ends with a word.
+            [b'<', b'<', ..] if sign == Some(b'=') => rest
+                .iter()
+                .take_while(|b| b.is_ascii_alphanumeric() || b"<-~_\"'".contains(b))
+                .count(),
+            // A part of a text, a member that is called.
+            [b'+' | b'.', b' ', ..] if sign.is_some() && b" \"'".contains(&bytes[at - 1]) => 1,
+            [b'.', ..] if is_between(text, at + 1) => 1,
+            [b'{', ..] if bytes[at - 1] == b'=' => {
+                next = Some(b'}');
+                1
+            }
+            [0x80..=0xff, ..] if text[at..].starts_with(SIGNS) => {
+                let c = text[at..].chars().next()?;
+                sign = sign.or_else(|| (c == '：').then_some(b':'));
+                c.len_utf8()
+            }
             [b'%', b'2' | b'3', ..] => {
                 sign = Some(b'=');
                 3
@@ -113,6 +175,8 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
             [b'-', ..] if sign.is_some() || words > 0 || is_between(text, at) => 1,
             // `Key 1: …`
             [b'0'..=b'9', b':', ..] if sign.is_none() && words == 0 && bytes[at - 1] == b' ' => 1,
+            // How a router hides it.
+            [b'0'..=b'9', b' ', ..] if sign.is_none() && words == 0 && bytes[at - 1] == b' ' => 1,
             // An anchor of YAML.
             [b'&', ..] if sign == Some(b':') => {
                 1 + rest[1..].iter().take_while(|b| b.is_ascii_alphanumeric()).count()
@@ -180,15 +244,22 @@ fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
     let Gap { from, quote, is_assigned } = gap;
     let (from, to) = match kind {
         NameKind::Header => is_assigned.then(|| values::pieces(text, from))??,
-        NameKind::Phrase => (from, from + values::phrase(&text[from..])?),
+        NameKind::Password | NameKind::Key if lists::groups(&text[from..]).is_some() => {
+            (from, from + lists::groups(&text[from..])?)
+        }
+        _ if kind > NameKind::Pair => return None,
         _ => {
             let run = values::run(text, from, quote);
             let value = &text[from..from + run];
-            let is_called = text[from + run..].starts_with(['(', '[', ':']) && quote.is_none();
+            let is_called = text[from + run..].starts_with(['(', '[', ':']) && quote.is_none()
+                || value.contains("::");
             let literal = literal(text, from, run, quote);
             let is_one = is_secret(value, kind)
                 || literal.is_some() && values::is_noise(value)
-                || literal.is_some() && values::is_typed(value) && value.contains(SIGNS)
+                || literal.is_some() && values::is_typed(value) && value.contains(TYPED)
+                || literal == Some(Literal::Quoted)
+                    && values::leets(value) > 0
+                    && values::strength(value) > 1
                 || kind == NameKind::Password
                     && literal.is_some_and(|literal| values::is_written(value, literal));
             (!is_called && is_one).then_some(())?;
@@ -211,6 +282,9 @@ pub(super) fn is_secret(value: &str, kind: NameKind) -> bool {
 
 /// How the value at `from` is written, where that shows it to be the value itself: no name in code stands there.
 fn literal(text: &str, from: usize, run: usize, quote: Option<u8>) -> Option<Literal> {
+    if quote == Some(b'}') {
+        return None;
+    }
     if quote.is_some() {
         return Some(Literal::Quoted);
     }
@@ -231,8 +305,9 @@ fn literal(text: &str, from: usize, run: usize, quote: Option<u8>) -> Option<Lit
 
 /// A quick look: whether what stands behind a name may say what it is.
 pub(super) fn may_be_said(behind: &[u8]) -> bool {
-    !matches!(behind, [] | [b'.' | b'/' | b';' | b'+' | b'(', ..])
-        || matches!(behind, [b'(', b'"' | b'\'' | b'\\', ..])
+    !matches!(behind, [] | [b'.' | b'/' | b';' | b'+', ..])
+        || matches!(behind, [b';', b'a'..=b'z', ..])
+        || matches!(behind, [b'.', b's' | b'f' | b't' | b'v', ..])
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::{Secret, values};
 use crate::text::cut;
+use crate::word_list::words;
 
 /// How a flag is given what it takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,37 +15,38 @@ enum Form {
     Pair,
 }
 
-/// Commands, their flags, and how these take a password.
-const COMMANDS: &[(&str, &str, Form)] = &[
-    ("curl", "-u", Form::Pair),
-    ("curl", "--user", Form::Pair),
-    ("curl", "-U", Form::Pair),
-    ("curl", "--proxy-user", Form::Pair),
-    ("http", "-a", Form::Pair),
-    ("mysql", "-p", Form::Attached),
-    ("mysqldump", "-p", Form::Attached),
-    ("mysqladmin", "-p", Form::Attached),
-    ("mysqlimport", "-p", Form::Attached),
-    ("mariadb", "-p", Form::Attached),
-    ("sshpass", "-p", Form::Value),
-    ("redis-cli", "-a", Form::Value),
-    ("mongosh", "-p", Form::Value),
-    ("mongo", "-p", Form::Value),
-    ("mongodump", "-p", Form::Value),
-    ("mongorestore", "-p", Form::Value),
-    ("login", "-p", Form::Value),
-    ("sqlcmd", "-P", Form::Value),
-    ("bcp", "-P", Form::Value),
-    ("ldapsearch", "-w", Form::Value),
-    ("ldapadd", "-w", Form::Value),
-    ("zip", "-P", Form::Value),
-    ("unzip", "-P", Form::Value),
-    ("7z", "-p", Form::Attached),
-    ("smbclient", "-U", Form::Pair),
-    ("cqlsh", "-p", Form::Value),
-    ("sshpass", "-P", Form::Value),
-    ("htpasswd", "-b", Form::Value),
-    ("ipmitool", "-P", Form::Value),
+/// Flags, how they take a password, and of which commands; a star stands for the rest of a name.
+const FLAGS: &[(&str, Form, &[&str])] = &[
+    ("-u", Form::Pair, &words!("curl lftp")),
+    ("--user", Form::Pair, &words!("curl")),
+    ("-U", Form::Pair, &words!("curl smbclient rpcclient winexe smbmap net")),
+    ("--proxy-user", Form::Pair, &words!("curl")),
+    ("-a", Form::Pair, &words!("http https")),
+    ("-A", Form::Pair, &words!("ab")),
+    ("-p", Form::Attached, &words!("mysql* mariadb* 7z 7za 7zr rar unrar")),
+    (
+        "-p",
+        Form::Value,
+        &words!(
+            "sshpass mongo* login cqlsh rdesktop twine evil-winrm crackmapexec netexec racadm psexec \
+             rabbitmqadmin unlock-keychain useradd usermod steghide jfrog sfdx cf az import"
+        ),
+    ),
+    (
+        "-P",
+        Form::Value,
+        &words!("sqlcmd bcp zip unzip sshpass ipmitool isql tsql mosquitto_* ssh-keygen dislocker"),
+    ),
+    ("-N", Form::Value, &words!("ssh-keygen")),
+    ("-w", Form::Value, &words!("ldap* add-generic-password")),
+    ("-c", Form::Value, &words!("snmp* onesixtyone")),
+    ("-A", Form::Value, &words!("snmp*")),
+    ("-X", Form::Value, &words!("snmp*")),
+    ("-k", Form::Value, &words!("openssl nuget choco gem")),
+    ("-K", Form::Value, &words!("openssl")),
+    ("-a", Form::Value, &words!("redis-cli valkey-cli keydb-cli")),
+    ("-b", Form::Value, &words!("htpasswd oathtool")),
+    ("-t", Form::Value, &words!("codecov")),
 ];
 
 /// So much before a flag is looked at for its command.
@@ -57,7 +59,7 @@ const LEAST: usize = 5;
 pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
     let flag = &text[at..end];
     let name = if flag.starts_with("--") { flag } else { flag.get(..2)? };
-    let rows = || COMMANDS.iter().filter(|row| row.1 == name);
+    let rows = || FLAGS.iter().filter(|row| row.0 == name);
     rows().next()?;
     let rest = &text[at + name.len()..];
     let value = rest.trim_start_matches([' ', '=']);
@@ -67,9 +69,16 @@ pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
     let quote = text[..from].bytes().last().filter(|_| quoted.len() < value.len());
     // The backslash is an escape's.
     (quote != Some(b'\\')).then_some(())?;
-    let value = &quoted[..values::run(text, from, quote)];
+    // A user's name may have a backslash in it, between quotes.
+    let is_end = |c: char| quote.is_some_and(|quote| c == char::from(quote)) || c.is_whitespace();
+    let seen = cut::head(quoted, LINE);
+    let length = values::run(text, from, quote);
+    let whole = seen.find(is_end).unwrap_or(length);
+    let second = seen[..whole].find(['%', ':']).filter(|sign| quote.is_some() && *sign > length);
+    let length = second.map_or(length, |sign| sign + 1 + values::run(text, from + sign + 1, quote));
+    let value = &quoted[..length];
     // What tells sooner than a line comes first.
-    (value.len() >= LEAST && !values::is_placeholder(value)).then_some(())?;
+    (value.len() >= LEAST && !refers(value)).then_some(())?;
     let line = cut::tail(&text[..at], LINE);
     let line = line.rsplit(['\n', ';']).next().unwrap_or(line);
     let line = line.rsplit("\\n").next().unwrap_or(line);
@@ -78,20 +87,35 @@ pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
     // A colour's end looks like the beginning of the word.
     let is_color =
         |before: &str| before.ends_with('m') && before.starts_with(|c: char| c.is_ascii_digit());
-    let is_one = |word: &str, command| {
-        word.strip_suffix(command).is_some_and(|before| before.is_empty() || is_color(before))
+    let is_one = |word: &str, command: &str| match command.strip_suffix('*') {
+        Some(beginning) => word.starts_with(beginning),
+        None => word.strip_suffix(command).is_some_and(|it| it.is_empty() || is_color(it)),
     };
-    let form = words.find_map(|word| rows().find(|row| is_one(word, row.0)))?.2;
+    let is_of = |word: &str, row: &(_, Form, &[&str])| row.2.iter().any(|it| is_one(word, it));
+    let form = words.find_map(|word| rows().find(|row| is_of(word, row)))?.1;
     let is_given = match form {
         Form::Value => true,
         Form::Attached => is_attached,
         Form::Pair => !is_attached,
     };
-    let skipped = if form == Form::Pair { value.find([':', '%'])? + 1 } else { 0 };
-    let password = &value[skipped..];
+    // Of a key alone nothing stands behind the colon.
+    let skipped = match value.find([':', '%']) {
+        Some(sign) if form == Form::Pair && sign + 1 < value.len() => sign + 1,
+        _ => 0,
+    };
+    let password = value[skipped..].trim_end_matches(':');
+    let is_alone = form == Form::Pair && skipped == 0 && !values::is_drawn(password);
     let is_word =
         password.bytes().all(|byte| byte.is_ascii_alphabetic()) && !values::is_random(password);
-    let is_one =
-        is_given && password.len() >= LEAST && !is_word && !values::is_placeholder(password);
-    is_one.then(|| Secret { name: "password", from: from + skipped, to: from + value.len() })
+    let is_one = is_given && password.len() >= LEAST && !is_word && !is_alone && !refers(password);
+    is_one.then(|| Secret {
+        name: "password",
+        from: from + skipped,
+        to: from + skipped + password.len(),
+    })
+}
+
+/// Whether a value refers to another: a sign of the shell that is doubled is a password's.
+fn refers(value: &str) -> bool {
+    values::is_placeholder(&value.replace("$$", "_"))
 }

@@ -65,7 +65,8 @@ impl Ends {
                     _ => Told::Nothing,
                 }
             }
-            ([only], _) if *only != b'-' => Told::Nothing,
+            // A hash's kind stands between two signs.
+            ([only], _) if *only != b'-' && bytes.get(to) != Some(&b'$') => Told::Nothing,
             _ => Told::Anything,
         }
     }
@@ -91,7 +92,7 @@ mod tests {
     /// What the table says, rule by rule.
     fn of_word(word: &[u8], behind: &str) -> Told {
         match word {
-            [only] if *only != b'-' => Told::Nothing,
+            [only] if *only != b'-' && !behind.starts_with('$') => Told::Nothing,
             [first, second, ..] => {
                 let most = match first {
                     b'0'..=b'9' if behind.starts_with(':') => 0,
@@ -114,7 +115,7 @@ mod tests {
         fn the_table_is_what_the_rules_look_at(
             before in "[-_ a-z]{0,3}",
             word in "(-|[a-z]|[A-Z]|[0-9]|_){0,2}([-_A-Za-z0-9]{0,16}|[a-z]{0,4})(key|token|pass|word)?",
-            behind in "([ +/:a-z].{0,3})?",
+            behind in "([ +/:$a-z].{0,3})?",
         ) {
             let text = format!("{before}{word}{behind}");
             let (from, to) = (before.len(), before.len() + word.len());

@@ -10,7 +10,9 @@ mod blocks;
 mod called;
 mod commands;
 mod ends;
+mod lists;
 mod names;
+mod nearby;
 mod patterns;
 mod shapes;
 mod starts;
@@ -27,7 +29,7 @@ use blocks::private_key;
 use called::{called_so, may_be_said};
 use commands::given;
 use ends::{ENDS, Ends, Told};
-use names::{end_of_foreign, may_be_named};
+use names::{NameKind, end_of_foreign, may_be_named, named};
 use patterns::patterned;
 use shapes::{BY_FIRST, Class, LOOKED_AT, rows, shaped};
 use starts::Starts;
@@ -100,6 +102,8 @@ struct Secrets<'t> {
     harmless: usize,
     /// Those that the head of a table told of, in order.
     told: VecDeque<Secret>,
+    /// For each kind of names up to where nothing stands nearby.
+    looked: [usize; NameKind::ALL],
 }
 
 impl<'t> Secrets<'t> {
@@ -114,6 +118,7 @@ impl<'t> Secrets<'t> {
             done: 0,
             harmless: 0,
             told: VecDeque::new(),
+            looked: [0; NameKind::ALL],
         }
     }
 
@@ -128,6 +133,7 @@ impl<'t> Secrets<'t> {
         if found.is_none() && self.told.is_empty() && may_be_named(word) {
             self.told = tables::cells(self.text, self.at, self.word.end).into();
         }
+        let found = found.or_else(|| self.nearby(self.at, self.word.end));
         if found.is_some() || self.unwrapping == Unwrapping::Not || self.at < self.harmless {
             return found;
         }
@@ -139,6 +145,40 @@ impl<'t> Secrets<'t> {
             }
             Run::Hides(secret) => Some(secret.behind(self.at)),
         }
+    }
+}
+
+impl Secrets<'_> {
+    /// What a name tells of that ends at `end`, where its value stands further from it. Each place is looked at once.
+    fn nearby(&mut self, at: usize, end: usize) -> Option<Secret> {
+        if !(may_be_said(&self.text.as_bytes()[end..])
+            && may_be_named(&self.text.as_bytes()[at..end]))
+        {
+            return None;
+        }
+        let kind = named(&self.text[..end]).filter(|_| !self.text[..at].ends_with("[masked: "))?;
+        // What a table tells comes first.
+        self.told.is_empty().then_some(())?;
+        let is_call = matches!(kind, NameKind::Opening | NameKind::Signing);
+        let begins = ["(", " '", " \""].iter().any(|it| self.text[end..].starts_with(it));
+        (!is_call || begins).then_some(())?;
+        let looked = &mut self.looked[kind as usize];
+        (end >= *looked).then_some(())?;
+        let found = nearby::near(self.text, at, end, kind).filter(|it| it.from >= self.done);
+        if found.is_none() {
+            *looked = end + nearby::reach(self.text, end, kind);
+        }
+        found
+    }
+
+    /// What a colon of an address leads to, or the last byte of a name in another script.
+    fn beside(&mut self) -> Option<Secret> {
+        let (text, at) = (self.text, self.at);
+        if text.as_bytes()[at].is_ascii() {
+            return password_in_address(&text[at..]).map(|secret| secret.behind(at));
+        }
+        let end = end_of_foreign(text, at + 1)?;
+        called_so(text, end, end).or_else(|| nearby::near(text, end, end, named(&text[..end])?))
     }
 }
 
@@ -180,7 +220,7 @@ impl Iterator for Secrets<'_> {
                     self.word = next;
                     continue;
                 }
-                beside(self.text, self.at)
+                self.beside()
             };
             let Some(secret) = found else {
                 self.at += 1;
@@ -226,7 +266,7 @@ fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
     };
     let is_called = || may_be_said(behind) && may_be_named(word);
     // Of a shape the first two bytes stand in its word.
-    let is_shaped = || word.len() > 1 && BY_FIRST.begins(text);
+    let is_shaped = || (word.len() > 1 || behind.first() == Some(&b'$')) && BY_FIRST.begins(text);
     !(may_begin || is_long || is_shaped() || is_run() || is_called())
 }
 
@@ -248,7 +288,7 @@ impl Secret {
 fn found(text: &str, at: usize, end: usize, done: usize) -> Option<Secret> {
     let rest = &text[at..];
     let first = *rest.as_bytes().first()?;
-    let found = shaped(rest).or_else(|| patterned(rest)).map(|secret| secret.behind(at));
+    let found = shaped(rest).or_else(|| patterned(text, at)).map(|secret| secret.behind(at));
     let found = found.or_else(|| match first {
         b'-' => private_key(text, at, done).or_else(|| given(text, at, end)),
         b'B' | b'b' => credentials(rest).map(|secret| secret.behind(at)),
@@ -256,15 +296,6 @@ fn found(text: &str, at: usize, end: usize, done: usize) -> Option<Secret> {
         _ => None,
     });
     found.or_else(|| called_so(text, at, end))
-}
-
-/// What a colon of an address leads to, or the last byte of a name in another script.
-fn beside(text: &str, at: usize) -> Option<Secret> {
-    if text.as_bytes()[at].is_ascii() {
-        return password_in_address(&text[at..]).map(|secret| secret.behind(at));
-    }
-    let end = end_of_foreign(text, at + 1)?;
-    called_so(text, end, end)
 }
 
 /// The places of the bits that are set, lowest first.

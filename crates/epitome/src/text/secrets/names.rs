@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use crate::text::cut;
 use crate::word_list::words;
 
-/// How a value with a name is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a value with a name is judged; the value of the first ones follows the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NameKind {
     /// People may have thought of it.
     Password,
@@ -14,12 +14,30 @@ pub(super) enum NameKind {
     Key,
     /// A drawn value, where the name is a query's parameter.
     Parameter,
-    /// A user's name and a password.
-    Pair,
     /// A header: each of its pieces that was drawn.
     Header,
+    /// A user's name and a password.
+    Pair,
     /// Words of a wallet.
     Phrase,
+    /// Codes for when a telephone is lost.
+    Codes,
+    /// A key as JSON.
+    Jwk,
+    /// What draws a secret and prints it.
+    Generator,
+    /// A call that is given a user's name and a password.
+    Opening,
+    /// A call that is given a key.
+    Signing,
+    /// What says a secret to whoever reads it from a pipe.
+    Piped,
+    /// What makes a secret of a literal before it.
+    Letters,
+}
+
+impl NameKind {
+    pub(super) const ALL: usize = NameKind::Letters as usize + 1;
 }
 
 /// Names without `_`, `-`, `.` and spaces, in lower case; a word that ends so is a name. Programs that wait for a prompt
@@ -29,7 +47,7 @@ const GROUPS: &[(NameKind, &[&str])] = &[
         NameKind::Password,
         &words!(
             "assword passwd passwort kennwort pwd pswd pw pass passcode passphrase identifiedby \
-             requirepass adduser psk redisauth keycontent community rootpw securestring keypass \
+             requirepass adduser psk redisauth keycontent community rootpw passwordconfirmation passwordconfirm securestring keypass \
              storepass authpass asciitext userpass \
              senha motdepasse mdp contrasena clave palabraclave parola parol passord \
              wachtwoord haslo heslo lozinka geslo jelszo salasana losenord adgangskode kodeord \
@@ -48,6 +66,34 @@ const GROUPS: &[(NameKind, &[&str])] = &[
     (NameKind::Header, &words!("authorization cookie")),
     (NameKind::Parameter, &words!("key code appid sig signature")),
     (NameKind::Phrase, &words!("mnemonic phrase seed seedwords recoverywords wallet walletbackup")),
+    (
+        NameKind::Codes,
+        &words!(
+            "backupcodes recoverycodes scratchcodes rescuecodes emergencycodes onetimecodes 2facodes \
+             wiederherstellungscodes backupkeys recoverykeys codesdesecours"
+        ),
+    ),
+    (NameKind::Jwk, &words!("kty")),
+    (
+        NameKind::Generator,
+        &words!("pwgen genkey generatekey rand tokenhex tokenurlsafe tokenbytes"),
+    ),
+    (
+        NameKind::Opening,
+        &words!(
+            "pdo mysqli mysqliconnect connect getconnection setbasicauth networkcredential ftp \
+             createconnection authenticate createcredential signin usernamepassword plaincredentials"
+        ),
+    ),
+    (
+        NameKind::Signing,
+        &words!(
+            "jwtsign jwtverify jwtencode jwtdecode createhmac hmacnew createcipheriv createdecipheriv \
+             secretkeyspec fernet aesnew encryptstring pbekeyspec"
+        ),
+    ),
+    (NameKind::Piped, &words!("echo printf")),
+    (NameKind::Letters, &words!("tochararray tcp unix")),
 ];
 
 /// The same in other scripts.
@@ -101,6 +147,9 @@ const KEYS: &[&str] = &words!(
      activation licence merchant consumer bot provisioning enrollment"
 );
 
+/// Where a secret is one, behind its name: `PASSWORD_PROD`.
+const PLACES: &[&str] = &words!("prod dev db root admin banco github smtp");
+
 /// What has a password, where a short name follows it without a sign.
 const OWNERS: &[&str] = &words!(
     "db my sql ldap smtp ftp imap mail root admin user login bind cred key store trust sudo ssh \
@@ -120,6 +169,15 @@ pub(super) fn named(text: &str) -> Option<NameKind> {
     let seen = seen.trim_ascii_end();
     let digits = seen.iter().rev().take_while(|byte| byte.is_ascii_digit()).count().min(2);
     let seen = &seen[..seen.len() - digits];
+    let of = PLACES.iter().find_map(|place| {
+        let before = without(seen, place)?;
+        before.len().checked_sub(1).filter(|at| {
+            matches!(seen[*at + 1..], [b'_' | b'-' | b'.', ..])
+                || matches!(seen[*at], b'_' | b'-' | b'.')
+        })?;
+        Some(before)
+    });
+    let seen = of.unwrap_or(seen);
     let last = match seen {
         [.., last, b'_' | b'-' | b'.' | b' '] | [.., last] => *last,
         [] => return None,
@@ -230,8 +288,8 @@ const ENDS: [[u32; 32]; 32] = {
     // What is called a value may have its name behind it.
     ends[b'e' as usize & 31][b'u' as usize & 31] = 1 << (b'l' & 31);
     let mut at = 0;
-    while at < COUNT {
-        let name = NAMES[at].1.as_bytes();
+    while at < COUNT + PLACES.len() {
+        let name = if at < COUNT { NAMES[at].1 } else { PLACES[at - COUNT] }.as_bytes();
         let [before, last] = [name[name.len() - 2], name[name.len() - 1]];
         let first = if name.len() > 2 { 1 << (name[name.len() - 3] & 31) } else { u32::MAX };
         ends[last as usize & 31][before as usize & 31] |= first;

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use super::{Class, Secret, bits, rows};
+use crate::text::cut;
 
 enum Piece {
     As(&'static str),
@@ -12,14 +13,18 @@ enum Piece {
 
 struct Pattern {
     name: &'static str,
+    /// Beginnings of words of which one stands before, if it takes one to tell.
+    told: Vec<&'static str>,
     pieces: Vec<Piece>,
 }
 
 static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     let patterns = rows().filter_map(|row| {
         let (name, drawn) = row.split_once(' ')?;
-        (!drawn.contains(' '))
-            .then(|| Pattern { name, pieces: pieces(drawn).expect("a test reads every row") })
+        (!drawn.contains(' ')).then_some(())?;
+        let (told, drawn) = drawn.split_once('~').unwrap_or(("", drawn));
+        let told = told.split(',').filter(|word| !word.is_empty()).collect();
+        Some(Pattern { name, told, pieces: pieces(drawn).expect("a test reads every row") })
     });
     patterns.collect()
 });
@@ -58,8 +63,24 @@ fn pieces(drawn: &'static str) -> Option<Vec<Piece>> {
     Some(all)
 }
 
-/// What `text` begins with, if a pattern has it whole.
-pub(super) fn patterned(text: &str) -> Option<Secret> {
+/// So much before a key is looked at for the word that tells it.
+const BEFORE: usize = 160;
+
+/// Whether a word before begins with one of those.
+fn is_told(before: &str, told: &[&str]) -> bool {
+    let words = cut::tail(before, BEFORE).split(|c: char| !c.is_ascii_alphanumeric());
+    let begins = |word: &str, it: &str| {
+        word.get(..it.len()).is_some_and(|head| head.eq_ignore_ascii_case(it))
+    };
+    // What stands in a path is rather an id.
+    told.is_empty()
+        || !before.ends_with('/')
+            && words.into_iter().any(|word| told.iter().any(|it| begins(word, it)))
+}
+
+/// What `whole` has from `at` on, if a pattern has it whole.
+pub(super) fn patterned(whole: &str, at: usize) -> Option<Secret> {
+    let text = &whole[at..];
     let begun = BY_FIRST[usize::from(*text.as_bytes().first()?)];
     if begun == 0 {
         return None;
@@ -72,6 +93,7 @@ pub(super) fn patterned(text: &str) -> Option<Secret> {
         {
             lengths.contains(&run)
         }
+        [Piece::Of(Class::Symbols, _), ..] => true,
         [Piece::Of(_, lengths), ..] => run >= *lengths.start(),
         _ => true,
     };
@@ -90,7 +112,11 @@ pub(super) fn patterned(text: &str) -> Option<Secret> {
         let is_whole = rest.bytes().next().is_none_or(|byte| !Class::Word.has(byte));
         let to = text.len() - rest.len();
         let has_digit = text[..to].bytes().any(|byte| byte.is_ascii_digit());
-        (is_whole && has_digit).then_some(Secret { name: pattern.name, from: 0, to })
+        (is_whole && has_digit && is_told(&whole[..at], &pattern.told)).then_some(Secret {
+            name: pattern.name,
+            from: 0,
+            to,
+        })
     })
 }
 
@@ -107,7 +133,8 @@ mod tests {
                 Piece::Of(_, lengths) => "7".repeat(*lengths.start()),
             });
             let text: String = drawn.collect();
-            let whole = patterned(&format!("{text}, and more"))
+            let told = pattern.told.first().map_or(String::new(), |word| format!("{word} "));
+            let whole = patterned(&format!("{told}{text}, and more"), told.len())
                 .is_some_and(|secret| secret.to == text.len());
             assert!(whole, "{}: {text}", pattern.name);
         }

@@ -59,7 +59,7 @@ impl Class {
                 byte.is_ascii_alphanumeric()
                     || matches!(byte, b'/' | b'+' | b'=' | b'\n' | b'\r' | b'\\')
             }
-            Class::Printed => Class::Symbols.has(byte) || matches!(byte, b'$' | b'%' | b':'),
+            Class::Printed => Class::Symbols.has(byte) || matches!(byte, b'$' | b'%' | b':' | b'@'),
         }
     }
 

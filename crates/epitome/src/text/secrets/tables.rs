@@ -1,7 +1,9 @@
-//! Cells of a table under a head that names a secret, as databases and Markdown draw tables.
+//! Cells below a head that names a secret: as databases, Markdown and lists of commas draw tables, as commands align
+//! columns, and as SQL inserts rows.
 
 use super::called::is_secret;
 use super::names::{NameKind, named};
+use super::values::{Literal, is_written, strength};
 use super::{LOOKED_AT, Secret};
 use crate::text::cut;
 
@@ -11,46 +13,145 @@ const MOST: usize = 64;
 /// How lines end: in a text, and in one that is a string of JSON.
 const ENDS: [&str; 2] = ["\n", "\\n"];
 
+/// What stands around a name or a value.
+const AROUND: [char; 7] = ['"', '\'', '`', '\\', ' ', '[', ']'];
+
 /// The secrets below a name that ends at `end`, if that is a head of a column.
 pub(super) fn cells(text: &str, at: usize, end: usize) -> Vec<Secret> {
-    let is_head = text[end..].trim_start_matches(' ').starts_with('|')
-        || text[..at].trim_end_matches(' ').ends_with('|');
-    if !is_head {
+    let next = text[end..].trim_start_matches(AROUND).chars().next();
+    let before = text[..at].trim_end_matches(AROUND).chars().next_back();
+    let sign = [next, before].into_iter().flatten().find(|c| "|,;\t".contains(*c));
+    let is_aligned = text[end..].starts_with(['\n', '\\']) || text[end..].starts_with("  ");
+    let is_aligned = is_aligned && text[..at].ends_with("  ");
+    if sign.is_none() && !is_aligned {
         return Vec::new();
     }
+    let Some(kind) = named(&text[..end]).filter(|kind| *kind < NameKind::Header) else {
+        return Vec::new();
+    };
+    let found = match sign {
+        Some(',') => inserted(text, at, end),
+        _ => None,
+    };
+    let found = found.or_else(|| below(text, at, end, sign));
+    let mut all = found.unwrap_or_default();
+    all.retain(|secret| is_cell(&text[secret.from..secret.to], kind));
+    all
+}
+
+fn is_cell(value: &str, kind: NameKind) -> bool {
+    is_secret(value, kind)
+        || kind == NameKind::Password && (strength(value) > 1 || is_written(value, Literal::Quoted))
+}
+
+/// The value in a cell, which is part of `text`.
+fn value(text: &str, cell: &str) -> Secret {
+    let cell = cell.trim_matches(AROUND);
+    // In JSON a text ends before its line does.
+    let cell = &cell[..cell.find(['"', '\\']).unwrap_or(cell.len())];
+    let cell = cell.trim();
+    let from = cell.as_ptr() as usize - text.as_ptr() as usize;
+    Secret { name: "secret", from, to: from + cell.len() }
+}
+
+/// The cells on the lines below a head; without a sign between them they begin where the head does.
+fn below(text: &str, at: usize, end: usize, sign: Option<char>) -> Option<Vec<Secret>> {
     let line = cut::tail(&text[..at], LOOKED_AT);
     let behind = cut::head(&text[end..], LOOKED_AT);
     let first = ENDS.into_iter().filter_map(|it| Some((behind.find(it)?, it))).min();
-    let Some((_, end_of_line)) = first else {
-        return Vec::new();
-    };
+    let (_, end_of_line) = first?;
     let line = line.rsplit(end_of_line).next().unwrap_or(line);
     let rest = behind.split(end_of_line).next().unwrap_or(behind);
-    let Some(kind) = named(&text[..end]).filter(|_| line.len() + rest.len() < LOOKED_AT) else {
-        return Vec::new();
-    };
-    let column = line.matches('|').count();
-    let mut from = end + rest.len() + end_of_line.len();
+    (line.len() + rest.len() < LOOKED_AT).then_some(())?;
+    let start = at - line.len();
+    let head = &text[start..end + rest.len()];
+    // The heads of what has no ruler are words.
+    let has_bars = sign == Some('|');
+    let is_name = |c: char| c.is_alphanumeric() || AROUND.contains(&c) || "_-|,;\t".contains(c);
+    (has_bars || head.chars().all(is_name)).then_some(())?;
+    let below = &text[start + head.len() + end_of_line.len()..];
     let mut found = Vec::new();
-    for (nth, line) in text[from..].split(end_of_line).take(MOST).enumerate() {
-        let is_ruler = line.contains("--") && line.chars().all(|c| "-+|:= ".contains(c));
-        // The first line tells that it is a table.
-        if !is_ruler && (nth == 0 || !line.contains('|')) {
-            break;
-        }
-        if !is_ruler && let Some(cell) = line.split('|').nth(column) {
-            // In JSON a text ends before its line does.
-            let cell = &cell[..cell.find(['"', '\\']).unwrap_or(cell.len())];
-            let value = cell.trim();
-            let start = from + (cell.as_ptr() as usize - line.as_ptr() as usize);
-            let start = start + (cell.len() - cell.trim_start().len());
-            if kind != NameKind::Header && is_secret(value, kind) {
-                found.push(Secret { name: "secret", from: start, to: start + value.len() });
+    for (nth, row) in below.split(end_of_line).take(MOST).enumerate() {
+        let row = cut::head(row, 2 * LOOKED_AT);
+        let is_ruler = row.contains("--") && row.chars().all(|c| "-+|:= ".contains(c));
+        let cell = match sign {
+            // The first line tells that it is a table.
+            Some('|') if !is_ruler && (nth == 0 || !row.contains('|')) => break,
+            _ if is_ruler => continue,
+            Some('|') => row.split('|').nth(line.matches('|').count()),
+            Some(sign) => {
+                let cells = fields(row, sign);
+                if cells.len() != fields(head, sign).len() {
+                    break;
+                }
+                cells.get(fields(line, sign).len() - 1).copied()
             }
-        }
-        from += line.len() + end_of_line.len();
+            None => {
+                let cell = row.get(line.len()..).filter(|_| row[..line.len()].ends_with(' '));
+                let Some(cell) = cell else { break };
+                cell.split(' ').next()
+            }
+        };
+        found.extend(cell.map(|cell| value(text, cell)));
     }
-    found
+    Some(found)
+}
+
+/// The cells of rows as `INSERT INTO t (user, password) VALUES (…), (…)` has them.
+fn inserted(text: &str, at: usize, end: usize) -> Option<Vec<Secret>> {
+    let before = cut::tail(&text[..at], LOOKED_AT);
+    let before = &before[before.rfind('(')? + 1..];
+    let behind = cut::head(&text[end..], LOOKED_AT);
+    let close = end + behind.find(')')?;
+    (!before.contains(')')).then_some(())?;
+    let rest = text[close + 1..].trim_start();
+    let values = rest.get(..6).filter(|it| it.eq_ignore_ascii_case("values"))?;
+    let rest = cut::head(&rest[values.len()..], MOST * 16);
+    let nth = fields(before, ',').len() - 1;
+    let (mut found, mut field, mut depth, mut from, mut quote) = (Vec::new(), 0, 0, 0, None);
+    for (at, c) in rest.char_indices() {
+        if quote.is_some() {
+            quote = quote.filter(|open| *open != c);
+            continue;
+        }
+        match c {
+            '\'' | '"' if depth > 0 => quote = Some(c),
+            '(' => {
+                depth += 1;
+                (field, from) = if depth == 1 { (0, at + 1) } else { (field, from) };
+            }
+            ',' | ')' if depth == 1 => {
+                if field == nth {
+                    found.push(value(text, &rest[from..at]));
+                }
+                depth -= usize::from(c == ')');
+                (field, from) = (field + 1, at + 1);
+            }
+            ')' if depth > 1 => depth -= 1,
+            ',' | ' ' | '\n' | '\\' | 'n' => {}
+            _ if depth == 0 => break,
+            _ => {}
+        }
+    }
+    Some(found)
+}
+
+/// The fields of a row; between quotes a sign is part of one.
+fn fields(row: &str, sign: char) -> Vec<&str> {
+    let (mut all, mut from, mut quote) = (Vec::new(), 0, None);
+    for (at, c) in row.char_indices() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            None if c == '"' => quote = Some(c),
+            None if c == sign => {
+                all.push(&row[from..at]);
+                from = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    all.push(&row[from..]);
+    all
 }
 
 #[cfg(test)]

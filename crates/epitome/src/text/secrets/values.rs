@@ -29,8 +29,32 @@ pub(super) fn run(text: &str, from: usize, quote: Option<u8>) -> usize {
         Some(quote) => c == char::from(quote) || c == '\\' || c.is_whitespace(),
         None => c.is_whitespace() || c.is_control() || "\"'`\\,;)]}<>&|".contains(c),
     };
-    let value = &seen[..seen.find(ends).unwrap_or(seen.len())];
+    // What would end a value is part of it: a brace that is doubled, as databases have it, a sign before no parameter.
+    let mut length = 0;
+    while let Some(at) = seen[length..].find(ends) {
+        let rest = &seen[length + at..];
+        let part = match rest.as_bytes() {
+            [b'}', b'}', ..] if quote == Some(b'}') => 2,
+            [b'&', rest @ ..] if quote.is_none() && goes_on(rest) => 1,
+            _ => {
+                length += at;
+                break;
+            }
+        };
+        length += at + part;
+    }
+    let is_ended = seen[length..].starts_with(ends);
+    let value = if is_ended { &seen[..length] } else { seen };
     if quote.is_some() { value.len() } else { value.trim_end_matches(['.', '!', '?', ':']).len() }
+}
+
+/// Whether what follows `&` is no parameter, no reference and no command.
+fn goes_on(rest: &[u8]) -> bool {
+    let name = rest.iter().take_while(|byte| Class::Dotted.has(**byte)).count();
+    name > 0
+        && !matches!(rest.get(name), Some(b'=' | b'['))
+        && !(rest.get(name) == Some(&b';')
+            && matches!(&rest[..name], b"amp" | b"quot" | b"lt" | b"gt" | b"apos"))
 }
 
 /// How long a value is of which so many bytes were looked at.
@@ -104,6 +128,7 @@ pub(super) fn is_written(value: &str, literal: Literal) -> bool {
     // Keys of texts and of settings are small, and joined by dots.
     let is_key = match literal {
         Literal::Plain => false,
+        _ if leets(value) > 0 => false,
         Literal::Line => is_dotted(value),
         Literal::Quoted => {
             let says_so = EXAMPLES.iter().any(|it| value.contains(it));
@@ -112,6 +137,56 @@ pub(super) fn is_written(value: &str, literal: Literal) -> bool {
         Literal::Setting => value.bytes().all(|byte| Class::Dotted.has(byte)),
     };
     letters >= 3 && (has(u8::is_ascii_digit) || is_words(value)) && !is_key
+}
+
+/// How often digits stand for letters: `m0nitor`, `Pa55`.
+pub(super) fn leets(value: &str) -> usize {
+    let bytes = value.as_bytes();
+    let (mut at, mut count) = (0, 0);
+    while let Some(digit) = bytes[at..].iter().position(u8::is_ascii_digit) {
+        let from = at + digit;
+        at = from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let is_inside = from > 0
+            && bytes[from - 1].is_ascii_alphabetic()
+            && bytes.get(at).is_some_and(u8::is_ascii_lowercase);
+        let are_letters = bytes[from..at].iter().all(|byte| b"013457".contains(byte));
+        count += usize::from(is_inside && are_letters && at - from <= 2);
+    }
+    count
+}
+
+/// How much a value looks like a password, whatever it is called: nothing of a word, two and more of what somebody
+/// thought of.
+pub(super) fn strength(value: &str) -> usize {
+    let has = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
+    let (digits, letters) = (has(u8::is_ascii_digit), has(u8::is_ascii_alphabetic));
+    let is_code = value.contains(['/', '=', ':', '<', '>', '|', '(', '{', '*', '%'])
+        || value.contains('@') && value.contains('.')
+        || value.contains('.') && leets(value) == 0;
+    let is_hex = value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    if !(LEAST_TYPED..LOOKED_AT / 2).contains(&value.len()) || digits == 0 || letters < 3 {
+        return 0;
+    }
+    if (is_code || refers(value) || is_hex) && !is_noisy(value) {
+        return 0;
+    }
+    let is_mixed = has(u8::is_ascii_uppercase) > 0 && has(u8::is_ascii_lowercase) > 0;
+    let has_sign = !value.starts_with('&')
+        && value.contains(['!', '@', '#', '$', '^', '&', '+', '?', '~', '%']);
+    1 + leets(value).min(2) + usize::from(is_mixed) + 2 * usize::from(has_sign)
+}
+
+/// Whether a short value has signs, digits and letters of both sizes side by side.
+fn is_noisy(value: &str) -> bool {
+    let mut signs: Vec<u8> = value.bytes().filter(u8::is_ascii_punctuation).collect();
+    signs.sort_unstable();
+    signs.dedup();
+    let is_code =
+        value.contains("://") || value.starts_with(['/', '.', '$', '<', '{', '-', '(', '[']);
+    signs.len() >= 3
+        && is_random(value)
+        && !is_code
+        && !value.contains(['(', ')', '[', ']', '{', '}', '<', '>', '|'])
 }
 
 /// Whether names are joined by dots.
@@ -183,26 +258,6 @@ pub(super) fn pieces(text: &str, from: usize) -> Option<(usize, usize)> {
     let more =
         if last + 1 >= from + 2 * LOOKED_AT { Class::Symbols.length(&text[last..]) } else { 0 };
     Some((first, last + more))
-}
-
-/// How long a wallet's phrase is with which `text` begins: twelve words or more, as the lists have them.
-pub(super) fn phrase(text: &str) -> Option<usize> {
-    const NONE: &[&str] = &["the", "and", "for", "are", "was", "has", "not", "but", "with", "from"];
-    let seen = cut::head(text, LOOKED_AT);
-    let (mut count, mut at) = (0, 0);
-    for word in seen.split_inclusive(' ') {
-        let one = word.trim_end();
-        let letters = one.bytes().take_while(u8::is_ascii_lowercase).count();
-        if !(3..=8).contains(&letters) || NONE.contains(&one) {
-            break;
-        }
-        (count, at) = (count + 1, at + word.len());
-        if letters < one.len() {
-            at -= word.len() - letters;
-            break;
-        }
-    }
-    (count >= 12).then_some(seen[..at].trim_end().len())
 }
 
 /// Whether letters and digits, small and large, follow one another as nobody writes them.

@@ -1,0 +1,244 @@
+//! Secrets that stand further from what they are called: behind the rest of a sentence, on the line below, among what a
+//! call is given, before the pipe to who reads it.
+
+use super::names::NameKind;
+use super::values::{is_drawn, is_random, is_typed, strength};
+use super::{LOOKED_AT, Secret, lists};
+use crate::text::cut;
+
+/// So much behind a name is looked at.
+const NEAR: usize = 160;
+
+/// How lines end: in a text, and in one that is a string of JSON.
+const ENDS: [&str; 3] = ["\n", "\\n", "\\r\\n"];
+
+/// What says that a value follows.
+const SAYS: &[&str] = &[
+    "is", "was", "ist", "lautet", "est", "es", "to", "be", "=", "->", "→", "—", "é", "è", "это",
+    "jest",
+];
+
+/// What reads a secret from a pipe.
+const READERS: &[&str] = &[
+    "passwd",
+    "password",
+    "passphrase",
+    "sudo -S",
+    "login",
+    "secret",
+    "token",
+    "kinit",
+    "stdin",
+    "cryptsetup",
+];
+
+/// How a line begins that somebody typed.
+const PROMPTS: &[&str] = &["$ ", "# ", "% ", "> ", ">>> ", "❯ "];
+
+/// A word of a line: its place, and whether quotes stand around it.
+struct Word<'t> {
+    at: usize,
+    text: &'t str,
+    is_quoted: bool,
+}
+
+/// The secret that a name tells of which ends at `end`, and whose value doesn't follow it.
+pub(super) fn near(text: &str, at: usize, end: usize, kind: NameKind) -> Option<Secret> {
+    let line = line(text, end);
+    let one =
+        |(from, to): (usize, usize)| Secret { name: "secret", from: end + from, to: end + to };
+    let found = match kind {
+        NameKind::Password | NameKind::Key => {
+            let before = before(text, at);
+            let is_command = ["", "sudo "].contains(&before) || PROMPTS.contains(&before);
+            in_sentence(line, kind, is_command && line.starts_with(' '))
+                .or_else(|| below(text, before, end, line, kind))
+        }
+        NameKind::Generator => below(text, before(text, at), end, line, kind),
+        NameKind::Pair => pair(line),
+        NameKind::Opening | NameKind::Signing => argument(line, kind),
+        NameKind::Piped => piped(line),
+        NameKind::Phrase => lists::phrase(cut::head(&text[end..], 2 * LOOKED_AT)),
+        NameKind::Codes => lists::codes(cut::head(&text[end..], 2 * LOOKED_AT)),
+        NameKind::Jwk => lists::jwk(cut::head(&text[end..], 8 * LOOKED_AT)),
+        NameKind::Letters => return letters(text, at),
+        NameKind::Header | NameKind::Parameter => None,
+    };
+    found.map(one)
+}
+
+/// How far behind a name that ends at `end` nothing else has to be looked for.
+pub(super) fn reach(text: &str, end: usize, kind: NameKind) -> usize {
+    match kind {
+        NameKind::Phrase | NameKind::Codes => 2 * LOOKED_AT,
+        NameKind::Jwk => 8 * LOOKED_AT,
+        _ => line(text, end).len(),
+    }
+}
+
+/// `"…".toCharArray()`, as Java has passwords, and `user:…@tcp(…`, as Go has them.
+fn letters(text: &str, at: usize) -> Option<Secret> {
+    let before = cut::tail(&text[..at], NEAR);
+    let value = if let Some(address) = before.strip_suffix('@') {
+        let pair =
+            &address[address.rfind(|c: char| c.is_whitespace() || "\"'`=".contains(c))? + 1..];
+        pair.split_once(':')?.1
+    } else {
+        let before = before.strip_suffix("\".")?;
+        let before = before.strip_suffix('\\').unwrap_or(before);
+        &before[before.rfind('"')? + 1..]
+    };
+    let from = value.as_ptr() as usize - text.as_ptr() as usize;
+    let is_one = strength(value) >= 2 || is_drawn(value) || is_typed(value);
+    (is_one && !value.contains('\\')).then(|| Secret {
+        name: "secret",
+        from,
+        to: from + value.len(),
+    })
+}
+
+/// What is left of a line behind `at`, as far as is looked at.
+fn line(text: &str, at: usize) -> &str {
+    let seen = cut::head(&text[at..], NEAR);
+    &seen[..ENDS.into_iter().filter_map(|end| seen.find(end)).min().unwrap_or(seen.len())]
+}
+
+/// What stands before `at` on its line, as far as is looked at.
+fn before(text: &str, at: usize) -> &str {
+    let before = cut::tail(&text[..at], NEAR);
+    let before = before.rsplit('\n').next().unwrap_or(before);
+    before.rsplit("\\n").next().unwrap_or(before).trim_start()
+}
+
+/// The words of a line without quotes, brackets and what ends a clause.
+fn words(line: &str) -> impl Iterator<Item = Word<'_>> {
+    const QUOTES: [char; 3] = ['"', '\'', '`'];
+    let splits = |c: char| c.is_whitespace() || QUOTES.contains(&c) || "(),;[]\\".contains(c);
+    let place = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
+    // Of a word behind a backslash the first letter may be an escape's.
+    let is_whole = move |word: &&str| !word.is_empty() && !line[..place(word)].ends_with('\\');
+    line.split(splits).filter(is_whole).map(move |word| {
+        let at = place(word);
+        let text = word.trim_end_matches(['.', '?', ':']);
+        let text = if text.is_empty() { word } else { text };
+        let is_quoted = line[..at].ends_with(QUOTES)
+            && line[at + word.len()..].starts_with([QUOTES[0], QUOTES[1], QUOTES[2], '\\']);
+        Word { at, text, is_quoted }
+    })
+}
+
+/// `… password is generated for root@localhost: …`.
+fn in_sentence(line: &str, kind: NameKind, is_command: bool) -> Option<(usize, usize)> {
+    let mut says = false;
+    for Word { at, text, is_quoted } in words(line) {
+        let is_told =
+            says || line[..at].trim_end_matches([' ', '"', '\'', '`']).ends_with([':', '：']);
+        let is_last =
+            line[at + text.len()..].trim_end_matches(['.', '"', '\'', ' ', '`']).is_empty();
+        let least = if says || is_command { 2 } else { 3 };
+        let is_one = if kind == NameKind::Password {
+            strength(text) >= least
+                || is_told && (is_quoted || is_last) && is_drawn(text) && !is_id(text)
+        } else {
+            let is_key = || is_drawn(text) && is_random(text) && strength(text) > 0;
+            is_told && is_last && is_key() && !text.contains('+')
+        };
+        if is_one {
+            return Some((at, at + text.len()));
+        }
+        if is_told && let Some(length) = lists::groups(&line[at..]) {
+            return Some((at, at + length));
+        }
+        says = SAYS.iter().any(|it| it.eq_ignore_ascii_case(text));
+    }
+    None
+}
+
+/// Whether a value may be a hash or an id.
+fn is_id(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+/// What stands alone on the line below: a sentence ends with a colon, or a command was typed.
+fn below(
+    text: &str,
+    before: &str,
+    end: usize,
+    line: &str,
+    kind: NameKind,
+) -> Option<(usize, usize)> {
+    let mut rest = &text[end + line.len()..];
+    let is_typed_in = PROMPTS.iter().any(|prompt| before.starts_with(prompt));
+    let is_told = kind != NameKind::Generator && line.trim_end().ends_with([':', '：']);
+    (is_typed_in || is_told).then_some(())?;
+    let mut lines = 0;
+    while let Some(next) = ENDS.into_iter().find_map(|end| rest.strip_prefix(end)) {
+        rest = next.trim_start_matches([' ', '\t', '\r']);
+        lines += 1;
+    }
+    let quote =
+        ["b'", "b\"", "'", "\"", "`"].into_iter().find(|it| rest.starts_with(it)).unwrap_or("");
+    rest = &rest[quote.len()..];
+    let seen = cut::head(rest, LOOKED_AT);
+    let to = seen.find(|c: char| c.is_whitespace() || "\"'`\\".contains(c)).unwrap_or(seen.len());
+    let behind = seen[to..].trim_start_matches([' ', '\'', '"', '`']);
+    let ends_line = behind.is_empty()
+        || ENDS.iter().any(|end| behind.starts_with(end))
+        || behind.starts_with('\r');
+    let value = &seen[..to];
+    let is_hash = value.len() == 40 && is_id(value);
+    let is_one = is_drawn(value) && !is_hash || kind == NameKind::Password && strength(value) >= 2;
+    let from = rest.as_ptr() as usize - text[end..].as_ptr() as usize;
+    ((1..=3).contains(&lines) && ends_line && is_one).then_some((from, from + to))
+}
+
+/// `log in with deploy / …`.
+fn pair(line: &str) -> Option<(usize, usize)> {
+    let mut is_second = false;
+    for Word { at, text, .. } in words(line) {
+        let second = match text.rsplit_once(['/', ':']) {
+            Some((first, second)) if first.bytes().all(|b| b.is_ascii_alphanumeric()) => second,
+            _ if is_second => text,
+            _ => "",
+        };
+        if strength(second) >= 3 {
+            let to = at + text.len();
+            return Some((to - second.len(), to));
+        }
+        is_second = text == "/";
+    }
+    None
+}
+
+/// A literal that is given to a call, whose arguments begin a line.
+fn argument(line: &str, kind: NameKind) -> Option<(usize, usize)> {
+    const ALGORITHMS: &[&str] =
+        &["aes", "sha", "md5", "hmac", "rsa", "des", "utf", "ascii", "base64", "chacha"];
+    let is_named = |text: &str| {
+        ALGORITHMS
+            .iter()
+            .any(|it| text.get(..it.len()).is_some_and(|head| head.eq_ignore_ascii_case(it)))
+    };
+    words(line).filter(|word| word.is_quoted && !is_named(word.text)).find_map(
+        |Word { at, text, .. }| {
+            let is_first = !line[..at].contains(',');
+            let is_one = match kind {
+                NameKind::Opening => {
+                    !is_first && (strength(text) >= 2 || is_drawn(text) && is_random(text))
+                }
+                _ => is_drawn(text) || is_typed(text),
+            };
+            is_one.then_some((at, at + text.len()))
+        },
+    )
+}
+
+/// `echo … | sudo -S`.
+fn piped(line: &str) -> Option<(usize, usize)> {
+    let (said, reader) = line.split_once('|')?;
+    READERS.iter().any(|it| reader.contains(it)).then_some(())?;
+    let Word { at, text, .. } = words(said).last()?;
+    let value = text.rsplit_once(':').map_or(text, |(_, value)| value);
+    let to = at + text.len();
+    (strength(value) >= 2 || is_drawn(value)).then_some((to - value.len(), to))
+}
