@@ -86,25 +86,26 @@ pub(super) fn codes(text: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// How long a key is in groups of one length with which `text` begins: `JBSW Y3DP EHPK 3PXP`.
+/// How long a key is in groups of one length with which `text` begins: `JBSW Y3DP EHPK 3PXP`, `H7K2P-9QX4M-…`.
 pub(super) fn groups(text: &str) -> Option<usize> {
     let seen = cut::head(text, LOOKED_AT);
-    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric();
-    let length = seen.bytes().take_while(is_letter).count();
+    let letters =
+        |from: usize| seen.bytes().skip(from).take_while(u8::is_ascii_alphanumeric).count();
+    let length = letters(0);
+    let sign = seen[length..].chars().next().filter(|sign| matches!(sign, ' ' | '-'))?;
     (4..=6).contains(&length).then_some(())?;
     let mut to = length;
-    while seen[to..].starts_with(' ')
-        && seen.as_bytes()[to + 1..].iter().take_while(|it| is_letter(it)).count() == length
-    {
+    while seen[to..].starts_with(sign) && letters(to + 1) == length {
         to += 1 + length;
     }
-    let key = &seen[..to];
-    let has = |is: fn(&u8) -> bool| key.bytes().filter(is).count();
-    let (digits, letters) = (has(u8::is_ascii_digit), has(u8::is_ascii_alphabetic));
-    let ends = seen[to..].bytes().next().is_none_or(|byte| !is_letter(&byte) && byte != b' ');
-    // Google draws four times four letters.
-    let is_letters = to == 19 && digits == 0 && has(u8::is_ascii_lowercase) == 16 && ends;
-    (to / length >= 4 && digits >= 2 && letters >= 4 || is_letters).then_some(to)
+    let has = |is: fn(&u8) -> bool| seen[..to].bytes().filter(is).count();
+    let (digits, small) = (has(u8::is_ascii_digit), has(u8::is_ascii_lowercase));
+    let count = (to + 1) / (length + 1);
+    let ends = !seen[to..].starts_with(|c: char| c.is_alphanumeric() || c == sign);
+    let is_mixed = digits >= 2 && has(u8::is_ascii_alphabetic) >= 4;
+    // Google draws four times four letters, and Microsoft eight times six digits.
+    let is_drawn = is_mixed || ends && (count == 4 && small == 16 || count == 8 && digits == 48);
+    (count >= 4 && is_drawn).then_some(to)
 }
 
 /// The secret members of a JSON Web Key, from the first to the last.

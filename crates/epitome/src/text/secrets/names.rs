@@ -49,7 +49,7 @@ const GROUPS: &[(NameKind, &[&str])] = &[
             "assword passwd passwort kennwort pwd pswd pw pass passcode passphrase identifiedby \
              requirepass adduser psk redisauth keycontent community rootpw passwordconfirmation passwordconfirm securestring keypass \
              storepass authpass asciitext userpass \
-             senha motdepasse mdp contrasena clave palabraclave parola parol passord \
+             senha motdepasse mdp contrasena contrasenya clave palabraclave parola parol passord \
              wachtwoord haslo heslo lozinka geslo jelszo salasana losenord adgangskode kodeord \
              sifre katasandi matkhau"
         ),
@@ -59,13 +59,21 @@ const GROUPS: &[(NameKind, &[&str])] = &[
         &words!(
             "secret secretkeybase token tokens jwt salt phpsessid jsessionid gitlabsession keydata \
              wif auth hmac privatemac bearerauth credential privatekeyid pat samlresponse \
-             samlrequest isakmpkey keystring schluessel geheimnis totp segredo secreto"
+             samlrequest recoverycode backupcode isakmpkey keystring schluessel geheimnis totp segredo secreto"
         ),
     ),
-    (NameKind::Pair, &words!("credentials basicauth creds login logins zugangsdaten identifiants")),
+    (
+        NameKind::Pair,
+        &words!(
+            "credentials basicauth creds login logins sqlplus thin impdp expdp zugangsdaten identifiants"
+        ),
+    ),
     (NameKind::Header, &words!("authorization cookie")),
     (NameKind::Parameter, &words!("key code appid sig signature")),
-    (NameKind::Phrase, &words!("mnemonic phrase seed seedwords recoverywords wallet walletbackup")),
+    (
+        NameKind::Phrase,
+        &words!("mnemonic phrase seed seedwords recoverywords wallet walletbackup 12words 24words"),
+    ),
     (
         NameKind::Codes,
         &words!(
@@ -82,13 +90,13 @@ const GROUPS: &[(NameKind, &[&str])] = &[
         NameKind::Opening,
         &words!(
             "pdo mysqli mysqliconnect connect getconnection setbasicauth networkcredential ftp \
-             createconnection authenticate createcredential signin usernamepassword plaincredentials"
+             createconnection authenticate createcredential signin createuser createsuperuser usernamepassword plaincredentials"
         ),
     ),
     (
         NameKind::Signing,
         &words!(
-            "jwtsign jwtverify jwtencode jwtdecode createhmac hmacnew createcipheriv createdecipheriv \
+            "passwordhash bcrypthash hashpw passwordverify wifibegin jwtsign jwtverify jwtencode jwtdecode createhmac hmacnew createcipheriv createdecipheriv \
              secretkeyspec fernet aesnew encryptstring pbekeyspec"
         ),
     ),
@@ -104,6 +112,16 @@ pub(super) const FOREIGN: &[(NameKind, &str)] = &[
     (NameKind::Password, "jelszó"),
     (NameKind::Password, "lösenord"),
     (NameKind::Password, "şifre"),
+    (NameKind::Password, "şifresi"),
+    (NameKind::Password, "şifrem"),
+    (NameKind::Password, "parolası"),
+    (NameKind::Password, "hasła"),
+    (NameKind::Password, "пароля"),
+    (NameKind::Password, "паролем"),
+    (NameKind::Password, "비번"),
+    (NameKind::Password, "패스워드"),
+    (NameKind::Password, "گذرواژه"),
+    (NameKind::Password, "mật mã"),
     (NameKind::Password, "mật khẩu"),
     (NameKind::Password, "κωδικός"),
     (NameKind::Password, "κωδικός πρόσβασης"),
@@ -144,7 +162,7 @@ const KEYS: &[&str] = &words!(
      application deploy license hmac fernet session write service client jwt server storage wallet \
      subscription admin cipher aes webhook integration root security project function host ingest \
      sendgrid stripe openai accesskeyid unseal isakmp radius tacacs community setup recovery \
-     activation licence merchant consumer bot provisioning enrollment"
+     activation licence merchant consumer bot authenticator provisioning enrollment"
 );
 
 /// Where a secret is one, behind its name: `PASSWORD_PROD`.
@@ -169,22 +187,24 @@ pub(super) fn named(text: &str) -> Option<NameKind> {
     let seen = seen.trim_ascii_end();
     let digits = seen.iter().rev().take_while(|byte| byte.is_ascii_digit()).count().min(2);
     let seen = &seen[..seen.len() - digits];
-    let of = PLACES.iter().find_map(|place| {
-        let before = without(seen, place)?;
-        before.len().checked_sub(1).filter(|at| {
-            matches!(seen[*at + 1..], [b'_' | b'-' | b'.', ..])
-                || matches!(seen[*at], b'_' | b'-' | b'.')
-        })?;
-        Some(before)
-    });
-    let seen = of.unwrap_or(seen);
+    called(seen, digits)
+        .or_else(|| {
+            let mut befores = PLACES.iter().filter_map(|place| without(seen, place));
+            let before = befores.find(|it| matches!(it, [.., b'_' | b'-' | b'.']))?;
+            called(before, 0)
+        })
+        .or_else(|| if seen.is_ascii() { None } else { foreign(text) })
+}
+
+/// What the name is with which `seen` ends, behind which there are so many digits.
+fn called(seen: &[u8], digits: usize) -> Option<NameKind> {
     let last = match seen {
         [.., last, b'_' | b'-' | b'.' | b' '] | [.., last] => *last,
         [] => return None,
     };
     let letter = usize::from(last & 31);
     let mut names = NAMES[BY_LAST[letter]..BY_LAST[letter + 1]].iter();
-    let found = names.find_map(|(kind, name)| {
+    names.find_map(|(kind, name)| {
         let before = without(seen, name)?;
         if *kind != NameKind::Parameter {
             let is_one = name.len() >= SHORT || digits == 0 && is_apart(before, seen);
@@ -198,8 +218,7 @@ pub(super) fn named(text: &str) -> Option<NameKind> {
         }
         let is_secret = *name == "key" && KEYS.iter().any(|key| without(before, key).is_some());
         is_secret.then_some(NameKind::Key)
-    });
-    found.or_else(|| if seen.is_ascii() { None } else { foreign(text) })
+    })
 }
 
 /// What stands before `name` at the end of `seen`; between its letters may be signs.

@@ -2,7 +2,7 @@
 //! call is given, before the pipe to who reads it.
 
 use super::names::NameKind;
-use super::values::{is_drawn, is_random, is_typed, strength};
+use super::values::{Literal, is_drawn, is_random, is_typed, is_written, strength};
 use super::{LOOKED_AT, Secret, lists};
 use crate::text::cut;
 
@@ -135,9 +135,10 @@ fn in_sentence(line: &str, kind: NameKind, is_command: bool) -> Option<(usize, u
             says || line[..at].trim_end_matches([' ', '"', '\'', '`']).ends_with([':', '：']);
         let is_last =
             line[at + text.len()..].trim_end_matches(['.', '"', '\'', ' ', '`']).is_empty();
-        let least = if says || is_command { 2 } else { 3 };
+        let least = if says || is_command || is_told && is_last { 2 } else { 3 };
         let is_one = if kind == NameKind::Password {
             strength(text) >= least
+                || says && text.contains('-') && is_written(text, Literal::Plain)
                 || is_told && (is_quoted || is_last) && is_drawn(text) && !is_id(text)
         } else {
             let is_key = || is_drawn(text) && is_random(text) && strength(text) > 0;
@@ -168,7 +169,7 @@ fn below(
     kind: NameKind,
 ) -> Option<(usize, usize)> {
     let mut rest = &text[end + line.len()..];
-    let is_typed_in = PROMPTS.iter().any(|prompt| before.starts_with(prompt));
+    let is_typed_in = PROMPTS.iter().any(|prompt| before.contains(prompt));
     let is_told = kind != NameKind::Generator && line.trim_end().ends_with([':', '：']);
     (is_typed_in || is_told).then_some(())?;
     let mut lines = 0;
@@ -187,7 +188,8 @@ fn below(
         || behind.starts_with('\r');
     let value = &seen[..to];
     let is_hash = value.len() == 40 && is_id(value);
-    let is_one = is_drawn(value) && !is_hash || kind == NameKind::Password && strength(value) >= 2;
+    let is_strong = is_typed_in || kind == NameKind::Password;
+    let is_one = is_drawn(value) && !is_hash || is_strong && strength(value) >= 2;
     let from = rest.as_ptr() as usize - text[end..].as_ptr() as usize;
     ((1..=3).contains(&lines) && ends_line && is_one).then_some((from, from + to))
 }
@@ -196,13 +198,16 @@ fn below(
 fn pair(line: &str) -> Option<(usize, usize)> {
     let mut is_second = false;
     for Word { at, text, .. } in words(line) {
-        let second = match text.rsplit_once(['/', ':']) {
-            Some((first, second)) if first.bytes().all(|b| b.is_ascii_alphanumeric()) => second,
-            _ if is_second => text,
-            _ => "",
+        let (second, host) = match text.split_once(['/', ':']) {
+            Some((first, second)) if first.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+                second.split_once('@').filter(|(it, _)| strength(it) > 1).unwrap_or((second, ""))
+            }
+            _ if is_second => (text, ""),
+            _ => ("", ""),
         };
-        if strength(second) >= 3 {
-            let to = at + text.len();
+        let is_given = text.len() > second.len() + host.len() + 1 && !host.is_empty();
+        if strength(second) >= 3 || is_given {
+            let to = at + text.len() - host.len() - usize::from(!host.is_empty());
             return Some((to - second.len(), to));
         }
         is_second = text == "/";

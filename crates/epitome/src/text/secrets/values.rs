@@ -192,7 +192,14 @@ fn is_noisy(value: &str) -> bool {
 /// Whether names are joined by dots.
 fn is_dotted(value: &str) -> bool {
     let is_name = |part: &str| part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    value.contains('.') && value.split('.').all(is_name)
+    // Two words with a digit and a capital are rather a password.
+    let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
+    let says_so = EXAMPLES.iter().any(|it| value.to_ascii_lowercase().contains(it));
+    let is_pair = value.matches('.').count() == 1
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_uppercase)
+        && !says_so;
+    value.contains('.') && value.split('.').all(is_name) && !is_pair
 }
 
 /// Whether a value is a phrase of words, as people are told to think of.
