@@ -105,6 +105,78 @@ fn secrets_without_a_shape_of_their_own() {
 }
 
 #[test]
+fn secrets_stand_further_from_their_names() {
+    for (said, secret) in [
+        ("пароль: Berezka-77", "Berezka-77"),
+        ("数据库密码是：Longjing77", "Longjing77"),
+        ("パスワードは「Sakura2024x」です", "Sakura2024x"),
+        ("La contraseña es Naranja2024!", "Naranja2024!"),
+        ("PASSWORD_PROD=\"Spr1ng-Time\"", "Spr1ng-Time"),
+        ("Password=Str0ng&Stable_19;Encrypt=True", "Str0ng&Stable_19"),
+        ("Pwd={a;b}}c#w34FGYRK};", "a;b}}c#w34FGYRK"),
+        ("A temporary password is generated for root@localhost: aT!8d3GkRLAu", "aT!8d3GkRLAu"),
+        (
+            "Use this password:\n\n47a01d809bf5b589dda8251ab5e19951\n",
+            "47a01d809bf5b589dda8251ab5e19951",
+        ),
+        ("$ pwgen -s 20 1\nkW3pT9xLq2vZb8Nn4Mab\n", "kW3pT9xLq2vZb8Nn4Mab"),
+        ("echo 's3rverR00m' | sudo -S id", "s3rverR00m"),
+        ("new PDO('mysql:host=db', 'blog', 'eleph4nt-Ride')", "eleph4nt-Ride"),
+        ("jwt.sign({ id }, 'keyboard-catz-9000')", "keyboard-catz-9000"),
+        ("load(in, \"changeit-N0t!\".toCharArray())", "changeit-N0t!"),
+        ("\"gopher:ak8DYSHoQgAtx5N@tcp(db:3306)/zoo\"", "ak8DYSHoQgAtx5N"),
+        ("log in with deploy / S3cure!2024 over ssh", "S3cure!2024"),
+        ("a,passwd\nkim,Cl1pb0ard-9", "Cl1pb0ard-9"),
+        ("HOST  PASSWORD\ndb1   Fjord-W4ter", "Fjord-W4ter"),
+        ("INSERT INTO t (a, password) VALUES ('b', 'Kimch1-Jar');", "Kimch1-Jar"),
+        ("snmpwalk -v2c -c rw-M0nit0r9 10.20.0.1", "rw-M0nit0r9"),
+        ("curl -u 'me:pa$$-The-Salt1' https://x.org", "pa$$-The-Salt1"),
+        ("recovery codes:\n 1. a1b2c-d3e4f\n 2. g5h6i-j7k8l\n 3. m9n0o-p1q2r", "a1b2c-d3e4f"),
+        ("the 2FA secret is JBSW Y3DP EHPK 3PXP", "JBSW Y3DP EHPK 3PXP"),
+        ("app password: abcd efgh ijkl mnop", "abcd efgh ijkl mnop"),
+        (
+            "import algoliasearch\ninit('B1G2', '20893932ef2875a59a1a2b8f32f06d30')",
+            "20893932ef2875a59a1a2b8f32f06d30",
+        ),
+        (
+            "root:$6$Xk29fjQ0$pzLmA8b7C6d5E4f3G2h1I0jKLMNOPQRSTUVWXYZabcdefghijk:1:",
+            "pzLmA8b7C6d5E4f3G2h1I0jKLMNOPQRSTUVWXYZabcdefghijk",
+        ),
+        (
+            "recovery phrase, they are legal winner thank year wave sausage worth useful legal winner thank yellow",
+            "legal winner thank year wave sausage worth useful legal winner thank yellow",
+        ),
+        (
+            r#"{"kty":"oct","k":"AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T"}"#,
+            "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T",
+        ),
+    ] {
+        let shown = masked(said);
+        assert!(!shown.contains(secret) && shown.contains("[masked: "), "{said} → {shown}");
+    }
+}
+
+#[test]
+fn what_stands_near_a_name_but_is_none_stays() {
+    for said in [
+        "пароль от почты забыт",
+        "The keyboard's secret shortcut is Ctrl+Shift+T.",
+        "secrets_manager_arn = \"arn:aws:secretsmanager:eu-west-1:210987654321:secret:prod/pg-AbC12d\"",
+        "name,password,note\nkim,required,none",
+        "echo \"token refreshed\" | grep token",
+        "PDO('sqlite::memory:', 'sha256-password')",
+        "The password for the account is stored in config/settings2.yaml",
+        "$ git log --grep token\n3f2a9c1b7d20e4f5a6b7c8d9e0f1a2b3c4d5e6f7",
+        "codecov/commit/2cf0ddbd-dbdf-46e9-82e3-32cefdd0bab4",
+        "recovery codes are shown 3 times in 2024 and 2025",
+        "seed = \"the quick brown fox jumps over the lazy dog and then runs for the hills\"",
+        "find_generic_password(Some(&keychains2))",
+    ] {
+        assert_eq!(masked(said), said);
+    }
+}
+
+#[test]
 fn long_values_are_masked_whole() {
     let long = "aB3/".repeat(101);
     assert_eq!(masked(&format!("token=\"{long}=\" x")), "token=\"[masked: secret]\" x");
@@ -134,9 +206,24 @@ fn what_only_looks_alike_stays() {
 /// Looked at to its end from each beginning, such a text takes hours.
 #[test]
 fn what_goes_on_and_on_is_looked_at_once() {
-    for beginning in
-        ["token=", "token:", "token | ", "<token ", "SG.", "AccountKey=", "eyJ.", "glpat-"]
-    {
+    for beginning in [
+        "token=",
+        "token:",
+        "token | ",
+        "<token ",
+        "SG.",
+        "AccountKey=",
+        "eyJ.",
+        "glpat-",
+        "kty\":\"",
+        "login ",
+        "пароль ",
+        "(password, a) VALUES ('",
+        "$ password\n",
+        "x@tcp(",
+        "echo a | ",
+        "backup codes ",
+    ] {
         let text = beginning.repeat(2_000_000 / beginning.len());
         assert_eq!(masked(&text), text);
     }
@@ -167,6 +254,11 @@ proptest! {
             Just("Cookie: a=Xk29fjQ0pzLm; password:\n".to_owned()),
             Just("x://u:pa\"ss\\word@h".to_owned()),
             Just("ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned()),
+            Just("recovery codes: a1b2c-d3e4f, g5h6i-j7k8l, m9n0o-p1q2r".to_owned()),
+            Just("seed: ".to_owned() + &"winner ".repeat(13)),
+            Just("a,password\n\"kim\",\"Cl1pb0ard-9\"".to_owned()),
+            Just("password for\tX:\nK1t3\u{1}Wind!9 \"Kit3-W1nd\"".to_owned()),
+            Just("{\"kty\":\"oct\",\"k\":\"AyM1SysPpbyDfgZld3umj1qz\"}".to_owned()),
             Just("\\".to_owned()),
             Just("\"".to_owned()),
         ], 0..8),
