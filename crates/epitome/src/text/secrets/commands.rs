@@ -73,7 +73,7 @@ pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
     let is_end = |c: char| quote.is_some_and(|quote| c == char::from(quote)) || c.is_whitespace();
     let seen = cut::head(quoted, LINE);
     let length = values::run(text, from, quote);
-    let whole = seen.find(is_end).unwrap_or(length);
+    let whole = seen.find(is_end).unwrap_or(seen.len());
     let second = seen[..whole].find(['%', ':']).filter(|sign| quote.is_some() && *sign > length);
     let length = second.map_or(length, |sign| sign + 1 + values::run(text, from + sign + 1, quote));
     let value = &quoted[..length];
