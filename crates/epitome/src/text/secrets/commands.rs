@@ -70,7 +70,9 @@ pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
     // The backslash is an escape's.
     (quote != Some(b'\\')).then_some(())?;
     // A user's name may have a backslash in it, between quotes.
-    let is_end = |c: char| quote.is_some_and(|quote| c == char::from(quote)) || c.is_whitespace();
+    let is_end = |c: char| {
+        quote.is_some_and(|quote| c == char::from(quote)) || c == '"' || c.is_whitespace()
+    };
     let seen = cut::head(quoted, LINE);
     let length = values::run(text, from, quote);
     let whole = seen.find(is_end).unwrap_or(seen.len());

@@ -51,6 +51,8 @@ fn value(text: &str, cell: &str) -> Secret {
     let cell = &cell[..cell.find(['"', '\\']).unwrap_or(cell.len())];
     let cell = cell.trim();
     let from = cell.as_ptr() as usize - text.as_ptr() as usize;
+    // Behind a backslash stands an escape.
+    let cell = if text[..from].ends_with('\\') { "" } else { cell };
     Secret { name: "secret", from, to: from + cell.len() }
 }
 

@@ -26,7 +26,7 @@ pub(super) const EXAMPLES: &[&str] = &["password", "pass", "passwd", "secret", "
 pub(super) fn run(text: &str, from: usize, quote: Option<u8>) -> usize {
     let seen = cut::head(&text[from..], LOOKED_AT);
     let ends = |c: char| match quote {
-        Some(quote) => c == char::from(quote) || c == '\\' || c.is_whitespace(),
+        Some(quote) => c == char::from(quote) || c == '\\' || c == '"' || c.is_whitespace(),
         None => c.is_whitespace() || c.is_control() || "\"'`\\,;)]}<>&|".contains(c),
     };
     // What would end a value is part of it: a brace that is doubled, as databases have it, a sign before no parameter.
@@ -35,7 +35,15 @@ pub(super) fn run(text: &str, from: usize, quote: Option<u8>) -> usize {
         let rest = &seen[length + at..];
         let part = match rest.as_bytes() {
             [b'}', b'}', ..] if quote == Some(b'}') => 2,
+            [b'"', rest @ ..]
+                if quote != Some(b'"')
+                    && !matches!(rest, [] | [b',' | b':' | b'}' | b']', ..])
+                    && quote.is_some() =>
+            {
+                1
+            }
             [b'&', rest @ ..] if quote.is_none() && goes_on(rest) => 1,
+            // Within other quotes one of these is the value's, but not where a string of JSON ends.
             _ => {
                 length += at;
                 break;
