@@ -168,6 +168,9 @@ const KEYS: &[&str] = &words!(
 /// Where a secret is one, behind its name: `PASSWORD_PROD`.
 const PLACES: &[&str] = &words!("prod dev db root admin banco github smtp");
 
+/// Its letters and a sign.
+const LONGEST_PLACE: usize = 8;
+
 /// What has a password, where a short name follows it without a sign.
 const OWNERS: &[&str] = &words!(
     "db my sql ldap smtp ftp imap mail root admin user login bind cred key store trust sudo ssh \
@@ -189,6 +192,8 @@ pub(super) fn named(text: &str) -> Option<NameKind> {
     let seen = &seen[..seen.len() - digits];
     called(seen, digits)
         .or_else(|| {
+            let end = &seen[seen.len().saturating_sub(LONGEST_PLACE)..];
+            end.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.')).then_some(())?;
             let mut befores = PLACES.iter().filter_map(|place| without(seen, place));
             let before = befores.find(|it| matches!(it, [.., b'_' | b'-' | b'.']))?;
             called(before, 0)
@@ -198,12 +203,10 @@ pub(super) fn named(text: &str) -> Option<NameKind> {
 
 /// What the name is with which `seen` ends, behind which there are so many digits.
 fn called(seen: &[u8], digits: usize) -> Option<NameKind> {
-    let last = match seen {
-        [.., last, b'_' | b'-' | b'.' | b' '] | [.., last] => *last,
-        [] => return None,
-    };
-    let letter = usize::from(last & 31);
-    let mut names = NAMES[BY_LAST[letter]..BY_LAST[letter + 1]].iter();
+    let mut letters = seen.iter().rev().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b' '));
+    let letters =
+        pair(*letters.nth(1)?, *seen.iter().rev().find(|byte| byte.is_ascii_alphanumeric())?);
+    let mut names = NAMES[BEGINS[letters]..BEGINS[letters + 1]].iter();
     names.find_map(|(kind, name)| {
         let before = without(seen, name)?;
         if *kind != NameKind::Parameter {
@@ -259,18 +262,24 @@ const COUNT: usize = {
     count
 };
 
-/// All names, by the lower five bits of their last letters.
-const NAMES: [(NameKind, &str); COUNT] = {
-    let mut names = [(NameKind::Key, ""); COUNT];
-    let (mut count, mut letter) = (0, 0);
-    while letter < 32 {
+/// The lower five bits of a name's last two letters.
+const fn pair(before: u8, last: u8) -> usize {
+    (last as usize & 31) << 5 | before as usize & 31
+}
+
+/// All names, by their last two letters, and where those of each two begin.
+const BY_LAST: ([(NameKind, &str); COUNT], [usize; 1025]) = {
+    let (mut names, mut begins) = ([(NameKind::Key, ""); COUNT], [COUNT; 1025]);
+    let (mut count, mut letters) = (0, 0);
+    while letters < 1024 {
+        begins[letters] = count;
         let mut group = 0;
         while group < GROUPS.len() {
             let (kind, all) = GROUPS[group];
             let mut at = 0;
             while at < all.len() {
                 let name = all[at].as_bytes();
-                if name[name.len() - 1] & 31 == letter {
+                if pair(name[name.len() - 2], name[name.len() - 1]) == letters {
                     names[count] = (kind, all[at]);
                     count += 1;
                 }
@@ -278,27 +287,13 @@ const NAMES: [(NameKind, &str); COUNT] = {
             }
             group += 1;
         }
-        letter += 1;
+        letters += 1;
     }
-    names
+    (names, begins)
 };
 
-/// Where the names of each letter begin among them.
-const BY_LAST: [usize; 33] = {
-    let mut by_last = [COUNT; 33];
-    let mut at = COUNT;
-    while at > 0 {
-        at -= 1;
-        let name = NAMES[at].1.as_bytes();
-        let mut letter = name[name.len() - 1] as usize & 31;
-        by_last[letter] = at;
-        while letter > 0 && by_last[letter - 1] > at {
-            letter -= 1;
-            by_last[letter] = at;
-        }
-    }
-    by_last
-};
+static NAMES: [(NameKind, &str); COUNT] = BY_LAST.0;
+static BEGINS: [usize; 1025] = BY_LAST.1;
 
 /// The last letters of the names, for each the ones before it, for each of these the ones before: bits by the lower
 /// five of a letter's.
@@ -308,7 +303,7 @@ const ENDS: [[u32; 32]; 32] = {
     ends[b'e' as usize & 31][b'u' as usize & 31] = 1 << (b'l' & 31);
     let mut at = 0;
     while at < COUNT + PLACES.len() {
-        let name = if at < COUNT { NAMES[at].1 } else { PLACES[at - COUNT] }.as_bytes();
+        let name = if at < COUNT { BY_LAST.0[at].1 } else { PLACES[at - COUNT] }.as_bytes();
         let [before, last] = [name[name.len() - 2], name[name.len() - 1]];
         let first = if name.len() > 2 { 1 << (name[name.len() - 3] & 31) } else { u32::MAX };
         ends[last as usize & 31][before as usize & 31] |= first;

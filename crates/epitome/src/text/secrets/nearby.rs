@@ -100,7 +100,11 @@ fn letters(text: &str, at: usize) -> Option<Secret> {
 /// What is left of a line behind `at`, as far as is looked at.
 fn line(text: &str, at: usize) -> &str {
     let seen = cut::head(&text[at..], NEAR);
-    &seen[..ENDS.into_iter().filter_map(|end| seen.find(end)).min().unwrap_or(seen.len())]
+    let bytes = seen.as_bytes();
+    let ends = |at: &usize| {
+        matches!(bytes[*at..], [b'\n', ..] | [b'\\', b'n', ..] | [b'\\', b'r', b'\\', b'n', ..])
+    };
+    &seen[..(0..seen.len()).find(ends).unwrap_or(seen.len())]
 }
 
 /// What stands before `at` on its line, as far as is looked at.
@@ -113,7 +117,11 @@ fn before(text: &str, at: usize) -> &str {
 /// The words of a line without quotes, brackets and what ends a clause.
 fn words(line: &str) -> impl Iterator<Item = Word<'_>> {
     const QUOTES: [char; 3] = ['"', '\'', '`'];
-    let splits = |c: char| c.is_whitespace() || QUOTES.contains(&c) || "(),;[]\\".contains(c);
+    let splits = |c: char| {
+        c.is_whitespace()
+            || QUOTES.contains(&c)
+            || matches!(c, '(' | ')' | ',' | ';' | '[' | ']' | '\\')
+    };
     let place = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
     // Of a word behind a backslash the first letter may be an escape's.
     let is_whole = move |word: &&str| !word.is_empty() && !line[..place(word)].ends_with('\\');

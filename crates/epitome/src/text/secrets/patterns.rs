@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use super::{Class, Secret, bits, rows};
-use crate::text::cut;
 
 enum Piece {
     As(&'static str),
@@ -68,14 +67,18 @@ const BEFORE: usize = 160;
 
 /// Whether a word before begins with one of those.
 fn is_told(before: &str, told: &[&str]) -> bool {
-    let words = cut::tail(before, BEFORE).split(|c: char| !c.is_ascii_alphanumeric());
-    let begins = |word: &str, it: &str| {
-        word.get(..it.len()).is_some_and(|head| head.eq_ignore_ascii_case(it))
+    let bytes = &before.as_bytes()[before.len().saturating_sub(BEFORE)..];
+    let firsts = told.iter().fold(0_u32, |all, it| all | 1 << (it.as_bytes()[0] & 31));
+    let is_start = |at: usize| at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
+    let begins = |at: usize, it: &str| {
+        bytes.get(at..at + it.len()).is_some_and(|head| head.eq_ignore_ascii_case(it.as_bytes()))
     };
     // What stands in a path is rather an id.
     told.is_empty()
         || !before.ends_with('/')
-            && words.into_iter().any(|word| told.iter().any(|it| begins(word, it)))
+            && (0..bytes.len())
+                .filter(|at| firsts & 1 << (bytes[*at] & 31) != 0 && is_start(*at))
+                .any(|at| told.iter().any(|it| begins(at, it)))
 }
 
 /// What `whole` has from `at` on, if a pattern has it whole.
