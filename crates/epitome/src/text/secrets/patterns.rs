@@ -63,7 +63,7 @@ fn pieces(drawn: &'static str) -> Option<Vec<Piece>> {
 }
 
 /// So much before a key is looked at for the word that tells it.
-const BEFORE: usize = 160;
+const BEFORE: usize = 96;
 
 /// Whether a word before begins with one of those.
 fn is_told(before: &str, told: &[&str]) -> bool {
@@ -96,7 +96,11 @@ pub(super) fn patterned(whole: &str, at: usize) -> Option<Secret> {
         {
             lengths.contains(&run)
         }
-        [Piece::Of(Class::Symbols, _), ..] => true,
+        [Piece::Of(Class::Symbols, lengths)] => {
+            let has = |at: usize| text.as_bytes().get(at).is_some_and(|b| Class::Symbols.has(*b));
+            has(lengths.start() - 1) && !has(*lengths.end())
+        }
+        [Piece::Of(_, lengths)] => lengths.contains(&run),
         [Piece::Of(_, lengths), ..] => run >= *lengths.start(),
         _ => true,
     };
