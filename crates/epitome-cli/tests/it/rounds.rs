@@ -135,7 +135,7 @@ fn quotes_leave_room_for_files_that_were_changed() {
     let tools = ["edit(", "write("];
     let calls = changed(&checkpoint);
     let files = calls.iter().filter_map(|call| tools.iter().find_map(|is| call.strip_prefix(is)));
-    let files: BTreeSet<&str> = files.collect();
+    let files: BTreeSet<&str> = files.flat_map(|files| files.split(" · ")).collect();
     assert_eq!(files.len(), 23, "all that were changed: {files:#?}");
     assert!(words(&checkpoint).lines().count() > 80, "beside people's words");
 }

@@ -3,9 +3,9 @@
 //! Secrets are masked before anything is taken from a text: half a secret has no shape. Only what was pinned and standing
 //! instructions are restated as they are, because that is what they are for.
 
+mod answers;
+
 use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::activation::{Mentions, weight};
@@ -147,37 +147,6 @@ impl Gathered {
     /// The agent's last words, unless the user said something since that doesn't stand behind the checkpoint.
     pub(super) fn last_words(&self) -> Option<&QuotedMessage> {
         self.last_words.as_ref().filter(|word| self.is_last(word))
-    }
-
-    /// What the agent said right before words of the user's that are `quoted` or shown and name nothing: the newest of these words
-    /// first, then the shortest.
-    pub(super) fn answered(&self, quoted: &[QuotedMessage]) -> Vec<&QuotedMessage> {
-        let quoted = quoted.iter().map(|word| (word.at, word.text.len()));
-        let told: BTreeMap<usize, usize> =
-            quoted.chain(self.shown_human.iter().map(|at| (*at, 0))).collect();
-        let every = self.words.iter().map(|word| word.at).chain(self.shown_human.iter().copied());
-        let every: BTreeSet<usize> = every.collect();
-        let last = self.last_words();
-        let reply = |asked: &QuotedMessage| {
-            let at = *every.range(asked.at + 1..).next()?;
-            let is_next = !(asked.at..at).any(|number| self.unquoted.contains(number));
-            let length = told.get(&at).copied().filter(|_| is_next)?;
-            Some((Some(&at) != every.last(), length))
-        };
-        let asked = self.answered.iter().filter(|asked| Some(*asked) != last);
-        let mut asked: Vec<_> = asked.filter_map(|asked| Some((reply(asked)?, asked))).collect();
-        asked.sort_by_key(|(reply, asked)| (*reply, Reverse(asked.at)));
-        asked.into_iter().map(|(_, asked)| asked).collect()
-    }
-
-    /// Whether the newest words of the user's may be a bare answer to what the agent said before.
-    pub(super) fn answers_newest(&self) -> bool {
-        let folded = self.words.iter().map(|word| word.at).chain(self.unquoted.last());
-        let newest = folded.chain(self.shown_human.iter().copied()).max();
-        let before = self.words.iter().map(|word| word.at).chain(self.shown_human.iter().copied());
-        let before = before.filter(|at| Some(*at) != newest).max();
-        let is_asked = |asked: &QuotedMessage| Some(asked.at) > before && Some(asked.at) < newest;
-        self.answered.iter().any(is_asked)
     }
 
     /// Whether a message is newer than all of the user's that stand in the checkpoint or before it.

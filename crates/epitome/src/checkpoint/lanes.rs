@@ -103,11 +103,11 @@ impl Lanes<'_> {
         let least = self.least_of(&|_| true, Merging::LEAST);
         let commands = room_of((new + old.min(room / 4)).min(room / 2).max(least));
         // What the newest words answer comes before older words.
-        let answered = if self.gathered.answers_newest() {
-            self.shares.answered.max(LEAST_ANSWERED + TITLES_TOKENS)
-        } else {
-            0
-        };
+        let most = self.shares.answered.max(LEAST_ANSWERED);
+        let asked = self.gathered.newest_answered();
+        let asked = asked.and_then(|asked| quotes::end(asked, most, self.counter));
+        let needed = asked.map(|asked| self.tokens(&asked.lines()) + TITLES_TOKENS);
+        let answered = needed.filter(|needed| *needed <= room / 4).unwrap_or(0);
         let all = words.min(room_of((new + old.min(room / 4)).max(least) + answered));
         let words = quotes::lane(&self.gathered.words, Room { commands, all }, self.counter);
         let unquoted = self.unquoted(&words.quoted);

@@ -90,8 +90,9 @@ impl Vocabulary {
     #[inline]
     pub(super) fn merged(&self, left: u32, right: u32) -> Option<u32> {
         let key = probe::pair_key(left, right);
-        let [a, b, c, d, e, f, g] = self.pairs.slot(probe::pair_hash(key));
-        let slot = u64::from_le_bytes([a, b, c, d, e, f, g, 0]);
+        let mut slot = [0; 8];
+        slot[..probe::PAIR_BYTES].copy_from_slice(&self.pairs.slot(probe::pair_hash(key)));
+        let slot = u64::from_le_bytes(slot);
         (slot >> probe::RANK_BITS == key).then_some(slot as u32 & probe::RANK_MASK)
     }
 
