@@ -219,13 +219,13 @@ pub(super) fn end(
     }
     let names = |text: &str| specifics(text).next().is_some();
     let tail = format!("{GAP} {}", &word.text[start..]);
-    let named = || {
+    let about = || {
         let mut sentences = sentences(&word.text).into_iter().rev().map(|range| &word.text[range]);
         let last = sentences.next()?;
         let text = format!("{GAP} {} {GAP} {last}", sentences.find(|one| names(one))?);
         (counter.text(&text).tokens <= all).then_some(text)
     };
-    let text = if names(&tail) { None } else { named() };
+    let text = if names(&tail) { None } else { about() };
     Some(QuotedMessage { text: text.unwrap_or(tail), quote: Quote::Part, ..*word })
 }
 
