@@ -37,7 +37,8 @@ mod tables {
     const BLOCK: usize = 128;
 
     /// Writes `<name>.bytes` (all tokens in order of rank), `<name>.offsets` (where each starts,
-    /// and the end, counted from the first of its block), `<name>.blocks` (where each block starts), `<name>.singles` (for each byte, its token), and two tables: `<name>.strings`
+    /// and the end, counted from the first of its block), `<name>.blocks` (where each block starts),
+    /// `<name>.singles` (for each byte, its token), and two tables: `<name>.strings`
     /// finds a token by its bytes, `<name>.pairs` what two tokens merge to. Numbers are
     /// little-endian.
     pub(crate) fn write_vocabulary(name: &str, bpe: &BytePairEncoding) {
@@ -66,7 +67,13 @@ mod tables {
         write(&format!("{name}.blocks"), &flat(blocks, u32::to_le_bytes));
         write(&format!("{name}.singles"), &flat(singles, u32::to_le_bytes));
         write_table(&format!("{name}.strings"), &strings, probe::NO_STRING, u32::to_le_bytes);
-        write_table(&format!("{name}.pairs"), &pairs, probe::NO_PAIR, probe::pair_bytes);
+        write_table(&format!("{name}.pairs"), &pairs, probe::NO_PAIR, pair_bytes);
+    }
+
+    /// The bytes of a pair's slot, from the low end.
+    fn pair_bytes(slot: u64) -> [u8; probe::PAIR_BYTES] {
+        let [bytes @ .., _] = slot.to_le_bytes();
+        bytes
     }
 
     /// Writes a table of these hashes and slots as `<name>` and `<name>.seeds`.

@@ -107,7 +107,8 @@ impl<'a> Members<'a> {
         Some(format!("{name}={}", one_line(value)))
     }
 
-    /// Of a long answer the state, and the exact strings that it is the first to say: what else it says is a record, more than how a call went.
+    /// Of a long answer the state, and the exact strings that it is the first to say: what else it says is a record, more than how
+    /// a call went.
     pub(super) fn answered(&self, is_new: &dyn Fn(&str) -> bool) -> String {
         let mut out = ANSWERED.to_owned();
         // A list is of what there is.

@@ -82,13 +82,6 @@ pub(super) fn pair_slot(key: u64, rank: u32) -> u64 {
 /// Bytes of a pair's slot: three ranks.
 pub(super) const PAIR_BYTES: usize = 7;
 
-/// The bytes of a pair's slot, from the low end.
-#[allow(dead_code, reason = "only the build needs it")]
-pub(super) fn pair_bytes(slot: u64) -> [u8; PAIR_BYTES] {
-    let [bytes @ .., _] = slot.to_le_bytes();
-    bytes
-}
-
 /// Which of a table's seeds goes with a hash.
 #[inline]
 pub(super) fn group(hash: u64, seeds: usize) -> usize {

@@ -44,6 +44,8 @@ pub(super) struct Group<'a> {
 
 /// So many short outcomes are told of calls that become one line; of more, how the last one went.
 const MOST_OUTCOMES: usize = 3;
+/// What stands between them.
+const OR: &str = " / ";
 
 /// What calls were done to.
 struct Target<'a> {
@@ -152,15 +154,17 @@ impl<'a> Group<'a> {
     /// The line of all of them.
     pub(super) fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
-        // Failures are counted beside how the last one went.
-        let is_short = |(went, _): &(&str, u32)| went.len() <= MOST_BRIEF * 2 && !is_bad(went);
+        // Failures are counted beside how the last one went; several outcomes are none that can be counted again.
+        let is_short = |(went, _): &(&str, u32)| {
+            went.len() <= MOST_BRIEF * 2 && !is_bad(went) && !went.contains(OR)
+        };
         if (2..=MOST_OUTCOMES).contains(&self.outcomes.len()) && self.outcomes.iter().all(is_short)
         {
             let told = self.outcomes.iter().map(|(went, times)| match times {
                 1 => (*went).to_owned(),
                 times => format!("{went} ({times} times)"),
             });
-            deed.went = told.collect::<Vec<_>>().join(" / ").into();
+            deed.went = told.collect::<Vec<_>>().join(OR).into();
         }
         if let Merging::Brief(_) | Merging::Exact = merging {
             deed.went = brief_outcome(&deed.went, MOST_BRIEF).into();

@@ -432,6 +432,23 @@ fn what_was_read_once_is_not_missed() {
 }
 
 #[test]
+fn outcomes_of_one_line_are_not_counted_twice() {
+    let mut deeds = Deeds::default();
+    for (number, output) in [(1, "held"), (2, "paid"), (3, "paid")] {
+        deeds.call(number, number, "pay", &format!(r#"{{"to":"A{number}"}}"#), false);
+        deeds.told(number, output, CallStatus::Unknown);
+    }
+    let lines = deeds.lines(|_| true, Merging::TOOL);
+    assert_eq!(lines, ["[1] pay(A1 · A2 · A3) ×3, last [3] → held / paid (2 times)"]);
+    let mut next = Deeds::default();
+    next.carry(&lines.join("\n"));
+    next.call(4, 4, "pay", r#"{"to":"A4"}"#, false);
+    next.told(4, "paid", CallStatus::Unknown);
+    let lines = next.lines(|_| true, Merging::TOOL);
+    assert_eq!(lines, ["[1] pay(A1 · A2 · A3 · A4) ×4, last [4] → paid"]);
+}
+
+#[test]
 fn targets_that_were_left_out_stay_left_out() {
     let line = "[2] send_it(… · A2 · A3) ×5, last [5] → sent";
     let mut deeds = Deeds::default();
