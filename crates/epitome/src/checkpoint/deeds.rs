@@ -3,20 +3,23 @@
 //! A line reads back what it says, so that the next checkpoint goes on from it: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
 
 mod editor;
+mod looks;
 mod merge;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::activation::{self, Key};
-use super::outcome::{has_failed, has_warned, is_bad, outcome};
+use super::outcome::{self, Detail, has_failed, has_warned, is_bad, outcome, state};
 use super::target::{file_key, key, records, says_all, shown, target};
-use crate::text::CallStatus;
 use crate::text::arguments::Arguments;
 use crate::text::outcome::judge;
+use crate::text::{CallStatus, cut};
 use crate::tool::{Act, Call};
 
 use editor::{Editor, Known, tells_of};
+pub(super) use looks::LookRoom;
+use looks::{Answer, LOOKS, Look};
 pub(super) use merge::Merging;
 use merge::{grouped, inner, mended, value};
 
@@ -37,32 +40,14 @@ pub(super) struct Deed {
     names_files: bool,
     /// Tells calls apart whose lines say the same, because they are shortened; 0 for a whole line.
     asks: Key,
+    /// Tells calls apart that were given other arguments; 0 where nobody knows them.
+    given: Key,
     /// How the last one went; empty while nobody said.
     went: Box<str>,
-}
-
-/// Calls of one tool that only read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Look {
-    tool: Box<str>,
-    times: u32,
-    /// How many of them failed.
-    failed: u32,
-    /// What they asked for, the last asked last.
-    targets: Vec<(Box<str>, Seen)>,
-    /// Whether an earlier checkpoint named only some of it.
-    is_cut: bool,
-}
-
-/// Whether what was asked for was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seen {
-    /// Nobody knows yet.
-    Asked,
-    /// It was, at least once.
-    Read,
-    /// It couldn't be.
-    Missed,
+    /// The same in more words, where there is more to say.
+    in_full: Box<str>,
+    /// Whether those that went well have outcomes of which `went` says one.
+    differs: bool,
 }
 
 /// All of them.
@@ -85,35 +70,36 @@ pub(super) struct Deeds {
 /// What a call was.
 #[derive(Clone, Debug)]
 enum Asked {
-    Deed(usize, Act, Known, Vec<Change>),
-    /// `is_line`: a command that finds nothing in a file fails, too.
+    Deed {
+        deed: usize,
+        act: Act,
+        arguments: Box<str>,
+        known: Known,
+        changes: Vec<Box<str>>,
+        records: Vec<Box<str>>,
+    },
     Look {
         look: usize,
         targets: Vec<String>,
-        is_line: bool,
+        act: Act,
     },
 }
 
-/// A file that a call changes unless it fails, and the message that changed it before.
-type Change = (Box<str>, Option<u32>);
-
-/// Targets of one tool that are remembered, the newest.
-const MOST_TARGETS: usize = 400;
-/// What stands behind what a call that only reads could not read.
-const MISSED: &str = " (failed)";
+/// Bytes of a call's arguments in which what its output repeats is looked for.
+const MOST_ARGUMENTS: usize = 4096;
 /// What stands before how a call went.
 const WENT: &str = " → ";
 /// What stands behind how many calls one line is, if all or some of them failed, or their output says so.
 const ALL_FAILED: &str = " (all failed)";
 const FAILED: &str = " failed";
 const WARNED: &str = " report errors";
+const DIFFERS: &str = "outcomes differ";
 /// What stands before the number of calls that no line names.
 const UNNAMED: &str = "[…] more calls, not named: ";
 /// Bytes of a target among others, unless it is one exact string.
 const MOST_TARGET: usize = 48;
 /// Bytes that are said of how a call went where not every tool has a line.
 const MOST_BRIEF: usize = 12;
-const LOOKS: &str = "Only read: ";
 pub(super) const BETWEEN: &str = " · ";
 /// What stands before the targets that are left of more.
 const CUT: &str = "… · ";
@@ -132,28 +118,41 @@ impl Deeds {
         if call.act == Act::Idle {
             return;
         }
-        let changes = call.changes(arguments).into_iter().map(|(_, path)| {
-            let path = Box::from(path);
-            let before = self.changed.insert(Box::clone(&path), number);
-            (path, before)
-        });
-        let changes = changes.collect();
+        let changes = call.changes(arguments).into_iter().map(|(_, path)| Box::from(path));
+        let changes: Vec<Box<str>> = changes.collect();
         let known = self.editor.call(number, &call);
         if let Some(name) = shown(&call) {
             self.shown.insert(slot, name.into());
         }
         if reads || call.only_looks() {
-            let targets = target(&call);
-            let look = self.look(tool, targets.iter().map(|target| (&**target, Seen::Asked)));
-            self.open.push((slot, Asked::Look { look, targets, is_line: call.line.is_some() }));
+            self.changed.extend(changes.into_iter().map(|path| (path, number)));
+            let mut targets = target(&call);
+            if targets.is_empty() {
+                targets.push(String::new());
+            }
+            let look = self.look(tool);
+            self.looks[look].ask(targets.iter().map(String::as_str));
+            let act = if call.line.is_some() { Act::Run } else { call.act };
+            self.open.push((slot, Asked::Look { look, targets, act }));
             return;
         }
-        self.done_to.extend(records(&call).map(|record| (record.into(), number)));
+        let records = records(&call).map(Box::from).collect();
         let what = key(tool, arguments, &call);
         let names_files = names_files(&what);
         // How long a command may take, and the like, is not what it does.
         let asked = call.line.as_deref().unwrap_or(arguments);
-        self.open.push((slot, Asked::Deed(self.all.len(), call.act, known, changes)));
+        let given = cut::head(arguments, MOST_ARGUMENTS).into();
+        self.open.push((
+            slot,
+            Asked::Deed {
+                deed: self.all.len(),
+                act: call.act,
+                arguments: given,
+                known,
+                changes,
+                records,
+            },
+        ));
         self.all.push(Deed {
             first: number,
             last: number,
@@ -162,8 +161,11 @@ impl Deeds {
             warned: 0,
             names_files,
             asks: if names_files || says_all(&what, &call) { 0 } else { activation::key(asked) },
+            given: activation::key(asked),
             what: what.into(),
             went: "".into(),
+            in_full: "".into(),
+            differs: false,
         });
     }
 
@@ -176,10 +178,19 @@ impl Deeds {
     pub(super) fn since(&self, number: u32, name: &str) -> &'static str {
         let is_later =
             |of: &HashMap<Box<str>, u32>| of.get(name).is_some_and(|last| *last > number);
-        match () {
-            () if is_later(&self.changed) => ", changed since",
-            () if is_later(&self.done_to) => ", acted on since",
-            () => "",
+        // Of a call without a result nobody knows.
+        let may_change = |asked: &Asked| match asked {
+            Asked::Deed { deed, changes, .. } => {
+                self.all[*deed].first > number && changes.iter().any(|path| **path == *name)
+            }
+            Asked::Look { .. } => false,
+        };
+        if is_later(&self.changed) || self.open.iter().any(|(_, asked)| may_change(asked)) {
+            ", changed since"
+        } else if is_later(&self.done_to) {
+            ", acted on since"
+        } else {
+            ""
         }
     }
 
@@ -193,46 +204,41 @@ impl Deeds {
     ) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         match self.open.swap_remove(at).1 {
-            Asked::Deed(deed, act, known, changes) => {
-                let mut went = outcome(act, output, reported, is_new);
+            Asked::Deed { deed, act, arguments, known, changes, records } => {
+                let asked = outcome::Asked { act, arguments: &arguments };
+                let of = |detail| outcome(asked, output, reported, detail, is_new);
+                let (mut went, in_full) = (of(Detail::Brief), of(Detail::Full));
                 let was_made = |number: &u32| self.is_made(*number, &self.all[deed].what);
                 let takes_back = known.takes_back.filter(|it| !is_bad(&went) && was_made(it));
                 let deed = &mut self.all[deed];
                 deed.failed = u32::from(has_failed(&went));
-                // A command may fail after it changed something; nothing else does.
-                let is_undone = deed.failed > 0 && act != Act::Run;
-                for (path, before) in changes.into_iter().filter(|_| is_undone) {
-                    match before {
-                        Some(before) => self.changed.insert(path, before),
-                        None => self.changed.remove(&path),
-                    };
-                }
                 deed.warned = u32::from(has_warned(&went));
-                if let Some(before) = takes_back {
-                    let _ = write!(went, " (takes back [{before}])");
-                }
-                if let Some(path) = known.open.filter(|path| tells_of(output, path)) {
-                    deed.what = file_key(&deed.what, &path).into();
+                let open = known.open.filter(|path| tells_of(output, path));
+                if let Some(path) = &open {
+                    deed.what = file_key(&deed.what, path).into();
                     deed.names_files = true;
                     deed.asks = 0;
-                    if deed.failed == 0 {
-                        self.changed.insert(path, deed.first);
-                    }
+                }
+                // A command may fail after it changed something; nothing else does.
+                if deed.failed == 0 || act == Act::Run {
+                    let changed = changes.into_iter().chain(open);
+                    self.changed.extend(changed.map(|path| (path, deed.first)));
+                    self.done_to.extend(records.into_iter().map(|record| (record, deed.first)));
+                }
+                if in_full != went {
+                    deed.in_full = in_full.into();
+                }
+                if let Some(before) = takes_back {
+                    let _ = write!(went, " (takes back [{before}])");
+                    deed.in_full = "".into();
                 }
                 deed.went = went.into();
             }
-            Asked::Look { look, targets, is_line } => {
-                let look = &mut self.looks[look];
+            Asked::Look { look, targets, act } => {
                 let has_failed = judge(output, reported).outcome == CallStatus::Error;
-                look.failed = look.failed.saturating_add(u32::from(has_failed));
-                let asked = |target: &str| targets.iter().any(|asked| **asked == *target);
-                for (_, seen) in look.targets.iter_mut().filter(|(target, _)| asked(target)) {
-                    *seen = match (has_failed, *seen) {
-                        (false, _) => Seen::Read,
-                        (true, Seen::Asked) if !is_line => Seen::Missed,
-                        (true, seen) => seen,
-                    };
-                }
+                let asks = matches!(act, Act::Ask | Act::Other) && !has_failed;
+                let state = Some(output).filter(|_| asks).and_then(|said| state(said, is_new));
+                self.looks[look].answer(&targets, &Answer { act, has_failed, state });
             }
         }
     }
@@ -243,31 +249,12 @@ impl Deeds {
         same.any(|deed| !is_bad(&deed.went))
     }
 
-    fn look<'t>(&mut self, tool: &str, targets: impl Iterator<Item = (&'t str, Seen)>) -> usize {
-        let at = self.looks.iter().position(|look| *look.tool == *tool).unwrap_or_else(|| {
-            self.looks.push(Look {
-                tool: tool.into(),
-                times: 0,
-                failed: 0,
-                targets: Vec::new(),
-                is_cut: false,
-            });
+    /// Where the calls of a tool are that only reads.
+    fn look(&mut self, tool: &str) -> usize {
+        self.looks.iter().position(|look| *look.tool == *tool).unwrap_or_else(|| {
+            self.looks.push(Look::of(tool));
             self.looks.len() - 1
-        });
-        let look = &mut self.looks[at];
-        look.times = look.times.saturating_add(1);
-        for (target, seen) in targets {
-            if let Some(known) = look.targets.iter().rposition(|(known, _)| **known == *target) {
-                let known = look.targets.remove(known);
-                look.targets.push(known);
-                continue;
-            }
-            if look.targets.len() == MOST_TARGETS {
-                look.targets.remove(0);
-            }
-            look.targets.push((target.into(), seen));
-        }
-        at
+        })
     }
 
     /// Takes over what an earlier checkpoint says, before anything newer is taken in.
@@ -278,13 +265,8 @@ impl Deeds {
             } else if let Some(deed) = Deed::read(line) {
                 self.all.push(deed);
             } else if let Some(look) = line.strip_prefix(LOOKS).and_then(Look::read) {
-                let at = self
-                    .look(&look.tool, look.targets.iter().map(|(target, seen)| (&**target, *seen)));
-                let known = &mut self.looks[at];
-                // Anybody can write such a line, with any count.
-                known.times = known.times.saturating_add(look.times - 1);
-                known.failed = known.failed.saturating_add(look.failed);
-                known.is_cut |= look.is_cut;
+                let at = self.look(&look.tool);
+                self.looks[at].carry(look);
             }
         }
     }
@@ -304,11 +286,18 @@ impl Deeds {
         self.merged(is_of, merging).iter().map(Deed::line).collect()
     }
 
+    /// The same, each call for itself, those from message `since` on with their outcomes in full.
+    pub(super) fn lines_in_full(&self, is_of: impl Fn(&Deed) -> bool, since: u32) -> Vec<String> {
+        let line = |deed: &Deed| if deed.last < since { deed.line() } else { deed.line_in_full() };
+        self.merged(is_of, Merging::Same).iter().map(line).collect()
+    }
+
     /// Some of the calls; those that `merging` takes for one and that went alike are one, in the order of the last of them.
     pub(super) fn merged(&self, is_of: impl Fn(&Deed) -> bool, merging: Merging) -> Vec<Deed> {
-        let same = grouped(self.all.iter().filter(|deed| is_of(deed)), Merging::Same);
-        let mut same: Vec<Deed> = same.into_iter().map(|group| group.deed).collect();
-        same = mended(same);
+        let all: Vec<&Deed> = self.all.iter().filter(|deed| is_of(deed)).collect();
+        let same = grouped(all.iter().copied(), Merging::Same);
+        let same = same.iter().map(|group| group.merged(Merging::Same)).collect();
+        let mut same = mended(same, &all);
         same.sort_by_key(|deed| deed.last);
         if merging == Merging::Same {
             return same;
@@ -323,20 +312,30 @@ impl Deeds {
         format!("{UNNAMED}{count}")
     }
 
-    /// The line of each tool that only read, with its newest targets in at most so many `bytes` each.
-    pub(super) fn looks(&self, bytes: usize) -> Vec<String> {
-        self.looks.iter().map(|look| look.line(bytes)).collect()
+    /// The line of each tool that only read, within the room of each.
+    pub(super) fn looks(&self, room: LookRoom) -> Vec<String> {
+        self.looks.iter().map(|look| look.line(room)).collect()
     }
 }
 
-/// How many calls there were, how many of them failed, and of how many only the output says so: `×5 (4 failed)`,
-/// `×9 (2 failed, 3 report errors)`.
-fn times(times: u32, failed: u32, warned: u32) -> String {
+/// How many calls one line is, how many of them failed, of how many only the output says so, and whether the others had outcomes
+/// of which the line says one.
+#[derive(Clone, Copy, Default)]
+struct Times {
+    times: u32,
+    failed: u32,
+    warned: u32,
+    differs: bool,
+}
+
+/// What a line says of that: `×5 (4 failed)`, `×9 (2 failed, 3 report errors)`.
+fn times(Times { times, failed, warned, differs }: Times) -> String {
     if failed == times {
         return format!("×{times}{ALL_FAILED}");
     }
     let counts = [(failed, FAILED), (warned, WARNED)].into_iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, what)| format!("{count}{what}")).collect();
+    let mut counts: Vec<String> = counts.map(|(count, what)| format!("{count}{what}")).collect();
+    counts.extend(differs.then(|| DIFFERS.to_owned()));
     if counts.is_empty() {
         format!("×{times}")
     } else {
@@ -345,23 +344,24 @@ fn times(times: u32, failed: u32, warned: u32) -> String {
 }
 
 /// Reads back what [`times`] wrote behind its sign.
-fn read_times(text: &str) -> Option<(u32, u32, u32)> {
+fn read_times(text: &str) -> Option<Times> {
     let counted = |text: &str| text.parse().ok().filter(|times| *times > 0);
     if let Some(all) = text.strip_suffix(ALL_FAILED) {
-        return counted(all).map(|all| (all, all, 0));
+        return counted(all).map(|all| Times { times: all, failed: all, ..Times::default() });
     }
     let Some((times, counts)) = text.strip_suffix(')').and_then(|text| text.split_once(" ("))
     else {
-        return Some((counted(text)?, 0, 0));
+        return Some(Times { times: counted(text)?, ..Times::default() });
     };
-    let (mut failed, mut warned) = (0, 0);
+    let mut read = Times { times: counted(times)?, ..Times::default() };
     for count in counts.split(", ") {
         match count.strip_suffix(FAILED) {
-            Some(count) => failed = counted(count)?,
-            None => warned = counted(count.strip_suffix(WARNED)?)?,
+            Some(count) => read.failed = counted(count)?,
+            None if count == DIFFERS => read.differs = true,
+            None => read.warned = counted(count.strip_suffix(WARNED)?)?,
         }
     }
-    Some((counted(times)?, failed, warned))
+    Some(read)
 }
 
 /// Whether a call changes files, and names nothing else: `edit(src/a.rs)`, `apply_patch(a.rs · b.rs)`.
@@ -408,10 +408,28 @@ impl Deed {
     }
 
     pub(super) fn line(&self) -> String {
-        let Deed { first, last, times, failed, warned, what, went, .. } = self;
+        self.line_that(&self.went)
+    }
+
+    /// The same with its outcome in full.
+    fn line_in_full(&self) -> String {
+        self.line_that(if self.in_full.is_empty() { &self.went } else { &self.in_full })
+    }
+
+    fn line_that(&self, went: &str) -> String {
+        let Deed { first, last, times, failed, warned, differs, what, .. } = self;
         let mut line = format!("[{first}] {what}");
         if *times > 1 {
-            let _ = write!(line, " {}, last [{last}]", self::times(*times, *failed, *warned));
+            let _ = write!(
+                line,
+                " {}, last [{last}]",
+                self::times(Times {
+                    times: *times,
+                    failed: *failed,
+                    warned: *warned,
+                    differs: *differs
+                })
+            );
         }
         if !went.is_empty() {
             let _ = write!(line, "{WENT}{went}");
@@ -428,8 +446,10 @@ impl Deed {
             let (times, last) = again.strip_suffix(']')?.split_once(", last [")?;
             Some((what, read_times(times)?, last.parse().ok()?))
         };
-        let counts = (1, u32::from(has_failed(went)), u32::from(has_warned(went)));
-        let (what, (times, failed, warned), last) = again().unwrap_or((what, counts, first));
+        let (failed, warned) = (u32::from(has_failed(went)), u32::from(has_warned(went)));
+        let once = Times { times: 1, failed, warned, differs: false };
+        let (what, Times { times, failed, warned, differs }, last) =
+            again().unwrap_or((what, once, first));
         Some(Deed {
             first,
             last,
@@ -439,54 +459,11 @@ impl Deed {
             names_files: names_files(what),
             what: what.into(),
             asks: 0,
+            given: 0,
             went: went.into(),
+            in_full: "".into(),
+            differs,
         })
-    }
-}
-
-impl Look {
-    fn line(&self, bytes: usize) -> String {
-        let mut line = format!("{LOOKS}{}", self.tool);
-        if self.times > 1 || self.failed > 0 {
-            let _ = write!(line, " {}", times(self.times, self.failed, 0));
-        }
-        let mut left = bytes;
-        let said = |(target, seen): &(Box<str>, Seen)| match seen {
-            Seen::Missed => format!("{target}{MISSED}"),
-            _ => target.to_string(),
-        };
-        let fits = |target: &String| {
-            let rest = left.checked_sub(target.len() + BETWEEN.len());
-            left = rest.unwrap_or(left);
-            rest.is_some()
-        };
-        let mut targets: Vec<String> = self.targets.iter().rev().map(said).filter(fits).collect();
-        targets.reverse();
-        if !targets.is_empty() {
-            let is_cut = self.is_cut || targets.len() < self.targets.len();
-            let before = if is_cut { CUT } else { "" };
-            let _ = write!(line, ": {before}{}", targets.join(BETWEEN));
-        }
-        line
-    }
-
-    fn read(line: &str) -> Option<Self> {
-        let (head, targets) = line.split_once(": ").unwrap_or((line, ""));
-        let (tool, times, failed) = match head.rsplit_once(" ×") {
-            Some((tool, said)) => {
-                let (times, failed, _) = read_times(said)?;
-                (tool, times, failed)
-            }
-            None => (head, 1, 0),
-        };
-        let is_cut = targets.starts_with(CUT);
-        let targets = targets.split(BETWEEN).filter(|target| !matches!(*target, "" | "…"));
-        let targets = targets.map(|target| match target.strip_suffix(MISSED) {
-            Some(target) => (target.into(), Seen::Missed),
-            None => (target.into(), Seen::Read),
-        });
-        let targets = targets.collect();
-        Some(Look { tool: tool.into(), times, failed, targets, is_cut })
     }
 }
 

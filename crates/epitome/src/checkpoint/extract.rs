@@ -6,6 +6,7 @@
 mod answers;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::activation::{Mentions, weight};
@@ -38,6 +39,8 @@ const RULE_FILES: [&str; 7] = words!(
 );
 /// Bytes at the beginning of an injected text in which such a name has to stand.
 const NAMED_WITHIN: usize = 800;
+/// The longest words of the user's, in bytes, that may be a bare answer though they name something: `2, and on port 8081`.
+const MOST_REPLY: usize = 80;
 /// Bytes before a number in which a note of ours begins.
 const NOTE: usize = 48;
 /// Bytes of one part whose specifics are noted, from each end: more is data.
@@ -57,7 +60,7 @@ pub struct Gathered {
     last_words: Option<QuotedMessage>,
     /// What it said last, unless the view shows that.
     asked: Option<QuotedMessage>,
-    /// What the agent said right before words of the user's that name nothing: they may be a bare answer.
+    /// What the agent said right before words of the user's that may be a bare answer: they name nothing, or are short behind a question.
     answered: Vec<QuotedMessage>,
     todo: Todo,
     /// Whether the view shows the newest list itself.
@@ -78,7 +81,7 @@ pub struct Gathered {
     /// Entries that are new, not carried from an earlier checkpoint.
     folded: usize,
     /// Calls that the provider runs itself, by their ids, until they are answered.
-    served: Vec<(Box<str>, Slot)>,
+    served: HashMap<Box<str>, Slot>,
     /// Tools that answer calls of folded entries, and the file that each shows, by the slots of their results.
     pub(super) tools: Vec<(u32, Box<str>)>,
     /// Human messages that the view shows.
@@ -242,7 +245,7 @@ impl Gathered {
                 PartKind::Call => {
                     self.call(&part, number as u32);
                     if part.is(Marks::SERVER) {
-                        self.served.push((part.id().into(), part.slot));
+                        self.served.insert(part.id().into(), part.slot);
                     }
                     // It has no other result.
                     if part.is(Marks::ERROR) {
@@ -252,7 +255,8 @@ impl Gathered {
                 PartKind::Result => {
                     let reported =
                         if part.is(Marks::ERROR) { CallStatus::Error } else { CallStatus::Unknown };
-                    let call = units.call_of(part.slot).or_else(|| self.served_call(&part));
+                    let call = units.call_of(part.slot);
+                    let call = call.or_else(|| self.served.remove(&*part.id()));
                     if let Some(call) = call {
                         let tool = transcript.part(call).name();
                         if keeps_list(&tool) {
@@ -289,7 +293,13 @@ impl Gathered {
             let number = self.numbering.of(entry.index) as u32;
             self.newest_human = self.newest_human.max(Some(number));
             let asked = self.asked.take();
-            self.answered.extend(asked.filter(|_| specifics(&entry.human_text()).next().is_none()));
+            let said = entry.human_text();
+            // Of a short one that names something a question tells.
+            let is_reply = |asked: &QuotedMessage| {
+                said.trim().len() <= MOST_REPLY && asked.text.contains(['?', '？', '؟'])
+            };
+            let is_bare = || specifics(&said).next().is_none();
+            self.answered.extend(asked.filter(|asked| is_reply(asked) || is_bare()));
         }
     }
 
@@ -327,13 +337,6 @@ impl Gathered {
             all.push((found, at));
         }
         all
-    }
-
-    /// The call that a result of the provider's answers.
-    fn served_call(&mut self, result: &Part<'_>) -> Option<Slot> {
-        let id = result.id();
-        let at = self.served.iter().rposition(|(call, _)| **call == *id)?;
-        Some(self.served.remove(at).1)
     }
 
     /// Takes in what a call does to the agent's own list; whether it is one of that.

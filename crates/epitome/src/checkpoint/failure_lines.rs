@@ -16,12 +16,21 @@ pub(super) fn states(line: &str) -> bool {
     tell(line) == Tell::Failure || line.starts_with("Error ") && opens_with_failure(line)
 }
 
+/// A line without what its end repeats of what was `asked` for: that is no outcome.
+pub(super) fn own_words<'l>(line: &'l str, asked: &str) -> &'l str {
+    let is_start = |at: &usize| *at == 0 || line[..*at].ends_with(char::is_whitespace);
+    let is_repeated = |at: &usize| asked.contains(line[*at..].trim_end());
+    let mut starts = (0..line.len()).filter(|at| line.is_char_boundary(*at)).filter(is_start);
+    &line[..starts.find(is_repeated).unwrap_or(line.len())]
+}
+
 /// The lines of both ends of an output that state a failure, of more than one word where there are such.
-fn failures(output: &str) -> Vec<&str> {
+fn failures<'o>(output: &'o str, asked: &str) -> Vec<&'o str> {
     let head = cut::head(output, MOST_SEEN);
     let tail = cut::tail(&output[head.len()..], MOST_SEEN);
     let lines = head.lines().chain(tail.lines()).map(str::trim);
-    let mut all: Vec<&str> = lines.filter(|line| states(line)).collect();
+    let mut all: Vec<&str> =
+        lines.filter(|line| states(line) && states(own_words(line, asked))).collect();
     if all.iter().any(|line| line.contains(' ')) {
         all.retain(|line| line.contains(' '));
     }
@@ -29,17 +38,17 @@ fn failures(output: &str) -> Vec<&str> {
 }
 
 /// The first line that states a failure, in at most `most` bytes, and how many do.
-pub(super) fn failure(output: &str, most: usize) -> Option<String> {
-    let all = failures(output);
-    let least = if output.len() <= 2 * MOST_SEEN { "" } else { "at least " };
-    first(&all, least, most)
+pub(super) fn failure(output: &str, asked: &str, most: usize) -> Option<String> {
+    let all = failures(output, asked);
+    let qualifier = if output.len() <= 2 * MOST_SEEN { "" } else { "at least " };
+    first(&all, qualifier, most)
 }
 
-/// The first of some lines, and how many these are, `least` of them.
-pub(super) fn first<T: AsRef<str>>(all: &[T], least: &str, most: usize) -> Option<String> {
+/// The first of some lines, in at most `most` bytes, and how many there are.
+pub(super) fn first<T: AsRef<str>>(all: &[T], qualifier: &str, most: usize) -> Option<String> {
     let mut out = whole_words(all.first()?.as_ref(), most).into_owned();
     if all.len() > 1 {
-        let _ = write!(out, " (1 of {least}{} such lines)", all.len());
+        let _ = write!(out, " (1 of {qualifier}{} such lines)", all.len());
     }
     Some(out)
 }
@@ -60,7 +69,7 @@ pub(super) fn failed_tests<'a>(output: &'a str) -> Option<String> {
     let mut named: Vec<&str> = cut::tail(output, MOST_SEEN).lines().filter_map(name).collect();
     let mut seen = HashSet::new();
     named.retain(|line| seen.insert(*line));
-    let stated = || failures(output).into_iter().find(|line| !Tests::is_total(line));
+    let stated = || failures(output, "").into_iter().find(|line| !Tests::is_total(line));
     let first = named.first().copied().or_else(stated)?;
     let mut out = whole_words(first, MOST_ERROR).into_owned();
     for line in named.iter().skip(1) {

@@ -26,8 +26,6 @@ pub(super) struct Shares {
     words: u64,
     /// For what these answer.
     answered: u64,
-    /// For calls before the newest human message.
-    older: u64,
     /// For what was only read.
     looks: u64,
     /// For the agent's last words.
@@ -46,7 +44,6 @@ impl Shares {
             room,
             words: percent(40),
             answered: percent(10),
-            older: percent(12),
             looks: percent(6),
             last: percent(12),
             todo: percent(8),

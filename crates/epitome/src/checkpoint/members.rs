@@ -6,10 +6,11 @@ use std::ops::RangeInclusive;
 
 use serde::de::IgnoredAny;
 
-use super::failure_lines::{first, states};
+use super::failure_lines::{first, own_words, states};
 use super::target::{MOST_ERROR, one_line, whole_words};
 use crate::json::{self, Span, unquote};
 use crate::text::salience::{Tell, opens_with_failure, tell};
+use crate::tool::words;
 
 /// How a call went whose output is too long to be said.
 pub(super) const ANSWERED: &str = "answered";
@@ -50,7 +51,8 @@ impl<'a> Members<'a> {
             let members = json::members(text, span).unwrap_or_default().into_iter();
             members.map(|(name, value)| (unquote(name.of(text)), value)).collect()
         };
-        let is_listed = around.is_listed || is_list;
+        // The only one of a list stands for itself.
+        let is_listed = around.is_listed || is_list && inside.len() > 1;
         let begin = self.0.len();
         for (name, value) in inside {
             let raw = value.of(text);
@@ -82,9 +84,12 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// What they say of a failure: a line that states one, else a flag or a status, with the first words beside it.
-    pub(super) fn failure(&self) -> Option<String> {
-        let lines: Vec<Cow<'_, str>> = self.0.iter().flat_map(Member::lines).collect();
+    /// What they say of a failure: a line that states one, else a flag or a status, with the first words beside it. What they
+    /// repeat of what was `asked` for is none.
+    pub(super) fn failure(&self, asked: &str) -> Option<String> {
+        let is_well = self.0.iter().any(Member::is_well);
+        let lines = self.0.iter().flat_map(|member| member.lines(asked, is_well));
+        let lines: Vec<Cow<'_, str>> = lines.collect();
         let flag = || {
             let is_alone = self.0.len() == 1;
             let is_flag = |member: &&Member<'_>| {
@@ -121,7 +126,25 @@ impl<'a> Members<'a> {
                 let _ = write!(out, "{gap}{}", one_line(&said));
             }
         }
+        if let Some(states) = self.listed_states().filter(|_| out.len() == ANSWERED.len()) {
+            let _ = write!(out, ": {}", whole_words(&states, MOST_ERROR));
+        }
         out
+    }
+
+    /// The states of what an answer lists: `status=deleted (2), in use (1)`.
+    fn listed_states(&self) -> Option<String> {
+        let listed = || self.0.iter().filter(|it| it.is_listed && is_state(&it.name));
+        let name = &listed().next()?.name;
+        let mut states: Vec<(&str, u32)> = Vec::new();
+        for member in listed().filter(|member| member.name == *name) {
+            match states.iter_mut().find(|(state, _)| *state == member.value) {
+                Some((_, count)) => *count += 1,
+                None => states.push((&member.value, 1)),
+            }
+        }
+        let told = states.iter().map(|(state, count)| format!("{state} ({count})"));
+        Some(format!("{name}={}", told.collect::<Vec<_>>().join(", ")))
     }
 }
 
@@ -135,23 +158,28 @@ struct Around<'a> {
 }
 
 impl Member<'_> {
-    /// What states a failure: of several lines each is looked at.
-    fn lines(&self) -> Vec<Cow<'_, str>> {
+    /// What states a failure: of several lines each is looked at. Where a flag says that all is well, only members of errors count.
+    fn lines(&self, asked: &str, is_well: bool) -> Vec<Cow<'_, str>> {
         let Member { name, value, is_listed, is_failure } = self;
         let is_none = matches!(&*value.to_ascii_lowercase(), "false" | "no" | "none" | "null")
             || value.parse() == Ok(0.0);
         // A title may speak of an error.
-        let is_stated = *is_failure && !is_none || !is_listed && opens_with_failure(value);
-        match () {
-            () if is_stated => vec![format!("{name}: {}", value.trim()).into()],
-            () if !is_listed && value.contains('\n') => value
-                .lines()
-                .map(str::trim)
-                .filter(|line| states(line))
-                .map(Cow::Borrowed)
-                .collect(),
-            () => Vec::new(),
+        let may_state = !is_well && !is_listed;
+        let opens = || opens_with_failure(value) && !asked.contains(value.trim());
+        if *is_failure && !is_none || may_state && opens() {
+            return vec![format!("{name}: {}", value.trim()).into()];
         }
+        if !may_state || !value.contains('\n') {
+            return Vec::new();
+        }
+        let lines = value.lines().map(str::trim).filter(|line| states(own_words(line, asked)));
+        lines.map(Cow::Borrowed).collect()
+    }
+
+    /// Whether it is a flag that says all went well.
+    fn is_well(&self) -> bool {
+        let is_flag = matches!(&*self.name.to_ascii_lowercase(), "ok" | "success" | "succeeded");
+        is_flag && !self.is_listed && self.value == "true"
     }
 
     /// Whether it is a flag or a status of a failure.
@@ -163,7 +191,7 @@ impl Member<'_> {
             _ if *is_listed => false,
             "result" => names_failure(value),
             "statuscode" | "status_code" => is_http_failure(value),
-            name if is_state(name) => mentions_failure(value) || is_http_failure(value),
+            name if is_state(name) => names_failure(value) || is_http_failure(value),
             _ => false,
         }
     }
@@ -178,9 +206,11 @@ fn is_state(name: &str) -> bool {
     ["status", "state"].iter().any(|state| name.eq_ignore_ascii_case(state))
 }
 
-/// Whether a word is one of failure: `error`, `failed`.
-fn names_failure(word: &str) -> bool {
-    tell(&format!("{word}:")) == Tell::Failure
+/// Whether a name or a state is one of failure: `error`, `userErrors`, `payment failed`.
+fn names_failure(name: &str) -> bool {
+    let is_name = !name.contains(' ');
+    let last = if is_name { words(name).pop().unwrap_or_default() } else { name.to_owned() };
+    tell(&format!("{last}:")) == Tell::Failure
 }
 
 /// Whether a word is one of failure or hints at one: `rejected`.
@@ -201,7 +231,15 @@ mod tests {
                 Some("rejected: i-5, it is off"),
             ),
             (r#"{"done":["a"],"rejected":[],"timeout":30,"status":"queued"}"#, None),
-            (r#"{"id": 7, "status": "declined"}"#, Some("status=declined")),
+            (r#"{"id": 7, "status": "declined"}"#, None),
+            (r#"{"id": 7, "status": "failed"}"#, Some("status=failed")),
+            (
+                r#"{"price": 15, "userErrors": [{"message": "is fixed"}]}"#,
+                Some("userErrors: is fixed"),
+            ),
+            (r#"{"ok": true, "text": "Error: no host"}"#, None),
+            (r#"{"id": 7, "text": "Error: no host"}"#, Some("text: Error: no host")),
+            (r#"{"id": 7, "title": "Error: the page is late"}"#, None),
             (r#"{"statusCode": 503, "body": "try later"}"#, Some("statusCode=503 try later")),
             (r#"{"status": 404}"#, Some("status=404")),
             (r#"{"status": 200, "deleted": false}"#, None),
@@ -216,7 +254,11 @@ mod tests {
         ];
         for (text, expected) in cases {
             let members = Members::read(text).expect("JSON");
-            assert_eq!(members.failure().as_deref(), expected, "{text}");
+            assert_eq!(
+                members.failure(r#"{"title": "Error: the page is late"}"#).as_deref(),
+                expected,
+                "{text}"
+            );
         }
         assert!(Members::read("{no").is_none() && Members::read("words").is_none());
     }

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::failure_lines::{behind_totals, failed_tests, failure};
+use super::deeds::BETWEEN;
+use super::failure_lines::{behind_totals, failed_tests, failure, own_words};
 use super::members::{ANSWERED, Members};
-use super::target::{MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, whole_words};
+use super::target::{MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, whole_ends, whole_words};
+use crate::specifics::specifics;
 use crate::text::cut;
 use crate::text::figure::counted;
 use crate::text::outcome::{Verdict, exit_code, judge, said};
@@ -18,24 +20,55 @@ const SAYS: &str = "says: ";
 /// What stands for it in few words.
 const WARNED: &str = "reports errors";
 
+/// How much is said of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// What tells it soonest.
+    Brief,
+    /// Its own words, where there is room.
+    Full,
+}
+
+impl Detail {
+    /// How many bytes are said of it.
+    fn most(self) -> usize {
+        match self {
+            Detail::Brief => MOST_ERROR,
+            Detail::Full => MOST_COMMAND,
+        }
+    }
+}
+
+/// What a call asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) act: Act,
+    /// Its arguments, masked.
+    pub(super) arguments: &'a str,
+}
+
 /// How a call went, by its masked output, in which `is_new` strings stand that nobody said before.
 pub(super) fn outcome(
-    act: Act,
+    asked: Asked<'_>,
     output: &str,
     reported: CallStatus,
+    detail: Detail,
     is_new: &dyn Fn(&str) -> bool,
 ) -> String {
     let code = exit_code(output);
     let reported = reported.or_by(code);
     let bare = said(output);
     let bare = bare.trim();
+    let is_run = asked.act == Act::Run;
     let answer = Answer {
-        act,
+        act: asked.act,
+        asked: asked.arguments,
         bare,
         code,
         is_guessed: reported == CallStatus::Unknown,
         verdict: judge(bare, reported),
-        tests: Tests::of(cut::tail(bare, 64 * 1024)),
+        tests: if is_run { Tests::of(cut::tail(bare, 64 * 1024)) } else { None },
+        detail,
     };
     let of_tests = || answer.tests.map(|tests| answer.tested(tests));
     let known = answer.failed().or_else(of_tests).or_else(|| answer.data(is_new));
@@ -61,6 +94,7 @@ fn quoted(words: Cow<'_, str>) -> String {
 /// What came back, and what is known of it.
 struct Answer<'a> {
     act: Act,
+    asked: &'a str,
     /// The output, without what a harness puts around it.
     bare: &'a str,
     code: Option<i32>,
@@ -68,6 +102,7 @@ struct Answer<'a> {
     is_guessed: bool,
     verdict: Verdict<'a>,
     tests: Option<Tests>,
+    detail: Detail,
 }
 
 impl Answer<'_> {
@@ -91,9 +126,13 @@ impl Answer<'_> {
             Act::Run => {
                 // Without an exit code the last words may say what ended it.
                 let is_ended = !self.is_guessed && code.is_none();
-                reason(self.bare, self.bare.lines().next_back().filter(|_| is_ended))
+                let last = self.bare.lines().next_back().filter(|_| is_ended);
+                reason(self.bare, last, self.detail)
             }
-            // What a tool says of its failure is the reason.
+            // What a tool says of its failure is the reason, and behind it may stand what somebody says of it.
+            _ if self.detail == Detail::Full && self.verdict.line.is_some() => {
+                Some(whole_ends(untagged(self.bare), self.detail.most()))
+            }
             _ => self.verdict.line.map(|line| whole_words(line, MOST_ERROR).into_owned()),
         };
         if let Some(reason) = reason {
@@ -116,9 +155,9 @@ impl Answer<'_> {
     /// What JSON tells, of which no status tells.
     fn data(&self, is_new: &dyn Fn(&str) -> bool) -> Option<String> {
         let members = Members::read(self.bare)?;
-        Some(match members.failure() {
+        Some(match members.failure(self.asked) {
             Some(line) => format!("{SAYS}{line}{}", self.although()),
-            None if self.bare.len() <= MOST_ERROR => one_line(self.bare).into_owned(),
+            None if self.bare.len() <= self.detail.most() => one_line(self.bare).into_owned(),
             None => members.answered(is_new),
         })
     }
@@ -134,9 +173,11 @@ impl Answer<'_> {
         if bare.len() < 2 * NO_RESULT.len() && bare.contains(NO_RESULT) {
             return Some("no result".to_owned());
         }
-        let is_short = !bare.is_empty() && bare.len() <= MOST_RESULT;
+        // What an editor says at length is what the file says now.
+        let most = if self.edits() { MOST_RESULT } else { self.detail.most() };
+        let is_short = !bare.is_empty() && bare.len() <= most;
         let is_line = is_short && !bare.contains('\n') && !bare.contains(" → ");
-        is_line.then(|| quoted(Cow::Owned(cut::one_line(bare, MOST_RESULT))))
+        is_line.then(|| quoted(Cow::Owned(cut::one_line(bare, most))))
     }
 
     /// What a longer one tells.
@@ -144,33 +185,52 @@ impl Answer<'_> {
         let says = |line: &str, most| format!("{SAYS}{}", whole_words(line, most));
         // Of a command's many lines none is the outcome, wherever it stands; of others the first tells.
         let first = self.bare.lines().next().map(str::trim).filter(|_| self.act != Act::Run);
-        let warns = first.filter(|line| tell(line) >= Tell::Mention);
+        let warns = first.filter(|line| tell(own_words(line, self.asked)) >= Tell::Mention);
         // An editor shows the file behind that.
-        if matches!(self.act, Act::Edit | Act::Write | Act::Delete) {
+        if self.edits() {
             return warns.map_or("ok".to_owned(), |line| says(line, MOST_ERROR));
         }
         // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
-        if let Some(line) = failure(self.bare, MOST_COMMAND) {
+        if let Some(line) = failure(self.bare, self.asked, MOST_COMMAND) {
             return format!("{SAYS}{line}{}", self.although());
         }
         match (warns, first) {
             (Some(line), _) => says(line, MOST_COMMAND),
-            (_, Some(line)) => {
-                // The others may tell otherwise.
-                let lines = self.bare.lines().filter(|line| !line.trim().is_empty()).count();
-                let of = if lines > 1 { format!(" (1 of {lines} lines)") } else { String::new() };
-                format!("{}{of}", quoted(whole_words(line, MOST_RESULT)))
-            }
+            (_, Some(_)) => quoted(whole_ends(self.bare, self.detail.most()).into()),
             _ if self.verdict.outcome == CallStatus::Ok => "ok".to_owned(),
-            _ => Ending::of(self.bare).map_or("no output".to_owned(), |ending| ending.told()),
+            _ => Ending::of(self.bare, self.detail.most())
+                .map_or("no output".to_owned(), |ending| ending.told()),
         }
+    }
+
+    fn edits(&self) -> bool {
+        matches!(self.act, Act::Edit | Act::Write | Act::Delete)
     }
 }
 
+/// A failure without the tags that a harness puts around it.
+fn untagged(text: &str) -> &str {
+    let text = text.strip_prefix("<tool_use_error>").unwrap_or(text);
+    text.strip_suffix("</tool_use_error>").unwrap_or(text)
+}
+
+/// What an answer says of a state: its status in JSON, a single word, or a short line with an exact string that `is_new`.
+pub(super) fn state(output: &str, is_new: &dyn Fn(&str) -> bool) -> Option<String> {
+    let bare = said(output);
+    let bare = bare.trim();
+    let is_line = !bare.is_empty() && bare.len() <= MOST_RESULT && !bare.contains(['\n', '(', ')']);
+    let is_told = || !bare.contains(' ') || specifics(bare).any(|found| is_new(found.text));
+    let state = match Members::read(bare) {
+        Some(members) => members.state().filter(|state| state.len() <= MOST_RESULT),
+        None => (is_line && is_told()).then(|| one_line(bare).into_owned()),
+    };
+    state.filter(|state| !state.contains(BETWEEN.trim()))
+}
+
 /// Why a command failed, as far as its lines tell, the last one of which may say what ended it.
-fn reason(output: &str, last: Option<&str>) -> Option<String> {
-    let Some(mut reason) = failure(output, MOST_ERROR) else {
-        let ending = Ending::of(output)?;
+fn reason(output: &str, last: Option<&str>, detail: Detail) -> Option<String> {
+    let Some(mut reason) = failure(output, "", detail.most()) else {
+        let ending = Ending::of(output, detail.most())?;
         return Some(if ending.is_all { ending.text } else { ending.told() });
     };
     let last = last.map(str::trim).filter(|last| !reason.starts_with(last));
@@ -190,7 +250,8 @@ struct Ending {
 }
 
 impl Ending {
-    fn of(output: &str) -> Option<Self> {
+    /// The end of an output in about `most` bytes.
+    fn of(output: &str, most: usize) -> Option<Self> {
         // A shell that waits for the next command says nothing of this one.
         let is_prompt = |line: &str| line.ends_with(['$', '#']) && !line.contains(' ');
         let says = |line: &&str| {
@@ -203,10 +264,10 @@ impl Ending {
         let mut text = whole_words(said.last()?, MOST_RESULT).into_owned();
         let mut shown = 1;
         for line in said.iter().rev().skip(1) {
-            if line.len() + " / ".len() + text.len() > MOST_ERROR {
+            if line.len() + " / ".len() + text.len() > most {
                 break;
             }
-            text.insert_str(0, &format!("{} / ", whole_words(line, MOST_ERROR)));
+            text.insert_str(0, &format!("{} / ", whole_words(line, most)));
             shown += 1;
         }
         Some(Ending { text, lines, is_all: shown == said.len() })
@@ -266,7 +327,9 @@ mod tests {
     use super::*;
 
     fn of(act: Act, output: &str) -> String {
-        outcome(act, output, CallStatus::Unknown, &|said| said.starts_with("https:"))
+        let asked = Asked { act, arguments: "" };
+        let is_new = |said: &str| said.starts_with("https:");
+        outcome(asked, output, CallStatus::Unknown, Detail::Brief, &is_new)
     }
 
     #[test]
@@ -364,5 +427,41 @@ mod tests {
         let whole =
             r#"{"success": true, "error": "", "errors": 0, "path": "src/main.rs", "lines": 1200}"#;
         assert_eq!(of(Act::Edit, whole), whole);
+    }
+
+    #[test]
+    fn what_an_output_repeats_of_the_call_is_no_failure() {
+        let repeated = |arguments, output| {
+            let asked = Asked { act: Act::Other, arguments };
+            outcome(asked, output, CallStatus::Unknown, Detail::Brief, &|_| false)
+        };
+        let title = r#"{"title": "Error: the page is late"}"#;
+        let made = r#"{"id": 7, "title": "Error: the page is late"}"#;
+        assert_eq!(repeated(title, made), made);
+        assert_eq!(repeated("{}", made), "says: title: Error: the page is late");
+        let command = r#"{"command": "git commit -am 'fix error: null price'"}"#;
+        let output = "[main 9f3c1aa] fix error: null price\n 1 file changed";
+        assert_eq!(
+            repeated(command, output),
+            "[main 9f3c1aa] fix error: null price / 1 file changed"
+        );
+        let failed = "[main 9f3c1aa] fix error: null price\nerror: no space left";
+        assert_eq!(repeated(command, failed), "says: error: no space left");
+    }
+
+    #[test]
+    fn of_a_long_output_both_ends_are_told() {
+        let output = format!("Page: checkout\n-----\n{}\nYour bank said no.", "Home\n".repeat(40));
+        assert_eq!(of(Act::Other, &output), "Page: checkout / Home / Your bank said no.");
+        let report =
+            format!("Here is my report. {}All changes are reverted.", "It went on. ".repeat(30));
+        let told = of(Act::Other, &report);
+        assert!(
+            told.starts_with("Here is my report.") && told.ends_with("are reverted."),
+            "{told}"
+        );
+        assert!(told.len() <= MOST_ERROR && told.contains(" … "), "{told}");
+        // Numbered lines of a file are no totals.
+        assert_eq!(of(Act::Edit, "Here is a.py now:\n   11\ttry:\n   12\tpass"), "ok");
     }
 }

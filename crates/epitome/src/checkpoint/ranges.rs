@@ -1,6 +1,7 @@
 //! Which messages of the whole conversation a checkpoint stands for: `2–59`, `0–7 and 9–134`.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// Message numbers, as runs in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,6 +72,11 @@ impl Ranges {
     /// Whether `number` is one of them.
     pub fn contains(&self, number: usize) -> bool {
         self.0.iter().any(|(from, to)| (*from..=*to).contains(&number))
+    }
+
+    /// Whether any number of `other` is one of them.
+    pub(super) fn meets(&self, other: Range<usize>) -> bool {
+        self.0.iter().any(|(from, to)| *from < other.end && *to >= other.start)
     }
 
     /// The first number at or behind `number` that isn't one of them.

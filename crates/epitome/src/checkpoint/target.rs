@@ -205,6 +205,22 @@ pub(super) fn whole_words(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The beginning and the end of a text on one line, in at most `most` bytes: what is told last may matter most.
+pub(super) fn whole_ends(text: &str, most: usize) -> String {
+    // A ruler, or the same line again, says nothing.
+    let lines = text.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric));
+    let mut lines: Vec<&str> = lines.collect();
+    lines.dedup();
+    let text = one_line(&lines.join(" / ")).into_owned();
+    if text.len() <= most {
+        return text;
+    }
+    let head = whole_words(&text, most * 3 / 5);
+    let tail = cut::tail(&text, most - head.len() - " ".len());
+    let tail = tail.split_once(' ').map_or("", |(_, whole)| whole.trim_start_matches("/ "));
+    format!("{head} {tail}").trim_end().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

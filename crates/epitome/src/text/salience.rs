@@ -5,6 +5,8 @@
 //! whatever they mention: a file that throws errors is no error. One pass over at most [`MAX_SEEN`]
 //! bytes of the line.
 
+use crate::word_list::words;
+
 /// What a line tells, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tell {
@@ -71,25 +73,36 @@ pub fn tell(line: &str) -> Tell {
 /// Whether a text that starts like this reports a failure, strictly: its very first words say so.
 pub fn opens_with_failure(text: &str) -> bool {
     let (word, rest) = first_word(text.trim_start().lines().next().unwrap_or_default());
-    // `504 Gateway Time-out`.
+    // `504 Gateway Time-out`; `512 Mails sent` is none.
     if word.parse().is_ok_and(|code: u16| (400..600).contains(&code)) {
-        return matches!(rest.as_bytes(), [b' ', first, next, ..] if first.is_ascii_uppercase() && next.is_ascii_lowercase());
+        let reason = rest.strip_prefix(' ').map(|rest| first_word(rest).0);
+        return reason.is_some_and(|reason| HTTP_REASONS.contains(&reason));
     }
     let named = word.len() > 5 && (word.ends_with("Error") || word.ends_with("Exception"));
     match word.to_ascii_lowercase().as_str() {
         "error" if says_none(rest) => false,
         "error" => {
-            rest.starts_with([':', '[', '!', '"', ' '])
-                && !rest.starts_with(" code")
-                && !rest.starts_with(" handl")
+            rest.starts_with([':', '[', '!', '"']) || rest.starts_with(' ') && says_what(rest)
         }
         "fatal" | "panic" => rest.starts_with([':', '!']),
         "traceback" => rest.starts_with(" (most recent"),
         "failed" if says_none(rest) => false,
-        "failed" => rest.starts_with([':', ' ']),
+        "failed" => rest.starts_with(':') || rest.starts_with(" to "),
         "tool_use_error" => true,
         _ => named && rest.starts_with(':'),
     }
+}
+
+/// First words of the reasons that HTTP gives for the codes of a failure (RFC 9110, sections 15.5 and 15.6).
+const HTTP_REASONS: &[&str] = &words!(
+    "Bad Unauthorized Payment Forbidden Not Method Proxy Request Conflict Gone Length Precondition Payload Content URI \
+     Unsupported Range Expectation Misdirected Unprocessable Locked Too Upgrade Internal Service Gateway HTTP"
+);
+
+/// Whether words behind `Error` say what it was: `Error from server (NotFound): …`, `Error 1045: …`; not `Error budget: 4 %`.
+fn says_what(rest: &str) -> bool {
+    let Some((before, _)) = rest.split_once(": ") else { return false };
+    before.contains(|c: char| c.is_ascii_digit()) || before.split_whitespace().nth(1).is_some()
 }
 
 /// Whether what stands behind `error` is a value that says there is none: `error: null`, `"error":""`, `Error rate: 0`.
@@ -485,12 +498,23 @@ mod tests {
             "Traceback (most recent call last):\n",
             "KeyError: 'x'",
             "504 Gateway Time-out",
+            "Error from server (NotFound): no pod of that name",
+            "Error 1045: access denied",
+            "Failed to reach the host",
         ] {
             assert!(opens_with_failure(text), "{text}");
         }
-        for text in
-            ["error handling is easy", "The error: x", "", "{\"a\": 1}", "500 rows", "200 OK"]
-        {
+        for text in [
+            "error handling is easy",
+            "The error: x",
+            "",
+            "{\"a\": 1}",
+            "500 rows",
+            "200 OK",
+            "512 Mails sent to list spring.",
+            "Failed payments retried: 14 of 14 succeeded.",
+            "Error budget of web was set to 0.1 %",
+        ] {
             assert!(!opens_with_failure(text), "{text}");
         }
     }

@@ -68,7 +68,7 @@ pub(crate) fn keeps_list(tool: &str) -> bool {
 }
 
 /// The words of a name, in lower case: `getHTTPStatus` and `get_http_status` have three.
-pub(super) fn words(tool: &str) -> Vec<String> {
+pub(crate) fn words(tool: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut was_lower = false;
     let mut begins = true;

@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::{BETWEEN, CUT, Deed, MOST_BRIEF, MOST_TARGET};
-use crate::checkpoint::activation::Key;
+use crate::checkpoint::activation::{self, Key};
 use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
-use crate::checkpoint::target::is_target;
+use crate::checkpoint::target::{MOST_COMMAND, MOST_ERROR, is_target};
 use crate::specifics;
 use crate::tool::{Command, FileDeed, runs_lines};
 
@@ -21,12 +21,36 @@ enum Went {
 
 impl Went {
     fn of(deed: &Deed) -> Self {
-        match () {
-            () if deed.went.is_empty() => Went::Unanswered,
-            () if is_bad(&deed.went) => Went::Badly,
-            () => Went::Well,
+        if deed.went.is_empty() {
+            Went::Unanswered
+        } else if is_bad(&deed.went) {
+            Went::Badly
+        } else {
+            Went::Well
         }
     }
+}
+
+/// What an outcome says, whatever it names: equal for calls that did the same to different things.
+fn shape(deed: &Deed) -> Key {
+    let said = if deed.in_full.is_empty() { &deed.went } else { &deed.in_full };
+    let words = said.split(|c: char| !c.is_alphanumeric() && !"-_.".contains(c));
+    let is_own =
+        |word: &str| word.contains(|c: char| c.is_ascii_digit()) || deed.what.contains(word);
+    let words = words.filter(|word| !word.is_empty() && !is_own(word));
+    activation::key(&words.collect::<Vec<_>>().join(" "))
+}
+
+/// The shapes of the outcomes of each tool's calls that went well. Commands and edits have none: what they print isn't theirs alone.
+fn shapes<'a>(deeds: &[&'a Deed]) -> HashMap<&'a str, HashSet<Key>> {
+    let mut shapes: HashMap<&str, HashSet<Key>> = HashMap::new();
+    for deed in deeds {
+        let tool = tool(&deed.what);
+        if Went::of(deed) == Went::Well && !deed.names_files && !runs_lines(tool) {
+            shapes.entry(tool).or_default().insert(shape(deed));
+        }
+    }
+    shapes
 }
 
 /// Calls that become one line.
@@ -38,12 +62,22 @@ pub(super) struct Group<'a> {
     is_cut: bool,
     /// Where each stands among these.
     places: HashMap<Cow<'a, str>, usize>,
-    /// How they went, each once, and how many of them did.
-    outcomes: Vec<(&'a str, u32)>,
+    /// How they went, each once.
+    outcomes: Vec<Outcome<'a>>,
+    /// The shapes of these.
+    shapes: HashSet<Key>,
 }
 
-/// So many short outcomes are told of calls that become one line; of more, how the last one went.
-const MOST_OUTCOMES: usize = 3;
+/// How calls went.
+struct Outcome<'a> {
+    went: &'a str,
+    in_full: &'a str,
+    /// How many of them.
+    times: u32,
+}
+
+/// So many kinds of outcomes have a line each.
+const MOST_SHAPES: usize = 3;
 /// What stands between them.
 const OR: &str = " / ";
 
@@ -63,12 +97,22 @@ pub(super) fn grouped<'a>(
 ) -> Vec<Group<'a>> {
     let deeds: Vec<&Deed> = deeds.collect();
     let depths = if merging == Merging::Short { depths(&deeds) } else { HashMap::new() };
+    let shapes = if merging == Merging::Same { HashMap::new() } else { shapes(&deeds) };
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut places: HashMap<(Cow<'a, str>, Key, Went), usize> = HashMap::new();
     for deed in deeds {
         let what = merging.of(deed, &depths);
-        let asks = if merging == Merging::Same { deed.asks } else { 0 };
-        let at = *places.entry((what.clone(), asks, Went::of(deed))).or_insert(groups.len());
+        let went = Went::of(deed);
+        let few =
+            || shapes.get(tool(&deed.what)).filter(|all| (2..=MOST_SHAPES).contains(&all.len()));
+        let apart = match merging {
+            // An edit that failed is another one's only where that asks the same.
+            Merging::Same if went == Went::Badly && deed.names_files => deed.given,
+            Merging::Same => deed.asks,
+            _ if went == Went::Well && few().is_some() => shape(deed),
+            _ => 0,
+        };
+        let at = *places.entry((what.clone(), apart, went)).or_insert(groups.len());
         if at == groups.len() {
             let deed = deed.clone();
             let deed = Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..deed };
@@ -78,6 +122,7 @@ pub(super) fn grouped<'a>(
                 is_cut: false,
                 places: HashMap::new(),
                 outcomes: Vec::new(),
+                shapes: HashSet::new(),
             });
         }
         groups[at].add(deed, merging);
@@ -106,18 +151,26 @@ fn depths<'a>(deeds: &[&'a Deed]) -> HashMap<&'a str, usize> {
     calls.into_iter().map(|(tool, calls)| (tool, depth(calls))).collect()
 }
 
-/// Calls of which those that failed are one with the same call where that went well later, and are counted there. Whether a call
-/// whose output only warns did anything isn't known: it stays by itself.
-pub(super) fn mended(same: Vec<Deed>) -> Vec<Deed> {
+/// Calls of which those that failed are one with the same command, or the same edit, where that went well later, and are counted
+/// there. What else failed may have done something, and stays by itself, as does what only warns.
+pub(super) fn mended(same: Vec<Deed>, all: &[&Deed]) -> Vec<Deed> {
     let (bad, mut well): (Vec<Deed>, Vec<Deed>) =
         same.into_iter().partition(|deed| deed.failed == deed.times);
     let places: HashMap<(Box<str>, Key), usize> =
         well.iter().enumerate().map(|(at, deed)| ((deed.what.clone(), deed.asks), at)).collect();
     for deed in bad {
-        match places.get(&(deed.what.clone(), deed.asks)).map(|at| &mut well[*at]) {
-            Some(later) if later.last > deed.last => {
-                later.count(&deed);
-            }
+        let is_again = |later: &&&Deed| {
+            let is_same = later.what == deed.what && later.asks == deed.asks;
+            is_same && later.given == deed.given && !is_bad(&later.went) && later.last > deed.last
+        };
+        let is_mended = if deed.names_files {
+            deed.given != 0 && all.iter().any(|later| is_again(&later))
+        } else {
+            runs_lines(tool(&deed.what))
+        };
+        let later = places.get(&(deed.what.clone(), deed.asks)).filter(|_| is_mended);
+        match later.map(|at| &mut well[*at]) {
+            Some(later) if later.last > deed.last => later.count(&deed),
             _ => well.push(deed),
         }
     }
@@ -130,9 +183,18 @@ impl<'a> Group<'a> {
         known.count(deed);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
-        match self.outcomes.iter_mut().find(|(went, _)| **went == *deed.went) {
-            Some((_, times)) => *times = times.saturating_add(deed.times),
-            None => self.outcomes.push((&deed.went, deed.times)),
+        known.in_full = deed.in_full.clone();
+        known.differs |= deed.differs;
+        let is_one = |it: &&mut Outcome<'_>| *it.went == *deed.went && *it.in_full == *deed.in_full;
+        match self.outcomes.iter_mut().find(is_one) {
+            Some(outcome) => outcome.times = outcome.times.saturating_add(deed.times),
+            None => {
+                let (went, in_full) = (&deed.went, &deed.in_full);
+                self.outcomes.push(Outcome { went, in_full, times: deed.times });
+            }
+        }
+        if !runs_lines(tool(&deed.what)) && !deed.names_files {
+            self.shapes.insert(shape(deed));
         }
         self.is_cut |= inner(&deed.what).starts_with(CUT);
         if let Some(most) = merging.targets() {
@@ -151,20 +213,43 @@ impl<'a> Group<'a> {
         }
     }
 
+    /// How all of them went, as `said` says it, in at most `most` bytes; `None` where that is not all. Failures are counted, and how
+    /// the last one went stands beside that.
+    fn told(&self, said: impl Fn(&Outcome<'a>) -> &'a str, most: usize) -> Option<String> {
+        let mut told: Vec<(&str, u32)> = Vec::new();
+        for outcome in &self.outcomes {
+            let went = said(outcome);
+            if is_bad(went) || went.contains(OR) {
+                return None;
+            }
+            match told.iter_mut().find(|(known, _)| *known == went) {
+                Some((_, times)) => *times = times.saturating_add(outcome.times),
+                None => told.push((went, outcome.times)),
+            }
+        }
+        let is_whole = told.len() == self.outcomes.len();
+        let told: Vec<String> = told
+            .iter()
+            .map(|(went, times)| match times {
+                1 => (*went).to_owned(),
+                times => format!("{went} ({times} times)"),
+            })
+            .collect();
+        let told = told.join(OR);
+        (is_whole && told.len() <= most).then_some(told)
+    }
+
     /// The line of all of them.
     pub(super) fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
-        // Failures are counted beside how the last one went; several outcomes are none that can be counted again.
-        let is_short = |(went, _): &(&str, u32)| {
-            went.len() <= MOST_BRIEF * 2 && !is_bad(went) && !went.contains(OR)
-        };
-        if (2..=MOST_OUTCOMES).contains(&self.outcomes.len()) && self.outcomes.iter().all(is_short)
-        {
-            let told = self.outcomes.iter().map(|(went, times)| match times {
-                1 => (*went).to_owned(),
-                times => format!("{went} ({times} times)"),
-            });
-            deed.went = told.collect::<Vec<_>>().join(OR).into();
+        if self.outcomes.len() > 1 {
+            let told = self.told(|outcome| outcome.went, MOST_ERROR);
+            deed.in_full = self
+                .told(|it| if it.in_full.is_empty() { it.went } else { it.in_full }, MOST_COMMAND)
+                .unwrap_or_default()
+                .into();
+            deed.differs |= told.is_none() && self.shapes.len() > 1;
+            deed.went = told.map_or(deed.went, Into::into);
         }
         if let Merging::Brief(_) | Merging::Exact = merging {
             deed.went = brief_outcome(&deed.went, MOST_BRIEF).into();

@@ -1,5 +1,10 @@
 use super::*;
 
+mod commands;
+
+/// As much as a tool's line has in these tests.
+const ROOM: LookRoom = LookRoom { answers: 100, targets: 100 };
+
 impl Deeds {
     fn told(&mut self, slot: u32, output: &str, reported: CallStatus) {
         self.answer(slot, output, reported, &|_| true);
@@ -52,10 +57,10 @@ fn what_was_done_is_said_in_order_and_read_back() {
             "[11] book(id=JG7FMM, cabin=economy)",
         ]
     );
-    assert_eq!(deeds.looks(100), ["Only read: Read: src/a.rs"]);
+    assert_eq!(deeds.looks(ROOM), ["Only read: Read: src/a.rs"]);
     let mut next = Deeds::default();
-    next.carry(&[lines.clone(), deeds.looks(100)].concat().join("\n"));
-    assert_eq!((next.lines(|_| true, Merging::Same), next.looks(100)), (lines, deeds.looks(100)));
+    next.carry(&[lines.clone(), deeds.looks(ROOM)].concat().join("\n"));
+    assert_eq!((next.lines(|_| true, Merging::Same), next.looks(ROOM)), (lines, deeds.looks(ROOM)));
     assert_eq!(next.lines(|deed| deed.last > 9, Merging::Short), ["[11] book(id=JG7FMM, …)"]);
     let tools = next.lines(|_| true, Merging::TOOL);
     assert_eq!(
@@ -140,100 +145,8 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
     assert_eq!(lines(&next, Merging::TOOL), merged);
 }
 
-#[test]
-fn the_last_lines_are_told_as_that() {
-    let mut deeds = Deeds::default();
-    let long = format!("{}\nnpm notice of a version\nGoodbye.\nGoodbye.", "lorem ".repeat(40));
-    let failed = ["error: no such task\nGoodbye.", "npm error command failed\nnpm error path /srv"];
-    let outputs = ["built\nGoodbye.", "v0.8.0", failed[0], &long, failed[1]];
-    for (number, output) in (1..).zip(outputs) {
-        let line = format!(r#"{{"command":"npm run task{number}"}}"#);
-        deeds.call(number, number, "bash", &line, false);
-        deeds.told(number, output, CallStatus::Unknown);
-    }
-    let lines = deeds.lines(|_| true, Merging::Same);
-    let ends = [
-        " → 2 lines of output: built / Goodbye.",
-        " → v0.8.0",
-        " → says: error: no such task",
-        " → 4 lines of output, last: npm notice of a version / Goodbye.",
-        " → says: npm error command failed (1 of 2 such lines)",
-    ];
-    assert!(lines.iter().zip(ends).all(|(line, end)| line.ends_with(end)), "{lines:?}");
-    let mut next = Deeds::default();
-    next.carry(&lines.join("\n"));
-    assert_eq!(next.lines(|_| true, Merging::Same), lines);
-}
-
 /// The first words of a failure are one of several, and needn't be what ended it.
-#[test]
-fn a_failed_command_says_how_much_failed_and_what_ended_it() {
-    let errors = "a.ts(1,2): error TS1: x\na.ts(3,4): error TS2: y\na.ts(3,4): error TS2: y";
-    let outputs = [
-        (
-            errors.to_owned(),
-            "a.ts(1,2): error TS1: x (1 of 3 such lines) / a.ts(3,4): error TS2: y",
-        ),
-        (format!("Exit code 2\n{errors}"), "a.ts(1,2): error TS1: x (1 of 3 such lines)"),
-        (
-            "Error in the loader\n(node:3) Warning: slow\n\nCommand aborted".to_owned(),
-            "Error in the loader / Command aborted",
-        ),
-        (
-            "Exit code 1\nOptions:\n  1. Use another model".to_owned(),
-            "exit 1: Options: / 1. Use another model",
-        ),
-        ("Exit code 1\nno such host".to_owned(), "exit 1: no such host"),
-    ];
-    let mut deeds = Deeds::default();
-    for (number, (output, _)) in (1..).zip(&outputs) {
-        deeds.call(number, number, "bash", &format!(r#"{{"command":"make {number}"}}"#), false);
-        deeds.told(number, output, CallStatus::Error);
-    }
-    let lines = deeds.lines(|_| true, Merging::Same);
-    assert!(lines.iter().zip(&outputs).all(|(line, (_, end))| line.ends_with(end)), "{lines:#?}");
-}
-
 /// What came last needn't be what a total, a code in words or a first line tell of.
-#[test]
-fn commands_are_told_as_their_outputs_tell_them() {
-    let cases = [
-        (
-            "test result: ok. 5 passed; 0 failed\n ! [rejected] main -> main\nerror: failed to push some refs",
-            "says: ! [rejected] main -> main (behind 5 passed)",
-        ),
-        ("test result: ok. 5 passed; 0 failed\nDone.", "ok, 5 passed"),
-        ("Exit code: 0\ntest result: ok. 5 passed; 0 failed\nwarning: old", "ok, 5 passed"),
-        (
-            "step lint: exit code 0\nstep unit: exit code 1",
-            "2 lines of output: step lint: exit code 0 / step unit: exit code 1",
-        ),
-        (
-            "The last run had exit code 1.\nThis run: success",
-            "2 lines of output: The last run had exit code 1. / This run: success",
-        ),
-        (
-            "[main 45ffe0a] Release\n 48 files changed",
-            "2 lines of output: [main 45ffe0a] Release / 48 files changed",
-        ),
-        ("Failed: 0\nPassed: 17", "2 lines of output: Failed: 0 / Passed: 17"),
-        ("fatal: no upstream\nbuild ok", "says: fatal: no upstream"),
-        (
-            "Process exited with code 0\nOutput:\nKeyError: a\nerror: retried\nok",
-            "says: KeyError: a (1 of 2 such lines) (exit 0)",
-        ),
-    ];
-    let mut deeds = Deeds::default();
-    for (number, (output, _)) in (1..).zip(cases) {
-        deeds.call(number, number, "bash", &format!(r#"{{"command":"make {number}"}}"#), false);
-        deeds.told(number, output, CallStatus::Unknown);
-    }
-    let lines = deeds.lines(|_| true, Merging::Same);
-    for (line, (_, went)) in lines.iter().zip(cases) {
-        assert_eq!(line.split_once(" → ").map(|(_, went)| went), Some(went));
-    }
-}
-
 /// What a user had asked for stood behind the JSON of a content block, and was cut.
 #[test]
 fn a_refusal_keeps_its_object() {
@@ -290,11 +203,11 @@ fn targets_that_have_no_room_leave_a_mark() {
         let path = format!(r#"{{"file_path":"src/a{number}.rs"}}"#);
         deeds.call(number, number, "Read", &path, false);
     }
-    let short = deeds.looks(24);
+    let short = deeds.looks(LookRoom { targets: 24, ..ROOM });
     assert_eq!(short, ["Only read: Read ×3: … · src/a3.rs"]);
     let mut next = Deeds::default();
     next.carry(&short.join("\n"));
-    assert_eq!(next.looks(100), short);
+    assert_eq!(next.looks(ROOM), short);
 }
 
 #[test]
@@ -330,10 +243,10 @@ fn what_could_not_be_read_is_counted() {
         deeds.told(number, output, CallStatus::Unknown);
     }
     let lines = ["Only read: Read ×3 (1 failed): a.rs · b.rs (failed) · c.rs"];
-    assert_eq!(deeds.looks(100), lines);
+    assert_eq!(deeds.looks(ROOM), lines);
     let mut next = Deeds::default();
     next.carry(lines[0]);
-    assert_eq!(next.looks(100), lines);
+    assert_eq!(next.looks(ROOM), lines);
 }
 
 #[test]
@@ -383,7 +296,10 @@ fn counts_end_at_the_largest() {
     assert_eq!(deeds.unnamed, most);
     let edited = deeds.lines(|_| true, Merging::Same);
     assert!(edited[0].starts_with(&format!("[1] edit(a.rs) ×{most}")), "{edited:?}");
-    assert!(deeds.looks(0)[0].starts_with(&format!("Only read: bash ×{most}")));
+    assert!(
+        deeds.looks(LookRoom { targets: 0, ..ROOM })[0]
+            .starts_with(&format!("Only read: bash ×{most}"))
+    );
 }
 
 /// Of an output that told of errors the count said nothing: `×5 (2 failed)` read as three that went well.
@@ -422,30 +338,82 @@ fn what_was_read_once_is_not_missed() {
     deeds.told(5, missing, CallStatus::Unknown);
     deeds.told(6, found, CallStatus::Unknown);
     let lines = ["Only read: Read ×6 (4 failed): a.rs · b.rs (failed) · c.rs"];
-    assert_eq!(deeds.looks(100), lines);
+    assert_eq!(deeds.looks(ROOM), lines);
     let mut next = Deeds::default();
     next.carry(lines[0]);
     read(&mut next, 7, "b");
-    assert_eq!(next.looks(100), ["Only read: Read ×7 (4 failed): a.rs · c.rs · b.rs (failed)"]);
+    assert_eq!(next.looks(ROOM), ["Only read: Read ×7 (4 failed): a.rs · c.rs · b.rs (failed)"]);
     next.told(7, found, CallStatus::Unknown);
-    assert_eq!(next.looks(100), ["Only read: Read ×7 (4 failed): a.rs · c.rs · b.rs"]);
+    assert_eq!(next.looks(ROOM), ["Only read: Read ×7 (4 failed): a.rs · c.rs · b.rs"]);
+}
+
+#[test]
+fn calls_with_another_outcome_have_a_line_of_their_own() {
+    let mut deeds = Deeds::default();
+    let refunded = |number: u32| format!("Refund R-{number} of {number}.50 issued.");
+    let outputs = [refunded(1), refunded(2), "A3 can't be refunded: it has shipped.".into()];
+    for (number, output) in (1..).zip(outputs.into_iter().chain([refunded(4)])) {
+        deeds.call(number, number, "refund", &format!(r#"{{"order":"A{number}"}}"#), false);
+        deeds.told(number, &output, CallStatus::Unknown);
+    }
+    let lines = [
+        "[3] refund(A3) → A3 can't be refunded: it has shipped.",
+        "[1] refund(A1 · A2 · A4) ×3, last [4] → Refund R-1 of 1.50 issued. / Refund R-2 of 2.50 issued. / Refund R-4 of 4.50 issued.",
+    ];
+    assert_eq!(deeds.lines(|_| true, Merging::TOOL), lines);
+    for (number, output) in [(5, "held"), (6, "A6 was refunded before."), (7, "late")] {
+        deeds.call(number, number, "refund", &format!(r#"{{"order":"A{number}"}}"#), false);
+        deeds.told(number, output, CallStatus::Unknown);
+    }
+    let lines = deeds.lines(|_| true, Merging::Targets(1));
+    assert_eq!(lines, ["[1] refund(… · A7) ×7 (outcomes differ), last [7] → late"]);
+    let mut next = Deeds::default();
+    next.carry(&lines.join("\n"));
+    assert_eq!(next.lines(|_| true, Merging::Targets(1)), lines);
+}
+
+#[test]
+fn a_doubtful_failure_stays_beside_what_went_well_later() {
+    let mut deeds = Deeds::default();
+    let outputs = ["Error: timeout. The charge may have been made.", "Charge ch_3 succeeded."];
+    for (number, output) in (1..).zip(outputs) {
+        deeds.call(number, number, "charge", r#"{"card":"c-1","amount":5}"#, false);
+        deeds.told(number, output, CallStatus::Unknown);
+    }
+    let edit =
+        |new: &str| format!(r#"{{"file_path":"a.rs","old_string":"a","new_string":"{new}"}}"#);
+    for (number, new, output) in [
+        (3, "b", "Error: no match"),
+        (4, "c", "Error: no match"),
+        (5, "c", "done"),
+        (6, "d", "done"),
+    ] {
+        deeds.call(number, number, "Edit", &edit(new), false);
+        deeds.told(number, output, CallStatus::Unknown);
+    }
+    let lines = [
+        "[1] charge(card=c-1, amount=5) → failed: Error: timeout. The charge may have been made.",
+        "[2] charge(card=c-1, amount=5) → Charge ch_3 succeeded.",
+        "[3] Edit(a.rs) → failed: Error: no match",
+        "[4] Edit(a.rs) ×3 (1 failed), last [6] → done",
+    ];
+    assert_eq!(deeds.lines(|_| true, Merging::Same), lines);
 }
 
 #[test]
 fn outcomes_of_one_line_are_not_counted_twice() {
     let mut deeds = Deeds::default();
-    for (number, output) in [(1, "held"), (2, "paid"), (3, "paid")] {
+    for (number, output) in [(1, "held"), (2, "paid"), (3, "paid"), (4, "late"), (5, "gone")] {
         deeds.call(number, number, "pay", &format!(r#"{{"to":"A{number}"}}"#), false);
         deeds.told(number, output, CallStatus::Unknown);
     }
-    let lines = deeds.lines(|_| true, Merging::TOOL);
-    assert_eq!(lines, ["[1] pay(A1 · A2 · A3) ×3, last [3] → held / paid (2 times)"]);
+    let line = "[1] pay(A1 · A2 · A3 · A4 · A5) ×5, last [5] → held / paid (2 times) / late / gone";
+    assert_eq!(deeds.lines(|_| true, Merging::TOOL), [line]);
     let mut next = Deeds::default();
-    next.carry(&lines.join("\n"));
-    next.call(4, 4, "pay", r#"{"to":"A4"}"#, false);
-    next.told(4, "paid", CallStatus::Unknown);
-    let lines = next.lines(|_| true, Merging::TOOL);
-    assert_eq!(lines, ["[1] pay(A1 · A2 · A3 · A4) ×4, last [4] → paid"]);
+    next.carry(line);
+    next.call(6, 6, "pay", r#"{"to":"A6"}"#, false);
+    next.told(6, "paid", CallStatus::Unknown);
+    assert_eq!(next.lines(|_| true, Merging::TOOL), [line, "[6] pay(A6) → paid"]);
 }
 
 #[test]

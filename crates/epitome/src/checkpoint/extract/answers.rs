@@ -1,4 +1,4 @@
-//! What the agent said right before words of the user's that name nothing: "Yes, go ahead."
+//! What the agent said right before words of the user's that may be a bare answer: "Yes, go ahead."
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ impl Gathered {
         let last = self.last_words();
         let reply = |asked: &QuotedMessage| {
             let at = *every.range(asked.at + 1..).next()?;
-            let is_next = !(asked.at..at).any(|number| self.unquoted.contains(number));
+            let is_next = !self.unquoted.meets(asked.at..at);
             let length = told.get(&at).copied().filter(|_| is_next)?;
             Some((Some(&at) != every.last(), length))
         };

@@ -1,7 +1,7 @@
 //! The lane of what was done: which calls have lines of their own, and which are told together.
 
 use super::{Lanes, TITLES_TOKENS, unlines};
-use crate::checkpoint::deeds::{Deed, Deeds, Merging};
+use crate::checkpoint::deeds::{Deed, Deeds, LookRoom, Merging};
 use crate::checkpoint::unnamed::{Unnamed, count};
 
 /// Targets that the calls of one tool name, the most that fit.
@@ -40,14 +40,13 @@ impl Lanes<'_> {
         let for_new = if named >= least { named } else { without(Merging::LEAST) };
         let part = |percent| for_new * percent / 100;
         let (new, is_complete, unnamed) =
-            self.fitting(&is_new, [part(70), part(85), part(85), for_new]);
+            self.fitting(&is_new, part(70), [part(70), part(85), part(85), for_new]);
         let left = left.saturating_sub(total(&new));
-        let most = self.shares.older.min(left);
         let (old, are_complete, more) =
-            self.fitting(&|deed| !is_new(deed), [most, left / 2, left / 2, left]);
+            self.fitting(&|deed| !is_new(deed), left / 2, [left / 2, left / 2, left / 2, left]);
         let is_complete = is_complete && are_complete;
         let left = left.saturating_sub(total(&old));
-        let looks = if is_complete { self.looks(self.shares.looks.min(left)) } else { Vec::new() };
+        let looks = if is_complete { self.looks(left) } else { Vec::new() };
         let calls = deeds.unnamed.saturating_add(unnamed.calls).saturating_add(more.calls);
         let others = (calls > 0).then(|| Deeds::unnamed_line(calls));
         let others = others.filter(|line| self.tokens(line) < left + counted);
@@ -69,10 +68,11 @@ impl Lanes<'_> {
 
     /// Some of the calls, whether all of them are named, and those that aren't. Calls that say the same become one line; where
     /// that is more than the first of these `rooms`, those whose short arguments are the same; then the older ones of one tool;
-    /// then all of it.
+    /// then all of it. Where each has a line, outcomes are told in full within `in_full` tokens.
     fn fitting(
         &self,
         is_of: &dyn Fn(&Deed) -> bool,
+        in_full: u64,
         rooms: [u64; 4],
     ) -> (Vec<String>, bool, Unnamed) {
         let lines = |merging, room| {
@@ -80,6 +80,7 @@ impl Lanes<'_> {
             (self.total(&lines) <= room).then_some(lines)
         };
         let fitting = lines(Merging::Same, rooms[0])
+            .map(|lines| self.in_full(is_of, in_full).unwrap_or(lines))
             .or_else(|| lines(Merging::Short, rooms[1]))
             .or_else(|| self.newest_apart(is_of, rooms[2]))
             .or_else(|| lines(Merging::TOOL, rooms[3]));
@@ -88,6 +89,17 @@ impl Lanes<'_> {
         }
         let (lines, unnamed) = self.by_tool(is_of, rooms[3]);
         (lines, false, unnamed)
+    }
+
+    /// Each of these calls as it is, the newest with their outcomes in full, as many as fit in `most` tokens.
+    fn in_full(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> Option<Vec<String>> {
+        let deeds = &self.gathered.deeds;
+        let mut numbers: Vec<u32> =
+            deeds.merged(is_of, Merging::Same).iter().map(Deed::last).collect();
+        numbers.dedup();
+        let lines = |since: u32| deeds.lines_in_full(is_of, since);
+        let fits = numbers.partition_point(|since| self.total(&lines(*since)) > most);
+        numbers.get(fits).map(|since| lines(*since))
     }
 
     /// The newest of these calls as they are, as many as fit in `most` tokens with the line of each tool for the others; `None`
@@ -153,15 +165,22 @@ impl Lanes<'_> {
         (chosen.iter().map(Deed::line).collect(), unnamed)
     }
 
-    /// What was only read, with as many targets as fit: tools that name few leave their room to the others.
-    fn looks(&self, most: u64) -> Vec<String> {
+    /// What was only read, with as many targets as fit: tools that name few leave their room to the others. What came back goes
+    /// first, and has more room.
+    fn looks(&self, left: u64) -> Vec<String> {
         let deeds = &self.gathered.deeds;
-        let fits = |bytes: &usize| self.total(&deeds.looks(*bytes)) <= most;
-        let mut bytes = most as usize * 4;
-        while bytes > 0 && !fits(&bytes) {
-            bytes = bytes * 3 / 4;
-        }
-        let lines = deeds.looks(bytes);
-        if bytes > 0 { lines } else { self.newest(lines, most) }
+        let fitting = |most: u64, lines: &dyn Fn(usize) -> Vec<String>| {
+            let mut bytes = most as usize * 4;
+            while bytes > 0 && self.total(&lines(bytes)) > most {
+                bytes = bytes * 3 / 4;
+            }
+            bytes
+        };
+        let answers = fitting(left / 4, &|answers| deeds.looks(LookRoom { answers, targets: 0 }));
+        let lines = |targets| deeds.looks(LookRoom { answers, targets });
+        let least = if answers > 0 { self.total(&lines(0)) } else { 0 };
+        let most = self.shares.looks.max(least).min(left);
+        let targets = fitting(most, &lines);
+        if answers.max(targets) > 0 { lines(targets) } else { self.newest(lines(0), most) }
     }
 }

@@ -1,0 +1,196 @@
+//! Calls that only read: what they asked for, and what came back where that is short.
+
+use std::fmt::Write as _;
+
+use super::{BETWEEN, CUT, Times, read_times, times};
+use crate::tool::Act;
+
+/// Targets of one tool that are remembered, the newest.
+const MOST_TARGETS: usize = 400;
+/// What stands behind what a call that only reads could not read.
+const MISSED: &str = " (failed)";
+/// What stands before them.
+pub(super) const LOOKS: &str = "Only read: ";
+
+/// Calls of one tool that only read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) tool: Box<str>,
+    times: u32,
+    /// How many of them failed.
+    failed: u32,
+    /// What they asked for, the last asked last, and what came back.
+    targets: Vec<(Box<str>, Seen)>,
+    /// Whether an earlier checkpoint named only some of it.
+    is_cut: bool,
+}
+
+/// Bytes that a tool's line has for what came back, and for what else was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::checkpoint) struct LookRoom {
+    pub(in crate::checkpoint) answers: usize,
+    pub(in crate::checkpoint) targets: usize,
+}
+
+/// What came back of a call.
+pub(super) struct Answer {
+    pub(super) act: Act,
+    pub(super) has_failed: bool,
+    /// What it says of a state.
+    pub(super) state: Option<String>,
+}
+
+/// Whether what was asked for was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    /// Nobody knows yet.
+    Asked,
+    /// It was, at least once.
+    Read,
+    /// The last answer was a short one, or told a state.
+    Said(Box<str>),
+    /// It couldn't be.
+    Missed,
+}
+
+/// What was asked for, and what came back.
+fn told(target: &str, seen: &Seen) -> String {
+    match seen {
+        Seen::Missed => format!("{target}{MISSED}"),
+        Seen::Said(said) => format!("{target} ({said})").trim_start().to_owned(),
+        Seen::Asked | Seen::Read => target.to_owned(),
+    }
+}
+
+impl Look {
+    pub(super) fn of(tool: &str) -> Self {
+        Look { tool: tool.into(), times: 0, failed: 0, targets: Vec::new(), is_cut: false }
+    }
+
+    /// Takes in a call.
+    pub(super) fn ask<'t>(&mut self, targets: impl IntoIterator<Item = &'t str>) {
+        self.times = self.times.saturating_add(1);
+        targets.into_iter().for_each(|target| self.add(target, Seen::Asked));
+    }
+
+    fn add(&mut self, target: &str, seen: Seen) {
+        if let Some(known) = self.targets.iter().rposition(|(known, _)| **known == *target) {
+            let known = self.targets.remove(known);
+            self.targets.push(known);
+            return;
+        }
+        if self.targets.len() == MOST_TARGETS {
+            self.targets.remove(0);
+        }
+        self.targets.push((target.into(), seen));
+    }
+
+    /// Takes in what came back of a call for these targets.
+    pub(super) fn answer(&mut self, asked: &[String], answer: &Answer) {
+        self.failed = self.failed.saturating_add(u32::from(answer.has_failed));
+        let is_asked = |target: &str| asked.iter().any(|asked| **asked == *target);
+        for (_, seen) in self.targets.iter_mut().filter(|(target, _)| is_asked(target)) {
+            *seen = match (&answer.state, &seen) {
+                (Some(state), _) => Seen::Said(state.as_str().into()),
+                _ if !answer.has_failed => Seen::Read,
+                // A command that finds nothing in a file fails, too.
+                (_, Seen::Asked) if answer.act != Act::Run => Seen::Missed,
+                _ => continue,
+            };
+        }
+    }
+
+    /// Goes on from what an earlier checkpoint says, with any counts: anybody can write such a line.
+    pub(super) fn carry(&mut self, earlier: Look) {
+        self.times = self.times.saturating_add(earlier.times);
+        self.failed = self.failed.saturating_add(earlier.failed);
+        self.is_cut |= earlier.is_cut;
+        earlier.targets.into_iter().for_each(|(target, seen)| self.add(&target, seen));
+    }
+
+    pub(super) fn line(&self, room: LookRoom) -> String {
+        let mut line = format!("{LOOKS}{}", self.tool);
+        if self.times > 1 || self.failed > 0 {
+            let Look { times, failed, .. } = *self;
+            let _ = write!(line, " {}", self::times(Times { times, failed, ..Times::default() }));
+        }
+        let LookRoom { mut answers, mut targets } = room;
+        let mut is_cut = self.is_cut;
+        let fits = |(target, seen): &&(Box<str>, Seen)| {
+            let is_said = matches!(seen, Seen::Said(_));
+            let left = if is_said { &mut answers } else { &mut targets };
+            let rest = left.checked_sub(told(target, seen).len() + BETWEEN.len());
+            *left = rest.unwrap_or(*left);
+            is_cut |= rest.is_none();
+            rest.is_some()
+        };
+        let all = self.targets.iter().filter(|(target, seen)| !told(target, seen).is_empty());
+        let mut targets: Vec<String> =
+            all.rev().filter(fits).map(|(target, seen)| told(target, seen)).collect();
+        targets.reverse();
+        if !targets.is_empty() {
+            let before = if is_cut { CUT } else { "" };
+            let _ = write!(line, ": {before}{}", targets.join(BETWEEN));
+        }
+        line
+    }
+
+    pub(super) fn read(line: &str) -> Option<Self> {
+        let (head, targets) = line.split_once(": ").unwrap_or((line, ""));
+        let (tool, times, failed) = match head.rsplit_once(" ×") {
+            Some((tool, said)) => {
+                let Times { times, failed, .. } = read_times(said)?;
+                (tool, times, failed)
+            }
+            None => (head, 1, 0),
+        };
+        let is_cut = targets.starts_with(CUT);
+        let targets = targets.split(BETWEEN).filter(|target| !matches!(*target, "" | "…"));
+        let targets = targets.map(|target| match target.strip_suffix(MISSED) {
+            Some(target) => (target.into(), Seen::Missed),
+            None => match target.strip_suffix(')').and_then(|it| it.rsplit_once(" (")) {
+                Some((target, said)) => (target.into(), Seen::Said(said.into())),
+                None => (target.into(), Seen::Read),
+            },
+        });
+        let targets = targets.collect();
+        Some(Look { tool: tool.into(), times, failed, targets, is_cut })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::deeds::Deeds;
+    use crate::text::CallStatus;
+
+    #[test]
+    fn the_last_answer_is_told_where_it_is_short_or_a_state() {
+        let mut deeds = Deeds::default();
+        let long = format!(r#"{{"status": "FAILED", "log": "{}"}}"#, "it went on ".repeat(20));
+        let calls = [
+            ("get_job", r#"{"id":"J-1"}"#, r#"{"status": "RUNNING"}"#),
+            ("get_job", r#"{"id":"J-1"}"#, &long),
+            ("list_item", r#"{"title":"a bike"}"#, "Listing L-44120 is live."),
+            ("list_item", r#"{"title":"a car"}"#, "There is nothing to say."),
+            ("get_approval", "{}", "refused"),
+            ("Read", r#"{"file_path":"a.rs"}"#, "word"),
+        ];
+        for (number, (tool, arguments, output)) in (1..).zip(calls) {
+            deeds.call(number, number, tool, arguments, false);
+            deeds.answer(number, output, CallStatus::Unknown, &|_| true);
+        }
+        let lines = [
+            "Only read: get_job ×2: J-1 (status=FAILED)",
+            "Only read: list_item ×2: a bike (Listing L-44120 is live.) · a car",
+            "Only read: get_approval: (refused)",
+            "Only read: Read: a.rs",
+        ];
+        let room = |answers, targets| LookRoom { answers, targets };
+        assert_eq!(deeds.looks(room(100, 100)), lines);
+        assert_eq!(deeds.looks(room(0, 100))[1], "Only read: list_item ×2: … · a car");
+        let mut next = Deeds::default();
+        next.carry(&lines.join("\n"));
+        assert_eq!(next.looks(room(100, 100)), lines);
+    }
+}
