@@ -21,7 +21,7 @@ use editor::{Editor, Known, tells_of};
 pub(super) use looks::LookRoom;
 use looks::{Answer, LOOKS, Look};
 pub(super) use merge::Merging;
-use merge::{grouped, inner, mended, value};
+use merge::{grouped, inner, mended, shape, value};
 
 /// One call, or several that ask the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub(super) struct Deed {
     went: Box<str>,
     /// The same in more words, where there is more to say.
     in_full: Box<str>,
+    /// What it says, whatever it names.
+    shape: Key,
     /// Whether those that went well have outcomes of which `went` says one.
     differs: bool,
 }
@@ -165,6 +167,7 @@ impl Deeds {
             what: what.into(),
             went: "".into(),
             in_full: "".into(),
+            shape: 0,
             differs: false,
         });
     }
@@ -205,8 +208,8 @@ impl Deeds {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         match self.open.swap_remove(at).1 {
             Asked::Deed { deed, act, arguments, known, changes, records } => {
-                let asked = outcome::Asked { act, arguments: &arguments };
-                let of = |detail| outcome(asked, output, reported, detail, is_new);
+                let purpose = outcome::Purpose { act, arguments: &arguments };
+                let of = |detail| outcome(purpose, output, reported, detail, is_new);
                 let (mut went, in_full) = (of(Detail::Brief), of(Detail::Full));
                 let was_made = |number: &u32| self.is_made(*number, &self.all[deed].what);
                 let takes_back = known.takes_back.filter(|it| !is_bad(&went) && was_made(it));
@@ -233,6 +236,7 @@ impl Deeds {
                     deed.in_full = "".into();
                 }
                 deed.went = went.into();
+                deed.shape = shape(deed);
             }
             Asked::Look { look, targets, act } => {
                 let has_failed = judge(output, reported).outcome == CallStatus::Error;
@@ -284,12 +288,6 @@ impl Deeds {
     /// The lines of some of the calls.
     pub(super) fn lines(&self, is_of: impl Fn(&Deed) -> bool, merging: Merging) -> Vec<String> {
         self.merged(is_of, merging).iter().map(Deed::line).collect()
-    }
-
-    /// The same, each call for itself, those from message `since` on with their outcomes in full.
-    pub(super) fn lines_in_full(&self, is_of: impl Fn(&Deed) -> bool, since: u32) -> Vec<String> {
-        let line = |deed: &Deed| if deed.last < since { deed.line() } else { deed.line_in_full() };
-        self.merged(is_of, Merging::Same).iter().map(line).collect()
     }
 
     /// Some of the calls; those that `merging` takes for one and that went alike are one, in the order of the last of them.
@@ -412,7 +410,7 @@ impl Deed {
     }
 
     /// The same with its outcome in full.
-    fn line_in_full(&self) -> String {
+    pub(super) fn line_in_full(&self) -> String {
         self.line_that(if self.in_full.is_empty() { &self.went } else { &self.in_full })
     }
 
@@ -450,7 +448,7 @@ impl Deed {
         let once = Times { times: 1, failed, warned, differs: false };
         let (what, Times { times, failed, warned, differs }, last) =
             again().unwrap_or((what, once, first));
-        Some(Deed {
+        let mut deed = Deed {
             first,
             last,
             times,
@@ -462,8 +460,11 @@ impl Deed {
             given: 0,
             went: went.into(),
             in_full: "".into(),
+            shape: 0,
             differs,
-        })
+        };
+        deed.shape = shape(&deed);
+        Some(deed)
     }
 }
 

@@ -126,8 +126,9 @@ impl<'a> Members<'a> {
                 let _ = write!(out, "{gap}{}", one_line(&said));
             }
         }
-        if let Some(states) = self.listed_states().filter(|_| out.len() == ANSWERED.len()) {
-            let _ = write!(out, ": {}", whole_words(&states, MOST_ERROR));
+        if let Some(states) = self.listed_states() {
+            let gap = if out.len() == ANSWERED.len() { ": " } else { ", " };
+            let _ = write!(out, "{gap}{}", whole_words(&states, MOST_ERROR));
         }
         out
     }
@@ -260,6 +261,9 @@ mod tests {
                 "{text}"
             );
         }
+        let listed = r#"{"request": "r-1", "items": [{"status": "gone"}, {"status": "in use"}, {"status": "gone"}]}"#;
+        let told = Members::read(listed).expect("JSON").answered(&|said| said == "r-1");
+        assert_eq!(told, "answered: request=r-1, status=gone (2), in use (1)");
         assert!(Members::read("{no").is_none() && Members::read("words").is_none());
     }
 }

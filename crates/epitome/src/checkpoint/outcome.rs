@@ -41,7 +41,7 @@ impl Detail {
 
 /// What a call asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct Purpose<'a> {
     pub(super) act: Act,
     /// Its arguments, masked.
     pub(super) arguments: &'a str,
@@ -49,7 +49,7 @@ pub(super) struct Asked<'a> {
 
 /// How a call went, by its masked output, in which `is_new` strings stand that nobody said before.
 pub(super) fn outcome(
-    asked: Asked<'_>,
+    purpose: Purpose<'_>,
     output: &str,
     reported: CallStatus,
     detail: Detail,
@@ -59,10 +59,10 @@ pub(super) fn outcome(
     let reported = reported.or_by(code);
     let bare = said(output);
     let bare = bare.trim();
-    let is_run = asked.act == Act::Run;
+    let is_run = purpose.act == Act::Run;
     let answer = Answer {
-        act: asked.act,
-        asked: asked.arguments,
+        act: purpose.act,
+        asked: purpose.arguments,
         bare,
         code,
         is_guessed: reported == CallStatus::Unknown,
@@ -327,9 +327,9 @@ mod tests {
     use super::*;
 
     fn of(act: Act, output: &str) -> String {
-        let asked = Asked { act, arguments: "" };
+        let purpose = Purpose { act, arguments: "" };
         let is_new = |said: &str| said.starts_with("https:");
-        outcome(asked, output, CallStatus::Unknown, Detail::Brief, &is_new)
+        outcome(purpose, output, CallStatus::Unknown, Detail::Brief, &is_new)
     }
 
     #[test]
@@ -432,8 +432,8 @@ mod tests {
     #[test]
     fn what_an_output_repeats_of_the_call_is_no_failure() {
         let repeated = |arguments, output| {
-            let asked = Asked { act: Act::Other, arguments };
-            outcome(asked, output, CallStatus::Unknown, Detail::Brief, &|_| false)
+            let purpose = Purpose { act: Act::Other, arguments };
+            outcome(purpose, output, CallStatus::Unknown, Detail::Brief, &|_| false)
         };
         let title = r#"{"title": "Error: the page is late"}"#;
         let made = r#"{"id": 7, "title": "Error: the page is late"}"#;

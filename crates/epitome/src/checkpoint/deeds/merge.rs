@@ -31,8 +31,12 @@ impl Went {
     }
 }
 
-/// What an outcome says, whatever it names: equal for calls that did the same to different things.
-fn shape(deed: &Deed) -> Key {
+/// What an outcome says, whatever it names: equal for calls that did the same to different things. Commands and edits have no
+/// shape: what they print isn't theirs alone.
+pub(super) fn shape(deed: &Deed) -> Key {
+    if Went::of(deed) != Went::Well || deed.names_files || runs_lines(tool(&deed.what)) {
+        return 0;
+    }
     let said = if deed.in_full.is_empty() { &deed.went } else { &deed.in_full };
     let words = said.split(|c: char| !c.is_alphanumeric() && !"-_.".contains(c));
     let is_own =
@@ -41,14 +45,11 @@ fn shape(deed: &Deed) -> Key {
     activation::key(&words.collect::<Vec<_>>().join(" "))
 }
 
-/// The shapes of the outcomes of each tool's calls that went well. Commands and edits have none: what they print isn't theirs alone.
+/// The shapes of the outcomes of each tool's calls that went well.
 fn shapes<'a>(deeds: &[&'a Deed]) -> HashMap<&'a str, HashSet<Key>> {
     let mut shapes: HashMap<&str, HashSet<Key>> = HashMap::new();
-    for deed in deeds {
-        let tool = tool(&deed.what);
-        if Went::of(deed) == Went::Well && !deed.names_files && !runs_lines(tool) {
-            shapes.entry(tool).or_default().insert(shape(deed));
-        }
+    for deed in deeds.iter().filter(|deed| Went::of(deed) == Went::Well) {
+        shapes.entry(tool(&deed.what)).or_default().insert(deed.shape);
     }
     shapes
 }
@@ -78,8 +79,10 @@ struct Outcome<'a> {
 
 /// So many kinds of outcomes have a line each.
 const MOST_SHAPES: usize = 3;
-/// What stands between them.
+/// What stands between outcomes.
 const OR: &str = " / ";
+/// So many outcomes have no room in any line.
+const MOST_OUTCOMES: usize = MOST_COMMAND / OR.len() + 1;
 
 /// What calls were done to.
 struct Target<'a> {
@@ -109,7 +112,7 @@ pub(super) fn grouped<'a>(
             // An edit that failed is another one's only where that asks the same.
             Merging::Same if went == Went::Badly && deed.names_files => deed.given,
             Merging::Same => deed.asks,
-            _ if went == Went::Well && few().is_some() => shape(deed),
+            _ if went == Went::Well && few().is_some() => deed.shape,
             _ => 0,
         };
         let at = *places.entry((what.clone(), apart, went)).or_insert(groups.len());
@@ -158,13 +161,14 @@ pub(super) fn mended(same: Vec<Deed>, all: &[&Deed]) -> Vec<Deed> {
         same.into_iter().partition(|deed| deed.failed == deed.times);
     let places: HashMap<(Box<str>, Key), usize> =
         well.iter().enumerate().map(|(at, deed)| ((deed.what.clone(), deed.asks), at)).collect();
+    let again: HashMap<(&str, Key), u32> = all
+        .iter()
+        .filter(|deed| deed.given != 0 && !is_bad(&deed.went))
+        .map(|deed| ((&*deed.what, deed.given), deed.last))
+        .collect();
     for deed in bad {
-        let is_again = |later: &&&Deed| {
-            let is_same = later.what == deed.what && later.asks == deed.asks;
-            is_same && later.given == deed.given && !is_bad(&later.went) && later.last > deed.last
-        };
         let is_mended = if deed.names_files {
-            deed.given != 0 && all.iter().any(|later| is_again(&later))
+            again.get(&(&*deed.what, deed.given)).is_some_and(|last| *last > deed.last)
         } else {
             runs_lines(tool(&deed.what))
         };
@@ -185,17 +189,15 @@ impl<'a> Group<'a> {
         known.went = deed.went.clone();
         known.in_full = deed.in_full.clone();
         known.differs |= deed.differs;
-        let is_one = |it: &&mut Outcome<'_>| *it.went == *deed.went && *it.in_full == *deed.in_full;
-        match self.outcomes.iter_mut().find(is_one) {
-            Some(outcome) => outcome.times = outcome.times.saturating_add(deed.times),
-            None => {
-                let (went, in_full) = (&deed.went, &deed.in_full);
-                self.outcomes.push(Outcome { went, in_full, times: deed.times });
-            }
+        let is_one = |it: &Outcome<'_>| *it.went == *deed.went && *it.in_full == *deed.in_full;
+        if let Some(known) = self.outcomes.iter().position(is_one) {
+            let times = &mut self.outcomes[known].times;
+            *times = times.saturating_add(deed.times);
+        } else if self.outcomes.len() < MOST_OUTCOMES {
+            let (went, in_full) = (&deed.went, &deed.in_full);
+            self.outcomes.push(Outcome { went, in_full, times: deed.times });
         }
-        if !runs_lines(tool(&deed.what)) && !deed.names_files {
-            self.shapes.insert(shape(deed));
-        }
+        self.shapes.insert(deed.shape);
         self.is_cut |= inner(&deed.what).starts_with(CUT);
         if let Some(most) = merging.targets() {
             // What several have in common is said once where not all have room.

@@ -80,7 +80,7 @@ impl Lanes<'_> {
             (self.total(&lines) <= room).then_some(lines)
         };
         let fitting = lines(Merging::Same, rooms[0])
-            .map(|lines| self.in_full(is_of, in_full).unwrap_or(lines))
+            .map(|_| self.in_full(is_of, in_full))
             .or_else(|| lines(Merging::Short, rooms[1]))
             .or_else(|| self.newest_apart(is_of, rooms[2]))
             .or_else(|| lines(Merging::TOOL, rooms[3]));
@@ -91,15 +91,19 @@ impl Lanes<'_> {
         (lines, false, unnamed)
     }
 
-    /// Each of these calls as it is, the newest with their outcomes in full, as many as fit in `most` tokens.
-    fn in_full(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> Option<Vec<String>> {
-        let deeds = &self.gathered.deeds;
-        let mut numbers: Vec<u32> =
-            deeds.merged(is_of, Merging::Same).iter().map(Deed::last).collect();
-        numbers.dedup();
-        let lines = |since: u32| deeds.lines_in_full(is_of, since);
-        let fits = numbers.partition_point(|since| self.total(&lines(*since)) > most);
-        numbers.get(fits).map(|since| lines(*since))
+    /// A line for each of these calls, the newest with their outcomes in full, as many as fit in `most` tokens.
+    fn in_full(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> Vec<String> {
+        let deeds = self.gathered.deeds.merged(is_of, Merging::Same);
+        let mut lines: Vec<String> = deeds.iter().map(Deed::line).collect();
+        let mut left = most.saturating_sub(self.total(&lines));
+        for (line, deed) in lines.iter_mut().zip(&deeds).rev() {
+            let in_full = deed.line_in_full();
+            let more = self.tokens(&in_full).saturating_sub(self.tokens(line));
+            if let Some(rest) = left.checked_sub(more) {
+                (left, *line) = (rest, in_full);
+            }
+        }
+        lines
     }
 
     /// The newest of these calls as they are, as many as fit in `most` tokens with the line of each tool for the others; `None`
