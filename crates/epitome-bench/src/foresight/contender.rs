@@ -9,19 +9,15 @@ use epitome::count::Tally;
 use epitome::transcript::PartKind;
 use epitome::{Compactor, Options, Target};
 
-use super::activation::Weighted;
 use super::need::Need;
-use super::pick::{Lines, names};
 use super::scene::Scene;
 use crate::Broken;
 use crate::dice::Dice;
-use crate::needle::{has_neighbours, mentions};
+use crate::needle::{has_neighbours, mentions, says};
 use crate::passage::{Passage, Who, passages};
 
 /// The share of the room that the newest units get before outputs become stubs, in tenths.
 const TAIL: u64 = 3;
-/// The share of the room that lines get before names, in fifths.
-const LINES: u64 = 4;
 
 /// What makes a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,24 +32,18 @@ pub enum Contender {
     RandomUnits,
     /// The beginning of each message, in proportion.
     MessageHeads,
-    /// Exact strings by activation.
-    Names,
-    /// Lines chosen by the activation of the strings in them, then names.
-    LinesAndNames,
     /// Names of the needs, then excerpts that say them with their neighbours: it knows what comes.
     Oracle,
 }
 
 impl Contender {
     /// All of them, in the order of tables.
-    pub const ALL: [Contender; 8] = [
+    pub const ALL: [Contender; 6] = [
         Contender::Epitome,
         Contender::KeepRecent,
         Contender::Stubs,
         Contender::RandomUnits,
         Contender::MessageHeads,
-        Contender::Names,
-        Contender::LinesAndNames,
         Contender::Oracle,
     ];
 
@@ -65,8 +55,6 @@ impl Contender {
             Contender::Stubs => "stubbed outputs",
             Contender::RandomUnits => "random units",
             Contender::MessageHeads => "per-message cut",
-            Contender::Names => "names alone",
-            Contender::LinesAndNames => "lines + names",
             Contender::Oracle => "oracle",
         }
     }
@@ -87,16 +75,12 @@ pub struct Shown {
 #[derive(Debug)]
 pub struct Stand<'s> {
     scene: &'s Scene,
-    lines: Lines<'s>,
 }
 
 impl<'s> Stand<'s> {
     /// The contenders at a cut.
     pub fn new(scene: &'s Scene) -> Self {
-        let counted = || scene.passages.iter().filter(|passage| passage.who.counts());
-        let spoken = counted().filter(|passage| passage.who != Who::Client);
-        let lines = Lines::of(spoken, &scene.weighted, scene.counter.as_ref());
-        Stand { scene, lines }
+        Stand { scene }
     }
 
     /// What a contender shows in `room` tokens.
@@ -120,10 +104,6 @@ impl<'s> Stand<'s> {
             }
             Contender::Stubs => self.stubs(room),
             Contender::MessageHeads => self.heads(room),
-            Contender::Names => self.written(&[], &self.scene.weighted, room),
-            Contender::LinesAndNames => {
-                self.written(&self.lines.picked(room * LINES / 5), &self.scene.weighted, room)
-            }
             Contender::Oracle => self.oracle(room),
         })
     }
@@ -209,21 +189,12 @@ impl<'s> Stand<'s> {
         }
     }
 
-    /// Lines, and in what is left of the room names that they don't say.
-    fn written(&self, lines: &[&str], weighted: &[Weighted], room: u64) -> Shown {
-        let lines = lines.iter().fold(String::new(), |all, line| all + line + "\n");
-        let left = room.saturating_sub(self.count(&lines));
-        let strings = weighted.iter().map(|found| found.text.as_str());
-        let names = names(strings, &lines, left, self.scene.counter.as_ref());
-        self.text(lines + &joined(names.into_iter()))
-    }
-
     /// As many needs as fit, the shortest first; then as many of them with their neighbours.
     fn oracle(&self, room: u64) -> Shown {
         let mut needs: Vec<&Need> = self.scene.needs.iter().collect();
         needs.sort_by_cached_key(|need| self.count(&need.text));
         let strings = needs.iter().map(|need| need.text.as_str());
-        let mut lines = names(strings, "", room, self.scene.counter.as_ref());
+        let mut lines = self.names(strings, room);
         let mut left = room.saturating_sub(self.count(&joined(lines.iter().copied())));
         let excerpts =
             needs.iter().filter_map(|need| need.excerpt.as_deref().map(|excerpt| (*need, excerpt)));
@@ -243,6 +214,21 @@ impl<'s> Stand<'s> {
             }
         }
         self.text(joined(lines.into_iter()))
+    }
+
+    /// The first of `strings` that the others don't say and that fit in `room` together.
+    fn names<'t>(&self, strings: impl Iterator<Item = &'t str>, room: u64) -> Vec<&'t str> {
+        let (mut left, mut chosen, mut said) = (room, Vec::new(), String::new());
+        for string in strings.filter(|string| !string.is_empty()) {
+            let tokens = self.count(string) + 1;
+            if tokens <= left && !says(&said, string) {
+                left -= tokens;
+                chosen.push(string);
+                said.push('\n');
+                said.push_str(string);
+            }
+        }
+        chosen
     }
 
     fn text(&self, text: String) -> Shown {

@@ -6,16 +6,14 @@
 //!
 //! - [`cut`], [`scene`]: a session in two
 //! - [`need`], [`reread`]: what is needed after the cut
-//! - [`activation`], [`pick`], [`contender`]: what makes views
+//! - [`contender`]: what makes views
 //! - [`score`]: what they still say
 //! - `run`, [`page`]: the figures
 
-pub mod activation;
 pub mod contender;
 pub mod cut;
 pub mod need;
 pub mod page;
-pub mod pick;
 pub mod reread;
 mod run;
 pub mod scene;

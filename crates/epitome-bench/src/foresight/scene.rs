@@ -6,7 +6,6 @@ use epitome::Request;
 use epitome::count::{Tally, TokenCounter};
 use epitome::transcript::unit::Units;
 
-use super::activation::{Weighted, weighted};
 use super::cut::prefix;
 use super::need::{Need, needs};
 use super::reread::{Reread, rereads};
@@ -30,8 +29,6 @@ pub struct Scene {
     pub needs: Vec<Need>,
     /// Files that it reads again after the cut.
     pub rereads: Vec<Reread>,
-    /// All strings that the prefix says, the heaviest first.
-    pub weighted: Vec<Weighted>,
     /// What counts tokens.
     pub counter: Arc<dyn TokenCounter>,
 }
@@ -64,9 +61,8 @@ impl Scene {
         let after = all.partition_point(|passage| passage.entry < entry);
         let needs = needs(&passages, &all[after..], &said);
         let rereads = rereads(session, entry);
-        let weighted = weighted(&passages, units.all().len());
         let counter = Arc::clone(counter);
-        Ok(Scene { prefix, units, passages, tally, standing, needs, rereads, weighted, counter })
+        Ok(Scene { prefix, units, passages, tally, standing, needs, rereads, counter })
     }
 
     /// Tokens of the prefix but for what every contender keeps.
