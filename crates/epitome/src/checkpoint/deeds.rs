@@ -319,7 +319,7 @@ impl Deeds {
 /// How many calls one line is, how many of them failed, of how many only the output says so, and whether the others had outcomes
 /// of which the line says one.
 #[derive(Clone, Copy, Default)]
-struct Times {
+struct CallCounts {
     times: u32,
     failed: u32,
     warned: u32,
@@ -327,7 +327,7 @@ struct Times {
 }
 
 /// What a line says of that: `×5 (4 failed)`, `×9 (2 failed, 3 report errors)`.
-fn times(Times { times, failed, warned, differs }: Times) -> String {
+fn times(CallCounts { times, failed, warned, differs }: CallCounts) -> String {
     if failed == times {
         return format!("×{times}{ALL_FAILED}");
     }
@@ -342,16 +342,20 @@ fn times(Times { times, failed, warned, differs }: Times) -> String {
 }
 
 /// Reads back what [`times`] wrote behind its sign.
-fn read_times(text: &str) -> Option<Times> {
+fn read_times(text: &str) -> Option<CallCounts> {
     let counted = |text: &str| text.parse().ok().filter(|times| *times > 0);
     if let Some(all) = text.strip_suffix(ALL_FAILED) {
-        return counted(all).map(|all| Times { times: all, failed: all, ..Times::default() });
+        return counted(all).map(|all| CallCounts {
+            times: all,
+            failed: all,
+            ..CallCounts::default()
+        });
     }
     let Some((times, counts)) = text.strip_suffix(')').and_then(|text| text.split_once(" ("))
     else {
-        return Some(Times { times: counted(text)?, ..Times::default() });
+        return Some(CallCounts { times: counted(text)?, ..CallCounts::default() });
     };
-    let mut read = Times { times: counted(times)?, ..Times::default() };
+    let mut read = CallCounts { times: counted(times)?, ..CallCounts::default() };
     for count in counts.split(", ") {
         match count.strip_suffix(FAILED) {
             Some(count) => read.failed = counted(count)?,
@@ -421,7 +425,7 @@ impl Deed {
             let _ = write!(
                 line,
                 " {}, last [{last}]",
-                self::times(Times {
+                self::times(CallCounts {
                     times: *times,
                     failed: *failed,
                     warned: *warned,
@@ -445,8 +449,8 @@ impl Deed {
             Some((what, read_times(times)?, last.parse().ok()?))
         };
         let (failed, warned) = (u32::from(has_failed(went)), u32::from(has_warned(went)));
-        let once = Times { times: 1, failed, warned, differs: false };
-        let (what, Times { times, failed, warned, differs }, last) =
+        let once = CallCounts { times: 1, failed, warned, differs: false };
+        let (what, CallCounts { times, failed, warned, differs }, last) =
             again().unwrap_or((what, once, first));
         let mut deed = Deed {
             first,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{BETWEEN, CUT, Times, read_times, times};
+use super::{BETWEEN, CUT, CallCounts, read_times, times};
 use crate::tool::Act;
 
 /// Targets of one tool that are remembered, the newest.
@@ -112,7 +112,11 @@ impl Look {
         let mut line = format!("{LOOKS}{}", self.tool);
         if self.times > 1 || self.failed > 0 {
             let Look { times, failed, .. } = *self;
-            let _ = write!(line, " {}", self::times(Times { times, failed, ..Times::default() }));
+            let _ = write!(
+                line,
+                " {}",
+                self::times(CallCounts { times, failed, ..CallCounts::default() })
+            );
         }
         let LookRoom { mut answers, mut targets } = room;
         let mut is_cut = self.is_cut;
@@ -139,7 +143,7 @@ impl Look {
         let (head, targets) = line.split_once(": ").unwrap_or((line, ""));
         let (tool, times, failed) = match head.rsplit_once(" ×") {
             Some((tool, said)) => {
-                let Times { times, failed, .. } = read_times(said)?;
+                let CallCounts { times, failed, .. } = read_times(said)?;
                 (tool, times, failed)
             }
             None => (head, 1, 0),
