@@ -162,7 +162,7 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
                 sign = sign.or_else(|| (c == '：').then_some(b':'));
                 c.len_utf8()
             }
-            [b'%', b'2' | b'3', ..] => {
+            [b'%', b'2' | b'3', digit, ..] if digit.is_ascii_hexdigit() => {
                 sign = Some(b'=');
                 3
             }
@@ -205,7 +205,7 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
     (at > end && at < text.len() && text.is_char_boundary(at)).then_some(())?;
     // A type, or an item of a list.
     let is_item =
-        matches!(sign, None | Some(b',')) && bytes[end..at].contains(&b'(') || sign == Some(b',');
+        matches!(sign, None | Some(b',')) && text[end..at].contains('(') || sign == Some(b',');
     (quote.is_some() || !is_item).then_some(())?;
     Some(Gap { from: at, quote, is_assigned: sign.is_some() })
 }

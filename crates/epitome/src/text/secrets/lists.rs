@@ -1,6 +1,6 @@
 //! Secrets of many words: a wallet's phrase, codes for when a telephone is lost, keys in groups, a key as JSON.
 
-use super::LOOKED_AT;
+use super::{Class, LOOKED_AT};
 use crate::text::cut;
 
 /// Words of a wallet's phrase.
@@ -108,23 +108,22 @@ pub(super) fn groups(text: &str) -> Option<usize> {
     (count >= 4 && is_drawn).then_some(to)
 }
 
-/// The secret members of a JSON Web Key, from the first to the last.
-pub(super) fn jwk(text: &str) -> Option<(usize, usize)> {
+/// The secret members of a JSON Web Key in the first bytes of `text`, from the first to the last.
+pub(super) fn jwk(text: &str, length: usize) -> Option<(usize, usize)> {
     const SECRET: &[&str] = &["d", "p", "q", "dp", "dq", "qi", "k"];
     let mut found: Option<(usize, usize)> = None;
     let mut pieces = ["", ""];
-    for piece in text.split('"') {
+    for piece in text[..length].split('"') {
         let value = piece.trim_end_matches('\\');
         let [name, colon] = pieces;
         if colon.trim().trim_end_matches('\\') == ":" && SECRET.contains(&name) && value.len() >= 20
         {
             let at = value.as_ptr() as usize - text.as_ptr() as usize;
-            found = Some((found.map_or(at, |(from, _)| from), at + value.len()));
+            // It may go on behind what is looked at.
+            let to = at + value.len() + Class::Symbols.length(&text[at + value.len()..]);
+            found = Some((found.map_or(at, |(from, _)| from), to));
         }
         pieces = [colon, value];
-        if value.contains(['{', '}', '[', ']']) {
-            break;
-        }
     }
     found
 }

@@ -103,7 +103,7 @@ struct Secrets<'t> {
     /// Those that the head of a table told of, in order.
     told: VecDeque<Secret>,
     /// For each kind of names up to where nothing stands nearby.
-    looked: [usize; NameKind::ALL],
+    searched_to: [usize; NameKind::ALL],
 }
 
 impl<'t> Secrets<'t> {
@@ -118,7 +118,7 @@ impl<'t> Secrets<'t> {
             done: 0,
             harmless: 0,
             told: VecDeque::new(),
-            looked: [0; NameKind::ALL],
+            searched_to: [0; NameKind::ALL],
         }
     }
 
@@ -162,11 +162,13 @@ impl Secrets<'_> {
         let is_call = matches!(kind, NameKind::Opening | NameKind::Signing);
         let begins = ["(", " '", " \""].iter().any(|it| self.text[end..].starts_with(it));
         (!is_call || begins).then_some(())?;
-        let looked = &mut self.looked[kind as usize];
-        (end >= *looked).then_some(())?;
-        let found = nearby::near(self.text, at, end, kind).filter(|it| it.from >= self.done);
+        let searched_to = &mut self.searched_to[kind as usize];
+        let reach = nearby::reach(self.text, end, *searched_to, kind);
+        (reach > *searched_to).then_some(())?;
+        let found = nearby::near(self.text, at..end, *searched_to, reach, kind);
+        let found = found.filter(|it| it.from >= self.done);
         if found.is_none() {
-            *looked = end + nearby::reach(self.text, end, kind);
+            *searched_to = reach;
         }
         found
     }
@@ -178,7 +180,10 @@ impl Secrets<'_> {
             return password_in_address(&text[at..]).map(|secret| secret.behind(at));
         }
         let end = end_of_foreign(text, at + 1)?;
-        called_so(text, end, end).or_else(|| nearby::near(text, end, end, named(&text[..end])?))
+        called_so(text, end, end).or_else(|| {
+            let kind = named(&text[..end])?;
+            nearby::near(text, end..end, 0, nearby::reach(text, end, 0, kind), kind)
+        })
     }
 }
 

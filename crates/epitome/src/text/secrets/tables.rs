@@ -130,7 +130,9 @@ fn inserted(text: &str, at: usize, end: usize) -> Option<Vec<Secret>> {
                 (field, from) = (field + 1, at + 1);
             }
             ')' if depth > 1 => depth -= 1,
-            ',' | ' ' | '\n' | '\\' | 'n' => {}
+            ',' | '\\' => {}
+            'n' | 'r' | 't' if rest[..at].ends_with('\\') => {}
+            _ if c.is_whitespace() => {}
             _ if depth == 0 => break,
             _ => {}
         }
