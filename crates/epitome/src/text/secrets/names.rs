@@ -346,7 +346,7 @@ fn folded(letter: char) -> char {
 /// with signs between.
 pub(super) fn end_of_foreign(text: &str, end: usize) -> Option<usize> {
     let last = text[..end].chars().next_back().map(folded)?;
-    LAST.contains(&last).then_some(())?;
+    LAST.binary_search(&last).ok()?;
     let name = text[..end].trim_end_matches(SIGNS).len();
     let letters = text[name..].bytes().take_while(u8::is_ascii_alphabetic).count();
     let end = name + letters;

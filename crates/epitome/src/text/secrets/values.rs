@@ -246,11 +246,12 @@ pub(super) fn is_noise(value: &str) -> bool {
 
 /// Whether a value is to be filled in, or refers to another.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    let lower = || cut::head(value, LOOKED_AT).to_ascii_lowercase();
-    value.starts_with(['$', '{', '<', '*', '[', '%', '('])
-        || value.contains(['{', '(', '$'])
-        || PLACEHOLDERS.iter().any(|it| lower().contains(it))
-        || EXAMPLES.contains(&lower().trim_end_matches(|c: char| c.is_ascii_digit()))
+    if value.starts_with(['<', '*', '[', '%']) || value.contains(['{', '(', '$']) {
+        return true;
+    }
+    let lower = cut::head(value, LOOKED_AT).to_ascii_lowercase();
+    PLACEHOLDERS.iter().any(|it| lower.contains(it))
+        || EXAMPLES.contains(&lower.trim_end_matches(|c: char| c.is_ascii_digit()))
             && value.bytes().filter(u8::is_ascii_digit).count() < 2
 }
 
