@@ -57,6 +57,11 @@ pub fn tail(text: &str, max: usize) -> &str {
     &text[ceil(text, text.len().saturating_sub(max))..]
 }
 
+/// Where a part of `text` begins in it.
+pub(crate) fn place_in(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
+}
+
 /// `text` on one line of at most `max_chars` characters, ending in `…` if something was cut.
 ///
 /// Terminal escapes, control characters and characters that reorder or hide text are left out; runs

@@ -10,7 +10,8 @@ const PHRASE: usize = 12;
 const CODES: usize = 3;
 
 /// Words that stand in sentences, and in no list for phrases.
-const NONE: &[&str] = &["the", "and", "for", "are", "was", "has", "not", "but", "with", "from"];
+const STOP_WORDS: &[&str] =
+    &["the", "and", "for", "are", "was", "has", "not", "but", "with", "from"];
 
 /// What may stand between the words of a list: signs, and the numbers of its items; quotes where each has its own.
 fn apart(text: &str, quotes: usize) -> usize {
@@ -73,7 +74,7 @@ pub(super) fn phrase(text: &str) -> Option<(usize, usize)> {
     list(text, PHRASE, |word, behind, _| {
         let ends = behind.bytes().next().is_none_or(|byte| b" ,.\n\r\t\"'\\;`<)".contains(&byte));
         let is_word = (3..=8).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
-        is_word && ends && !NONE.contains(&word)
+        is_word && ends && !STOP_WORDS.contains(&word)
     })
 }
 
@@ -118,7 +119,7 @@ pub(super) fn jwk(text: &str, length: usize) -> Option<(usize, usize)> {
         let [name, colon] = pieces;
         if colon.trim().trim_end_matches('\\') == ":" && SECRET.contains(&name) && value.len() >= 20
         {
-            let at = value.as_ptr() as usize - text.as_ptr() as usize;
+            let at = cut::place_in(text, value);
             // It may go on behind what is looked at.
             let to = at + value.len() + Class::Symbols.length(&text[at + value.len()..]);
             found = Some((found.map_or(at, |(from, _)| from), to));

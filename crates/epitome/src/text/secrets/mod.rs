@@ -28,13 +28,16 @@ use base64::Run;
 use blocks::private_key;
 use called::{called_so, may_be_said};
 use commands::given;
-use ends::{ENDS, Ends, Told};
+use ends::{Ends, Told, WORD_ENDS};
 use names::{NameKind, end_of_foreign, may_be_named, named};
 use patterns::patterned;
 use shapes::{BY_FIRST, Class, LOOKED_AT, rows, shaped};
 use starts::Starts;
 
 use crate::json::spelt_out;
+
+/// How lines end: in a text, and in one that is a string of JSON.
+const LINE_ENDS: [&str; 4] = ["\n", "\r\n", "\\n", "\\r\\n"];
 
 /// Shorter words are none that may be a key by their length, and shorter numbers none before one.
 const LEAST_LONG: usize = 14;
@@ -124,7 +127,7 @@ impl<'t> Secrets<'t> {
 
     /// The secret that begins where a word or a part of it does, or is told by it, if one does.
     fn found(&mut self) -> Option<Secret> {
-        if is_ordinary(&ENDS, self.text.as_bytes(), self.at..self.word.end) {
+        if is_ordinary(&WORD_ENDS, self.text.as_bytes(), self.at..self.word.end) {
             return None;
         }
         let rest = &self.text[self.at..];
@@ -192,7 +195,7 @@ impl Iterator for Secrets<'_> {
 
     fn next(&mut self) -> Option<Secret> {
         let bytes = self.text.as_bytes();
-        let ends: &Ends = &ENDS;
+        let ends: &Ends = &WORD_ENDS;
         let ordinary = |bytes: &[u8], word| is_ordinary(ends, bytes, word);
         loop {
             if let Some(cell) = self.told.pop_front_if(|cell| cell.from <= self.at) {
@@ -304,7 +307,7 @@ fn found(text: &str, at: usize, end: usize, done: usize) -> Option<Secret> {
 }
 
 /// The places of the bits that are set, lowest first.
-fn bits(mut left: u64) -> impl Iterator<Item = usize> {
+fn places(mut left: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let at = (left != 0).then(|| left.trailing_zeros() as usize)?;
         left &= left - 1;

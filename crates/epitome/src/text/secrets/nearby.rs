@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::names::NameKind;
-use super::values::{Literal, is_drawn, is_random, is_typed, is_written, strength};
-use super::{LOOKED_AT, Secret, lists, values};
+use super::values::{Literal, is_drawn, is_hex, is_random, is_typed, is_written, strength};
+use super::{LINE_ENDS, LOOKED_AT, Secret, lists, values};
 use crate::text::cut;
 
 /// So much behind a name is looked at.
@@ -13,9 +13,6 @@ const NEAR: usize = 160;
 
 /// So much of an object behind a name is looked at: the longest keys that are drawn have less.
 const OBJECT: usize = 16 * LOOKED_AT;
-
-/// How lines end: in a text, and in one that is a string of JSON.
-const LINE_ENDS: [&str; 3] = ["\n", "\\n", "\\r\\n"];
 
 /// What says that a value follows.
 const SAYS: &[&str] = &[
@@ -37,7 +34,7 @@ const READERS: &[&str] = &[
     "cryptsetup",
 ];
 
-/// How a line begins that somebody typed.
+/// What stands before a command that somebody typed.
 const PROMPTS: &[&str] = &["$ ", "# ", "% ", "> ", ">>> ", "❯ "];
 
 /// A word of a line: its place, and whether quotes stand around it.
@@ -110,7 +107,7 @@ fn letters(text: &str, at: usize) -> Option<Secret> {
         let before = before.strip_suffix('\\').unwrap_or(before);
         &before[before.rfind('"')? + 1..]
     };
-    let from = value.as_ptr() as usize - text.as_ptr() as usize;
+    let from = cut::place_in(text, value);
     let is_one = strength(value) >= 2 || is_drawn(value) || is_typed(value);
     (is_one && !value.contains('\\')).then(|| Secret {
         name: "secret",
@@ -153,11 +150,11 @@ fn splits(c: char) -> bool {
 
 /// The words of a line without quotes, brackets and what ends a clause.
 fn words(line: &str) -> impl Iterator<Item = Word<'_>> {
-    let place = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
     // Of a word behind a backslash the first letter may be an escape's.
-    let is_whole = move |word: &&str| !word.is_empty() && !line[..place(word)].ends_with('\\');
+    let is_whole =
+        move |word: &&str| !word.is_empty() && !line[..cut::place_in(line, word)].ends_with('\\');
     line.split(splits).filter(is_whole).map(move |word| {
-        let at = place(word);
+        let at = cut::place_in(line, word);
         let text = word.trim_end_matches(['.', '?', ':']);
         let text = if text.is_empty() { word } else { text };
         let is_quoted = line[..at].ends_with(QUOTES)
@@ -191,7 +188,7 @@ fn in_sentence(
         let is_one = if kind == NameKind::Password {
             strength(text) >= least
                 || says && text.contains('-') && is_written(text, Literal::Plain)
-                || is_told && (is_quoted || is_last) && is_drawn(text) && !is_id(text)
+                || is_told && (is_quoted || is_last) && is_drawn(text) && !is_hex(text)
         } else {
             let is_key = || is_drawn(text) && is_random(text) && strength(text) > 0;
             is_told && is_last && is_key() && !text.contains('+')
@@ -204,11 +201,6 @@ fn in_sentence(
         }
     }
     None
-}
-
-/// Whether a value may be a hash or an id.
-fn is_id(value: &str) -> bool {
-    value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 /// What stands alone on the line below: a sentence ends with a colon, or a command was typed.
@@ -237,10 +229,10 @@ fn below(
     let behind = rest[to..].trim_start_matches([' ', '\'', '"', '`']);
     let is_alone = ends_line(behind) || behind.starts_with('\r');
     let value = &seen[..run];
-    let is_hash = value.len() == 40 && is_id(value);
+    let is_hash = value.len() == 40 && is_hex(value);
     let is_strong = is_typed_in || kind == NameKind::Password;
     let is_one = is_drawn(value) && !is_hash || is_strong && strength(value) >= 2;
-    let from = rest.as_ptr() as usize - text[end..].as_ptr() as usize;
+    let from = cut::place_in(&text[end..], rest);
     ((1..=3).contains(&lines) && is_alone && is_one).then_some((from, from + to))
 }
 

@@ -321,7 +321,7 @@ proptest! {
     fn ordinary_words_begin_none(word in "[-a-zA-Z0-9_]{1,30}", behind in "[ -~é]{0,30}") {
         let text = format!("{word}{behind}");
         let word = starts::word_at(text.as_bytes(), 0);
-        prop_assert_eq!(is_ordinary(&ENDS, text.as_bytes(), word.clone()), begins_none(text.as_bytes(), word));
+        prop_assert_eq!(is_ordinary(&WORD_ENDS, text.as_bytes(), word.clone()), begins_none(text.as_bytes(), word));
     }
 
     #[test]
