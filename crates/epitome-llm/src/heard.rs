@@ -1,7 +1,7 @@
 //! What a model's answer says, event by event or at once, in each format.
 
 use epitome::Format;
-use epitome::model::Billed;
+use epitome::model::{Billed, UsageReport};
 use epitome::summarize::FailureKind;
 use serde_json::Value;
 
@@ -41,6 +41,7 @@ impl Heard {
         if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
             return self.error(error);
         }
+        self.bill(event);
         match format {
             Format::OpenaiResponses => self.responses(event),
             Format::Anthropic => self.anthropic(event),
@@ -54,10 +55,10 @@ impl Heard {
         if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
             return self.error(error);
         }
+        self.bill(answer);
         match format {
             Format::OpenaiResponses => self.responses_whole(answer),
             Format::Anthropic => {
-                self.anthropic_usage(&answer["usage"]);
                 for block in list(&answer["content"]) {
                     self.anthropic_block(block);
                 }
@@ -68,6 +69,12 @@ impl Heard {
                 None => self.gemini(answer),
             },
             _ => self.chat(answer, "message"),
+        }
+    }
+
+    fn bill(&mut self, said: &Value) {
+        if let Some(report) = UsageReport::of(said) {
+            self.billed = self.billed.and_then(report.billed);
         }
     }
 
@@ -110,13 +117,6 @@ impl Heard {
     }
 
     fn chat(&mut self, event: &Value, at: &str) {
-        let usage = &event["usage"];
-        if usage.is_object() {
-            let read = number(&usage["prompt_tokens_details"]["cached_tokens"]);
-            self.billed.fresh = number(&usage["prompt_tokens"]).saturating_sub(read);
-            self.billed.read = read;
-            self.billed.output = number(&usage["completion_tokens"]);
-        }
         let Some(choice) = list(&event["choices"]).first() else { return };
         let said = &choice[at];
         self.say(&said["content"]);
@@ -156,7 +156,6 @@ impl Heard {
 
     /// How it ended; one that came at once and doesn't say is all there is.
     fn responses_end(&mut self, response: &Value) {
-        self.responses_usage(&response["usage"]);
         match response["status"].as_str().unwrap_or("completed") {
             "completed" => self.is_over = true,
             "incomplete" => match response["incomplete_details"]["reason"].as_str() {
@@ -190,23 +189,11 @@ impl Heard {
         }
     }
 
-    fn responses_usage(&mut self, usage: &Value) {
-        let read = number(&usage["input_tokens_details"]["cached_tokens"]);
-        self.billed.fresh = number(&usage["input_tokens"]).saturating_sub(read);
-        self.billed.read = read;
-        self.billed.output = number(&usage["output_tokens"]);
-    }
-
     fn anthropic(&mut self, event: &Value) {
         match event["type"].as_str().unwrap_or_default() {
-            "message_start" => self.anthropic_usage(&event["message"]["usage"]),
             "content_block_start" => self.anthropic_block(&event["content_block"]),
             "content_block_delta" => self.say(&event["delta"]["text"]),
-            "message_delta" => {
-                self.billed.output =
-                    number(&event["usage"]["output_tokens"]).max(self.billed.output);
-                self.anthropic_stop(&event["delta"]["stop_reason"]);
-            }
+            "message_delta" => self.anthropic_stop(&event["delta"]["stop_reason"]),
             "message_stop" => (self.is_over, self.is_last) = (true, true),
             _ => {}
         }
@@ -230,22 +217,7 @@ impl Heard {
         }
     }
 
-    fn anthropic_usage(&mut self, usage: &Value) {
-        self.billed.fresh = number(&usage["input_tokens"]);
-        self.billed.read = number(&usage["cache_read_input_tokens"]);
-        self.billed.written = number(&usage["cache_creation_input_tokens"]);
-        self.billed.output = number(&usage["output_tokens"]);
-    }
-
     fn gemini(&mut self, chunk: &Value) {
-        let usage = &chunk["usageMetadata"];
-        if usage.is_object() {
-            let read = number(&usage["cachedContentTokenCount"]);
-            self.billed.fresh = number(&usage["promptTokenCount"]).saturating_sub(read);
-            self.billed.read = read;
-            let said = number(&usage["candidatesTokenCount"]);
-            self.billed.output = said.saturating_add(number(&usage["thoughtsTokenCount"]));
-        }
         if let Some(reason) = chunk["promptFeedback"]["blockReason"].as_str() {
             self.refuse(reason);
         }
@@ -264,12 +236,8 @@ impl Heard {
             None => {}
         }
         // What it took comes with the last chunk.
-        self.is_last = self.is_over && usage.is_object();
+        self.is_last = self.is_over && chunk["usageMetadata"].is_object();
     }
-}
-
-fn number(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_default()
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -347,21 +315,37 @@ mod tests {
         }
     }
 
+    /// What was written to the cache is billed, in each format, once.
     #[test]
-    fn numbers_that_nobody_has_are_no_harm() {
-        let usage = json!({"promptTokenCount": u64::MAX, "candidatesTokenCount": u64::MAX,
-            "thoughtsTokenCount": u64::MAX});
-        let mut heard = Heard::default();
-        heard.gemini(&json!({"usageMetadata": usage}));
-        assert_eq!(heard.billed.output, u64::MAX);
-        let strange = json!({ "prompt_tokens": -7, "completion_tokens": "many", "input_tokens": 1e300,
-            "output_tokens": null, "promptTokenCount": [1], "candidatesTokenCount": {} });
-        for format in
-            [Format::OpenaiChat, Format::OpenaiResponses, Format::Anthropic, Format::Gemini]
-        {
+    fn all_is_billed_that_is_told() {
+        let chat = json!({"prompt_tokens": 12, "completion_tokens": 3,
+            "prompt_tokens_details": {"cached_tokens": 5, "cache_write_tokens": 2}});
+        let begun = json!({"input_tokens": 7, "cache_creation_input_tokens": 9,
+            "cache_creation": {"ephemeral_1h_input_tokens": 9}, "output_tokens": 1});
+        let over = json!({"input_tokens": 7, "cache_creation_input_tokens": 9, "output_tokens": 3});
+        let of = |fresh, read, written, written_long| Billed {
+            fresh,
+            read,
+            written,
+            written_long,
+            output: 3,
+        };
+        for (format, events, billed) in [
+            (Format::OpenaiChat, vec![json!({"usage": chat})], of(5, 5, 2, 0)),
+            (
+                Format::Anthropic,
+                vec![
+                    json!({"type": "message_start", "message": {"usage": begun}}),
+                    json!({"type": "message_delta", "usage": over}),
+                ],
+                of(7, 0, 0, 9),
+            ),
+        ] {
             let mut heard = Heard::default();
-            heard.whole(format, &json!({ "usage": strange, "usageMetadata": strange }));
-            assert_eq!(heard.billed, Billed::default(), "{format}");
+            for event in &events {
+                heard.event(format, event);
+            }
+            assert_eq!(heard.billed, billed, "{format}");
         }
     }
 

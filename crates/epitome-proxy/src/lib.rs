@@ -22,7 +22,6 @@
 
 mod activity;
 mod asking;
-mod billed;
 mod call;
 mod consent;
 mod credential;

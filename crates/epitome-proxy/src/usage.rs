@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use epitome::model::Billed;
+use epitome::model::{Billed, UsageReport, reply_levels};
 use epitome::session::PromptReport;
 use epitome_tower::{Tell, heard};
 use epitome_tracing::ModelCall;
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use serde_json::Value;
-
-use crate::billed::{billed, model, together};
 
 /// The longest event or whole reply that is read; of longer ones nothing is learnt.
 const LONGEST: usize = 1 << 20;
@@ -126,10 +124,13 @@ impl Usage {
             Ok(piece) => vec![piece],
             Err(_) => return,
         };
-        for more in pieces.iter().filter_map(billed) {
-            self.billed = Some(self.billed.map_or(more, |said| together(said, more)));
-        }
-        if let Some((call, model)) = self.call.as_ref().zip(pieces.iter().find_map(model)) {
+        let told = pieces.iter().filter_map(UsageReport::of).map(|report| report.billed);
+        self.billed = self.billed.into_iter().chain(told).reduce(Billed::and_then);
+        let model = pieces
+            .iter()
+            .flat_map(reply_levels)
+            .find_map(|said| said.get("model").or(said.get("modelVersion"))?.as_str());
+        if let Some((call, model)) = self.call.as_ref().zip(model) {
             call.answered_by(model);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use epitome::model::UsageReport;
 use epitome::model::overflow::{AnswerKind, PromptOverflow, classify, classify_event};
 use epitome::session::{CacheReport, PromptReport};
 use serde_json::Value;
@@ -57,9 +58,12 @@ impl Read {
 /// What is reported of a prompt after another piece of its reply, an event's JSON or all of it, knowing what was before.
 pub fn heard(before: Option<PromptReport>, json: &str) -> Option<PromptReport> {
     let Ok(body) = serde_json::from_str::<Value>(json) else { return before };
-    let nested =
-        ["message", "response", "interaction"].into_iter().filter_map(|name| body.get(name));
-    let told = std::iter::once(&body).chain(nested).find_map(reported);
+    let told = UsageReport::of(&body).filter(|report| report.billed.prompt() > 0);
+    let told = told.map(|UsageReport { billed, kept }| PromptReport {
+        tokens: billed.prompt(),
+        cache: kept.map(|kept| CacheReport { read: billed.read, kept }),
+        window: None,
+    });
     let mut told = told.or(before)?;
     // An event at the end may tell of the reply alone.
     told.cache = told.cache.or(before.and_then(|before| before.cache));
@@ -68,49 +72,6 @@ pub fn heard(before: Option<PromptReport>, json: &str) -> Option<PromptReport> {
         told.window = Some(told.tokens + output.unwrap_or(0));
     }
     Some(told)
-}
-
-/// Tokens of the prompt as the formats report them, what came from a cache included.
-fn reported(body: &Value) -> Option<PromptReport> {
-    let number = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64);
-    let whole = [
-        ("/usage/prompt_tokens", "/usage/prompt_tokens_details/cached_tokens"),
-        ("/usageMetadata/promptTokenCount", "/usageMetadata/cachedContentTokenCount"),
-        ("/usage/total_input_tokens", "/usage/total_cached_tokens"),
-    ];
-    let whole = whole.into_iter().find_map(|(all, read)| Some((number(all)?, number(read))));
-    // Anthropic and Bedrock report what is read from a cache or written to it apart.
-    let apart = [
-        (
-            "/usage/input_tokens",
-            "/usage/cache_read_input_tokens",
-            "/usage/cache_creation_input_tokens",
-        ),
-        ("/usage/inputTokens", "/usage/cacheReadInputTokens", "/usage/cacheWriteInputTokens"),
-    ];
-    let inside = number("/usage/input_tokens_details/cached_tokens");
-    let whole = whole
-        .or_else(|| inside.and_then(|read| Some((number("/usage/input_tokens")?, Some(read)))));
-    if let Some((tokens, read)) = whole {
-        let details = ["/usage/prompt_tokens_details", "/usage/input_tokens_details"];
-        let written = details.iter().find_map(|at| number(&format!("{at}/cache_write_tokens")));
-        let is_openai = details.iter().any(|at| body.pointer(at).is_some());
-        // Where OpenAI says nothing of writing, all is kept from 1,024 tokens on, in steps of 128; of Gemini's nobody says.
-        let kept = match (written, is_openai && tokens >= 1024) {
-            (Some(written), _) => read.unwrap_or(0) + written,
-            (None, true) => tokens / 128 * 128,
-            (None, false) => 0,
-        };
-        let cache = read.map(|read| CacheReport { read, kept });
-        return Some(PromptReport { tokens, cache, window: None });
-    }
-    apart.into_iter().find_map(|(fresh, read, written)| {
-        let (fresh, read, written) = (number(fresh)?, number(read), number(written));
-        let (hit, kept) = (read.unwrap_or(0), read.unwrap_or(0) + written.unwrap_or(0));
-        let is_told = read.or(written).is_some();
-        let cache = is_told.then_some(CacheReport { read: hit, kept });
-        Some(PromptReport { tokens: fresh + kept, cache, window: None })
-    })
 }
 
 /// A reply whose body is at hand.

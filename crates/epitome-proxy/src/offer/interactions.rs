@@ -59,6 +59,8 @@ fn add(step: &mut Value, piece: &Value) {
                 push(&mut text["annotations"], one);
             }
         }
+        // Nothing stands there that it could be of.
+        (Some("text_annotation_delta"), None) => {}
         (Some("text" | "image" | "audio" | "document" | "video"), _) => {
             push(&mut step["content"], piece);
         }
@@ -124,7 +126,7 @@ impl Interactions {
         self.silent.clear();
         let mut held = std::mem::take(&mut self.held);
         if self.recalls() {
-            let places = self.places();
+            let places: BTreeSet<u64> = self.places().into_iter().collect();
             held.retain(|event| event["index"].as_u64().is_some_and(|at| places.contains(&at)));
         }
         held.into_iter().map(|event| self.placed(event)).collect()
@@ -335,6 +337,18 @@ mod tests {
         };
         let events = all.into_iter().enumerate().map(with_id);
         events.chain(["event: done\ndata: [DONE]\n\n".to_owned()]).collect()
+    }
+
+    #[test]
+    fn an_annotation_of_no_text_is_no_member_of_its_step() {
+        let annotation = json!({"type": "text_annotation_delta", "annotations": [7]});
+        let mut step = json!({"type": "model_output"});
+        add(&mut step, &annotation);
+        assert_eq!(step, json!({"type": "model_output"}));
+        add(&mut step, &json!({"type": "text", "text": "a"}));
+        add(&mut step, &annotation);
+        let content = json!([{"type": "text", "text": "a", "annotations": [7]}]);
+        assert_eq!(step, json!({"type": "model_output", "content": content}));
     }
 
     #[test]

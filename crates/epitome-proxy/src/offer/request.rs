@@ -190,7 +190,10 @@ pub(super) fn messages(format: Format, sent: &str) -> Option<Raws> {
         let kind = Members::read(entry).and_then(|entry| entry.get::<String>("type"));
         kind.is_some_and(|kind| CONTENTS.contains(&&*kind))
     };
-    if format == Format::GeminiInteractions && all.iter().all(|entry| is_content(entry.get())) {
+    if format == Format::GeminiInteractions
+        && !all.is_empty()
+        && all.iter().all(|entry| is_content(entry.get()))
+    {
         let content = list_of(&all);
         all = vec![raw(format!(r#"{{"type":"user_input","content":{content}}}"#))];
     }
@@ -214,6 +217,7 @@ mod tests {
         for (format, sent, list) in [
             (Format::OpenaiResponses, r#""Go.""#, r#"[{"content":"Go.","role":"user"}]"#),
             (Format::Gemini, r#"{"parts":[]}"#, r#"[{"parts":[]}]"#),
+            (interactions, "[]", "[]"),
             (interactions, text, &input),
             (interactions, &format!("[{text}]"), &input),
             (interactions, step, &format!("[{step}]")),

@@ -7,6 +7,7 @@ mod pages;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use epitome::text::cut::is_unseen;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, REFRESH,
     WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
@@ -89,7 +90,7 @@ impl Dashboard {
         let Some(page) = page else {
             return Some(words(StatusCode::NOT_FOUND, "nothing is known of it any more\n"));
         };
-        let page = page.replace(is_unseen, "\u{fffd}");
+        let page = page.replace(|c| !matches!(c, '\n' | '\t') && is_unseen(c), "\u{fffd}");
         let mut page = answer(StatusCode::OK, "text/html; charset=utf-8", page);
         if is_live {
             page.headers_mut().insert(REFRESH, HeaderValue::from_static(AGAIN));
@@ -102,12 +103,6 @@ impl Dashboard {
         let number = number.parse().ok()?;
         Some(pages::content(name, number, &self.ledger.stretches(name, number)?))
     }
-}
-
-/// Whether a character moves or hides what stands beside it: controls, marks of direction, and what has no width.
-fn is_unseen(c: char) -> bool {
-    let is_mark = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    c.is_control() && !matches!(c, '\n' | '\t') || is_mark
 }
 
 /// An answer in words.

@@ -118,7 +118,7 @@ async fn hostile_names_and_words_are_only_words() {
     .await;
     let stage = managed(&url, 4_000).await;
     let bad = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>";
-    let unseen = "\u{202e}\u{7}";
+    let unseen = "\u{202e}\u{7}\u{e0061}";
     let message = |role: &str| json!({"role": role, "content": format!("{bad}{unseen} {}", "It is long. ".repeat(200))});
     let mut messages: Vec<_> =
         (0..12).flat_map(|_| [message("user"), message("assistant")]).collect();
@@ -135,7 +135,10 @@ async fn hostile_names_and_words_are_only_words() {
     let (_, content) = page(&stage, &format!("/ui/{id}/1"), "sesame").await;
     for page in [&all, &one, &content] {
         assert!(page.contains("&lt;script&gt;"), "{page}");
-        assert!(!page.contains(['\u{202e}', '\u{7}']) && page.contains('\u{fffd}'), "{page}");
+        assert!(
+            !page.contains(['\u{202e}', '\u{7}', '\u{e0061}']) && page.contains('\u{fffd}'),
+            "{page}"
+        );
         assert!(
             !page.contains("<script") && !page.contains("<img") && !page.contains("style="),
             "{page}"

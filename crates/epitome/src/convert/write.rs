@@ -169,8 +169,8 @@ impl Writer<'_> {
         }
         let shown = self.to.medium(&ShownMedium::new(medium, self.files))?.to_string();
         // Within a string quotes are written otherwise.
-        let is_named = NAMES.iter().any(|key| shown.contains(key));
-        if let Some(name) = medium.name.as_ref().filter(|_| !is_named) {
+        let is_named = || NAMES.iter().any(|key| shown.contains(key));
+        if let Some(name) = medium.name.as_ref().filter(|_| !is_named()) {
             self.neutral.lose(
                 Some(medium.entry),
                 Loss::Member,

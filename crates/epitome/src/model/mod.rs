@@ -24,6 +24,7 @@ pub mod overflow;
 mod reasoning;
 mod registry;
 mod unbound;
+mod usage;
 
 pub use cost::{COST_VERSION, Cost, Prompt, Rewrite};
 pub use entry::{
@@ -36,3 +37,4 @@ pub use reasoning::Binding;
 pub use registry::{FactSource, Family, Registry, RegistryError, SCHEMA, UnknownModel};
 pub(crate) use unbound::unbind;
 pub use unbound::{repair, repair_inspected};
+pub use usage::{UsageReport, reply_levels};

@@ -1,5 +1,7 @@
 //! What a text quotes: somebody's words, between quotation marks. A summary may quote what was said, and nothing else.
 
+use crate::text::cut;
+
 /// Fewer words than these name a thing.
 const LEAST_WORDS: usize = 4;
 /// Characters that count as a word in scripts that don't part words.
@@ -22,7 +24,7 @@ pub(super) fn quotes(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
-        let at = line.as_ptr() as usize - text.as_ptr() as usize;
+        let at = cut::place_in(text, line);
         let begin = line.trim_start();
         // Nobody quotes over the end of an item.
         if begin.is_empty() || begin.starts_with(['#', '-', '*', '>', '|', '`', '+']) {

@@ -2,6 +2,7 @@
 //! what combines with it where that is cheap to see, nor between the two bytes of a line end.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use super::swar::{Octets, Told};
 use crate::specifics;
@@ -54,6 +55,11 @@ pub fn head(text: &str, max: usize) -> &str {
 /// The longest good suffix of at most `max` bytes.
 pub fn tail(text: &str, max: usize) -> &str {
     &text[ceil(text, text.len().saturating_sub(max))..]
+}
+
+/// Where a part of `text` begins in it.
+pub(crate) fn place_in(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
 }
 
 /// `text` on one line of at most `max_chars` characters, ending in `…` if something was cut.
@@ -163,10 +169,55 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
 
 /// Whether a reader can't see the character, or sees other text in another place because of it.
 pub fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    // Signs around numbers are seen, and words and emoji are joined and chosen by what isn't.
+    let is_needed = matches!(u32::from(c), 0x600..=0x605 | 0x6dd | 0x70f | 0x890..=0x891 | 0x8e2
+        | 0x200c..=0x200d | 0xfe00..=0xfe0f | 0x110bd | 0x110cd);
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_format(c) && !is_needed
 }
+
+/// Whether the character is of the general category *Format* or *default ignorable*.
+pub fn is_format(c: char) -> bool {
+    let place = |(first, last): &(char, char)| {
+        if c < *first {
+            Ordering::Greater
+        } else if c > *last {
+            Ordering::Less
+        } else {
+            Ordering::Equal
+        }
+    };
+    !c.is_ascii() && FORMATS.binary_search_by(place).is_ok()
+}
+
+/// Directions, joiners, fillers, tags, variation selectors. From Unicode 16.0, `DerivedGeneralCategory.txt` and
+/// `DerivedCoreProperties.txt`; a test of the command line reads both anew.
+const FORMATS: [(char, char); 25] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{890}', '\u{891}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{202a}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{110bd}', '\u{110bd}'),
+    ('\u{110cd}', '\u{110cd}'),
+    ('\u{13430}', '\u{1343f}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
 
 /// What follows ESC: a CSI sequence up to its final byte, an OSC string up to its end, or one
 /// character.
@@ -215,6 +266,17 @@ mod tests {
         assert_eq!(visible("a\n\tb é🎉"), Cow::Borrowed("a\n\tb é🎉"));
         assert_eq!(visible("1%\r50%\r\r\n"), "1%\n50%\n");
         assert_eq!(visible("a\u{0}\u{1b}[31mred\u{1b}[0m\r\n\u{202e}b\u{feff}"), "ared\nb");
+    }
+
+    #[test]
+    fn what_hides_text_is_unseen_and_what_joins_it_stays() {
+        let unseen = "\u{61c}\u{ad}\u{180e}\u{115f}\u{3164}\u{200b}\u{202e}\u{2066}\u{feff}\u{e0061}\u{e0100}\u{e01ef}\u{2029}";
+        assert_eq!(visible(&format!("a{unseen}b")), "ab");
+        for text in
+            ["👩\u{200d}🔬 ❤\u{fe0f}", "می\u{200c}خواهم", "\u{6dd}٣", "\u{2800}⠁", "é\u{301} 日"]
+        {
+            assert_eq!(visible(text), text);
+        }
     }
 
     #[test]

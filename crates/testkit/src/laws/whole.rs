@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use epitome::Outcome;
-use epitome::text::cut::visible;
+use epitome::text::cut::{self, visible};
 use epitome::text::specifics::{Class, MAX_BYTES, specifics};
 use epitome::view::{Fate, Put, Reason};
 
@@ -167,7 +167,7 @@ fn trimmed(token: &str) -> &str {
 }
 
 fn is_unseen(c: char) -> bool {
-    c.is_control() && !c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}')
+    cut::is_unseen(c) && !c.is_whitespace()
 }
 
 /// The text with each escape of a JSON string resolved.

@@ -1,7 +1,7 @@
 //! Texts in base64, as configurations, headers and `kubectl get secret` have them: what is a secret in one is
 //! one there too.
 
-use super::{Secret, Secrets, Unwrapping};
+use super::{LINE_ENDS, Secret, Secrets, Unwrapping};
 
 /// Shorter runs hide nothing that has a shape.
 pub(super) const LEAST: usize = 24;
@@ -68,8 +68,8 @@ fn run(bytes: &[u8]) -> (Vec<u8>, usize) {
         let line = length(&bytes[at..]);
         digits.extend_from_slice(&bytes[at..at + line]);
         at += line;
-        let ends: [&[u8]; 4] = [b"\n", b"\r\n", b"\\n", b"\\r\\n"];
-        let end = ends.into_iter().find(|end| bytes[at..].starts_with(end)).map_or(0, <[u8]>::len);
+        let end = LINE_ENDS.into_iter().find(|end| bytes[at..].starts_with(end.as_bytes()));
+        let end = end.map_or(0, str::len);
         let goes_on = bytes.get(at + end).is_some_and(|byte| digit(*byte).is_some());
         if !LINES.contains(&line) || end == 0 || !goes_on {
             break;

@@ -29,7 +29,7 @@ fn whole(text: &str, [begin, end, dashes]: &[&str; 3]) -> Option<Secret> {
     let after = begin.len() + title(text.strip_prefix(begin)?, dashes)?;
     let all = &text[after..];
     let quote = all.find(['"', '\'', '`']).unwrap_or(all.len());
-    // One before a quote belongs to it.
+    // A backslash before the quote belongs to it.
     let cut = all[..quote].trim_end_matches('\\');
     // A program's strings, one for each line. Between those of JSON are commas or colons.
     let seen = cut::head(all, MOST);
@@ -60,7 +60,7 @@ fn end(text: &str, at: usize, done: usize, [_, end, dashes]: &[&str; 3]) -> Opti
             [.., b'\n'] => from - 1,
             _ => break,
         };
-        // Of an escape in an escape.
+        // In a string within a string its backslash is doubled.
         let escapes = bytes[done..before].iter().rev().take_while(|byte| **byte == b'\\').count();
         let before = before - escapes;
         let mut start = before;

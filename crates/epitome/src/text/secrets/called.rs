@@ -53,7 +53,7 @@ const BETWEEN: &[&str] = &[
 /// Signs of passwords that no name has.
 const TYPED: [char; 7] = ['!', '@', '#', '^', '&', '+', '?'];
 
-/// So many of those at most.
+/// So many words may stand between them at most.
 const MOST_BETWEEN: usize = 4;
 
 /// So long an element's name may be.
@@ -74,7 +74,7 @@ pub(super) fn called_so(text: &str, at: usize, end: usize) -> Option<Secret> {
         return secret(text, at, rest, NameKind::Key);
     }
     let kind = named(name)?;
-    // The number of an account stands before the name of a resource.
+    // `…:123456789012:secret:…` is a resource, behind the number of its account.
     let is_resource =
         text[end..].starts_with(':') && matches!(&text.as_bytes()[..at], [.., b'0'..=b'9', b':']);
     let gap = (!is_resource).then(|| gap(text, end, kind))??;
@@ -145,13 +145,14 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
                 sign = Some(b'=');
                 1 + usize::from(rest[1] == b' ')
             }
-            // A text that ends with a word.
+            // `<<-'EOF'`: a text up to a line that is this word.
             [b'<', b'<', ..] if sign == Some(b'=') => rest
                 .iter()
                 .take_while(|b| b.is_ascii_alphanumeric() || b"<-~_\"'".contains(b))
                 .count(),
-            // A part of a text, a member that is called.
+            // What joins the pieces of a text: `+`, and PHP's dot.
             [b'+' | b'.', b' ', ..] if sign.is_some() && b" \"'".contains(&bytes[at - 1]) => 1,
+            // A member that is called: `.send_keys(`.
             [b'.', ..] if is_between(text, at + 1) => 1,
             [b'{', ..] if bytes[at - 1] == b'=' => {
                 next = Some(b'}');
@@ -162,7 +163,7 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
                 sign = sign.or_else(|| (c == '：').then_some(b':'));
                 c.len_utf8()
             }
-            [b'%', b'2' | b'3', ..] => {
+            [b'%', b'2' | b'3', digit, ..] if digit.is_ascii_hexdigit() => {
                 sign = Some(b'=');
                 3
             }
@@ -175,7 +176,7 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
             [b'-', ..] if sign.is_some() || words > 0 || is_between(text, at) => 1,
             // `Key 1: …`
             [b'0'..=b'9', b':', ..] if sign.is_none() && words == 0 && bytes[at - 1] == b' ' => 1,
-            // How a router hides it.
+            // `password 7 …`: the number says how a router hides it.
             [b'0'..=b'9', b' ', ..] if sign.is_none() && words == 0 && bytes[at - 1] == b' ' => 1,
             // An anchor of YAML.
             [b'&', ..] if sign == Some(b':') => {
@@ -186,7 +187,7 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
                 let word =
                     rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
                 let behind = rest.get(word);
-                // A header's scheme, an element that ends.
+                // The scheme of a header, or the name of an element that ends: `Basic `, `</key>`.
                 let is_scheme = kind == NameKind::Header && words == 0 && behind == Some(&b' ');
                 let is_element = bytes[at - 1] == b'/' && behind == Some(&b'>');
                 if word == 0
@@ -203,9 +204,9 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
         at += length;
     }
     (at > end && at < text.len() && text.is_char_boundary(at)).then_some(())?;
-    // A type, or an item of a list.
+    // Behind `password(` and `password,` follows another argument or item, unless quotes tell that it is the value.
     let is_item =
-        matches!(sign, None | Some(b',')) && bytes[end..at].contains(&b'(') || sign == Some(b',');
+        matches!(sign, None | Some(b',')) && text[end..at].contains('(') || sign == Some(b',');
     (quote.is_some() || !is_item).then_some(())?;
     Some(Gap { from: at, quote, is_assigned: sign.is_some() })
 }
@@ -264,11 +265,11 @@ fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
                     && literal.is_some_and(|literal| values::is_written(value, literal));
             (!is_called && is_one).then_some(())?;
             let to = from + values::whole(text, from, run);
-            // It may be the sentence's, but also the value's last.
+            // An exclamation mark may be the value's last character.
             (from, to + text[to..].bytes().take_while(|byte| *byte == b'!').count())
         }
     };
-    // What a backslash says with the value's first letter leaves with it: half an escape is no JSON.
+    // Backslashes before the value go with it: half an escape is no JSON.
     let escape = text[at..from].bytes().rev().take_while(|byte| *byte == b'\\').count();
     let name = if kind == NameKind::Header { "credentials" } else { "secret" };
     let name = shaped(&text[from..to]).map_or(name, |secret| secret.name);

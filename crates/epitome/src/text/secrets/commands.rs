@@ -80,7 +80,7 @@ pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
     let length = second.map_or(length, |sign| sign + 1 + values::run(text, from + sign + 1, quote));
     let value = &quoted[..length];
     // What tells sooner than a line comes first.
-    (value.len() >= LEAST && !refers(value)).then_some(())?;
+    (value.len() >= LEAST && !is_reference(value)).then_some(())?;
     let line = cut::tail(&text[..at], LINE);
     let line = line.rsplit(['\n', ';']).next().unwrap_or(line);
     let line = line.rsplit("\\n").next().unwrap_or(line);
@@ -109,7 +109,8 @@ pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
     let is_alone = form == Form::Pair && skipped == 0 && !values::is_drawn(password);
     let is_word =
         password.bytes().all(|byte| byte.is_ascii_alphabetic()) && !values::is_random(password);
-    let is_one = is_given && password.len() >= LEAST && !is_word && !is_alone && !refers(password);
+    let is_one =
+        is_given && password.len() >= LEAST && !is_word && !is_alone && !is_reference(password);
     is_one.then(|| Secret {
         name: "password",
         from: from + skipped,
@@ -117,7 +118,7 @@ pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
     })
 }
 
-/// Whether a value refers to another: a sign of the shell that is doubled is a password's.
-fn refers(value: &str) -> bool {
+/// Whether a value is_reference to another: a sign of the shell that is doubled is a password's.
+fn is_reference(value: &str) -> bool {
     values::is_placeholder(&value.replace("$$", "_"))
 }

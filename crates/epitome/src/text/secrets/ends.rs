@@ -7,13 +7,13 @@ use super::{BY_FIRST, LEAST_LONG, LEAST_NUMBER};
 
 /// A secret may begin with the pair.
 const BEGINS: u8 = 1;
-/// A number does, and no shape.
+/// A number may begin with the pair, and no shape.
 const NUMBER: u8 = 2;
-/// The name of one may end with it.
+/// The name of a secret may end with the pair.
 const NAMES: u8 = 4;
 
 /// By its first two bytes and its last two what a word may be.
-pub(super) static ENDS: LazyLock<Ends> = LazyLock::new(|| {
+pub(super) static WORD_ENDS: LazyLock<Ends> = LazyLock::new(|| {
     let mut pairs = [0; 1 << 14];
     for first in 0..128 {
         for second in 0..128 {
@@ -120,7 +120,7 @@ mod tests {
             let text = format!("{before}{word}{behind}");
             let (from, to) = (before.len(), before.len() + word.len());
             let goes_on = behind.starts_with(['+', '/']);
-            let told = ENDS.tell(text.as_bytes(), from, to);
+            let told = WORD_ENDS.tell(text.as_bytes(), from, to);
             prop_assert_eq!(told, if goes_on { Told::Anything } else { of_word(word.as_bytes(), &behind) });
         }
     }

@@ -1,6 +1,6 @@
 //! Secrets of many words: a wallet's phrase, codes for when a telephone is lost, keys in groups, a key as JSON.
 
-use super::LOOKED_AT;
+use super::{Class, LOOKED_AT};
 use crate::text::cut;
 
 /// Words of a wallet's phrase.
@@ -10,7 +10,8 @@ const PHRASE: usize = 12;
 const CODES: usize = 3;
 
 /// Words that stand in sentences, and in no list for phrases.
-const NONE: &[&str] = &["the", "and", "for", "are", "was", "has", "not", "but", "with", "from"];
+const STOP_WORDS: &[&str] =
+    &["the", "and", "for", "are", "was", "has", "not", "but", "with", "from"];
 
 /// What may stand between the words of a list: signs, and the numbers of its items; quotes where each has its own.
 fn apart(text: &str, quotes: usize) -> usize {
@@ -73,7 +74,7 @@ pub(super) fn phrase(text: &str) -> Option<(usize, usize)> {
     list(text, PHRASE, |word, behind, _| {
         let ends = behind.bytes().next().is_none_or(|byte| b" ,.\n\r\t\"'\\;`<)".contains(&byte));
         let is_word = (3..=8).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
-        is_word && ends && !NONE.contains(&word)
+        is_word && ends && !STOP_WORDS.contains(&word)
     })
 }
 
@@ -108,23 +109,22 @@ pub(super) fn groups(text: &str) -> Option<usize> {
     (count >= 4 && is_drawn).then_some(to)
 }
 
-/// The secret members of a JSON Web Key, from the first to the last.
-pub(super) fn jwk(text: &str) -> Option<(usize, usize)> {
+/// The secret members of a JSON Web Key in the first bytes of `text`, from the first to the last.
+pub(super) fn jwk(text: &str, length: usize) -> Option<(usize, usize)> {
     const SECRET: &[&str] = &["d", "p", "q", "dp", "dq", "qi", "k"];
     let mut found: Option<(usize, usize)> = None;
     let mut pieces = ["", ""];
-    for piece in text.split('"') {
+    for piece in text[..length].split('"') {
         let value = piece.trim_end_matches('\\');
         let [name, colon] = pieces;
         if colon.trim().trim_end_matches('\\') == ":" && SECRET.contains(&name) && value.len() >= 20
         {
-            let at = value.as_ptr() as usize - text.as_ptr() as usize;
-            found = Some((found.map_or(at, |(from, _)| from), at + value.len()));
+            let at = cut::place_in(text, value);
+            // It may go on behind what is looked at.
+            let to = at + value.len() + Class::Symbols.length(&text[at + value.len()..]);
+            found = Some((found.map_or(at, |(from, _)| from), to));
         }
         pieces = [colon, value];
-        if value.contains(['{', '}', '[', ']']) {
-            break;
-        }
     }
     found
 }

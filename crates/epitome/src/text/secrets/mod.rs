@@ -28,13 +28,16 @@ use base64::Run;
 use blocks::private_key;
 use called::{called_so, may_be_said};
 use commands::given;
-use ends::{ENDS, Ends, Told};
+use ends::{Ends, Told, WORD_ENDS};
 use names::{NameKind, end_of_foreign, may_be_named, named};
 use patterns::patterned;
 use shapes::{BY_FIRST, Class, LOOKED_AT, rows, shaped};
 use starts::Starts;
 
 use crate::json::spelt_out;
+
+/// How lines end: in a text, and in one that is a string of JSON.
+const LINE_ENDS: [&str; 4] = ["\n", "\r\n", "\\n", "\\r\\n"];
 
 /// Shorter words are none that may be a key by their length, and shorter numbers none before one.
 const LEAST_LONG: usize = 14;
@@ -103,7 +106,7 @@ struct Secrets<'t> {
     /// Those that the head of a table told of, in order.
     told: VecDeque<Secret>,
     /// For each kind of names up to where nothing stands nearby.
-    looked: [usize; NameKind::ALL],
+    searched_to: [usize; NameKind::ALL],
 }
 
 impl<'t> Secrets<'t> {
@@ -118,13 +121,13 @@ impl<'t> Secrets<'t> {
             done: 0,
             harmless: 0,
             told: VecDeque::new(),
-            looked: [0; NameKind::ALL],
+            searched_to: [0; NameKind::ALL],
         }
     }
 
     /// The secret that begins where a word or a part of it does, or is told by it, if one does.
     fn found(&mut self) -> Option<Secret> {
-        if is_ordinary(&ENDS, self.text.as_bytes(), self.at..self.word.end) {
+        if is_ordinary(&WORD_ENDS, self.text.as_bytes(), self.at..self.word.end) {
             return None;
         }
         let rest = &self.text[self.at..];
@@ -162,11 +165,13 @@ impl Secrets<'_> {
         let is_call = matches!(kind, NameKind::Opening | NameKind::Signing);
         let begins = ["(", " '", " \""].iter().any(|it| self.text[end..].starts_with(it));
         (!is_call || begins).then_some(())?;
-        let looked = &mut self.looked[kind as usize];
-        (end >= *looked).then_some(())?;
-        let found = nearby::near(self.text, at, end, kind).filter(|it| it.from >= self.done);
+        let searched_to = &mut self.searched_to[kind as usize];
+        let reach = nearby::reach(self.text, end, *searched_to, kind);
+        (reach > *searched_to).then_some(())?;
+        let found = nearby::near(self.text, at..end, *searched_to, reach, kind);
+        let found = found.filter(|it| it.from >= self.done);
         if found.is_none() {
-            *looked = end + nearby::reach(self.text, end, kind);
+            *searched_to = reach;
         }
         found
     }
@@ -178,7 +183,10 @@ impl Secrets<'_> {
             return password_in_address(&text[at..]).map(|secret| secret.behind(at));
         }
         let end = end_of_foreign(text, at + 1)?;
-        called_so(text, end, end).or_else(|| nearby::near(text, end, end, named(&text[..end])?))
+        called_so(text, end, end).or_else(|| {
+            let kind = named(&text[..end])?;
+            nearby::near(text, end..end, 0, nearby::reach(text, end, 0, kind), kind)
+        })
     }
 }
 
@@ -187,7 +195,7 @@ impl Iterator for Secrets<'_> {
 
     fn next(&mut self) -> Option<Secret> {
         let bytes = self.text.as_bytes();
-        let ends: &Ends = &ENDS;
+        let ends: &Ends = &WORD_ENDS;
         let ordinary = |bytes: &[u8], word| is_ordinary(ends, bytes, word);
         loop {
             if let Some(cell) = self.told.pop_front_if(|cell| cell.from <= self.at) {
@@ -299,7 +307,7 @@ fn found(text: &str, at: usize, end: usize, done: usize) -> Option<Secret> {
 }
 
 /// The places of the bits that are set, lowest first.
-fn bits(mut left: u64) -> impl Iterator<Item = usize> {
+fn places(mut left: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let at = (left != 0).then(|| left.trailing_zeros() as usize)?;
         left &= left - 1;

@@ -49,7 +49,7 @@ const GROUPS: &[(NameKind, &[&str])] = &[
             "assword passwd passwort kennwort pwd pswd pw pass passcode passphrase identifiedby \
              requirepass adduser psk redisauth keycontent community rootpw passwordconfirmation passwordconfirm securestring keypass \
              storepass authpass asciitext userpass \
-             senha motdepasse mdp contrasena contrasenya clave palabraclave parola parol passord \
+             senha motdepasse mdp contrasena contrasenya clave parola parol passord \
              wachtwoord haslo heslo lozinka geslo jelszo salasana losenord adgangskode kodeord \
              sifre katasandi matkhau"
         ),
@@ -59,7 +59,7 @@ const GROUPS: &[(NameKind, &[&str])] = &[
         &words!(
             "secret secretkeybase token tokens jwt salt phpsessid jsessionid gitlabsession keydata \
              wif auth hmac privatemac bearerauth credential privatekeyid pat samlresponse \
-             samlrequest recoverycode backupcode isakmpkey keystring schluessel geheimnis totp segredo secreto"
+             samlrequest recoverycode backupcode keystring schluessel geheimnis totp segredo secreto"
         ),
     ),
     (
@@ -89,7 +89,7 @@ const GROUPS: &[(NameKind, &[&str])] = &[
     (
         NameKind::Opening,
         &words!(
-            "pdo mysqli mysqliconnect connect getconnection setbasicauth networkcredential ftp \
+            "pdo mysqli connect getconnection setbasicauth networkcredential ftp \
              createconnection authenticate createcredential signin createuser createsuperuser usernamepassword plaincredentials"
         ),
     ),
@@ -158,7 +158,7 @@ pub(super) const FOREIGN: &[(NameKind, &str)] = &[
 
 /// What a key is for that is a secret.
 const KEYS: &[&str] = &words!(
-    "api access account secret signing encryption encrypt master private auth shared preshared app \
+    "api access account secret signing encryption encrypt master private auth shared app \
      application deploy license hmac fernet session write service client jwt server storage wallet \
      subscription admin cipher aes webhook integration root security project function host ingest \
      sendgrid stripe openai accesskeyid unseal isakmp radius tacacs community setup recovery \
@@ -166,10 +166,10 @@ const KEYS: &[&str] = &words!(
 );
 
 /// Where a secret is one, behind its name: `PASSWORD_PROD`.
-const PLACES: &[&str] = &words!("prod dev db root admin banco github smtp");
+const ENVIRONMENTS: &[&str] = &words!("prod dev db root admin banco github smtp");
 
-/// Its letters and a sign.
-const LONGEST_PLACE: usize = 8;
+/// Letters of the longest of them, and the sign before.
+const LONGEST_ENVIRONMENT: usize = 8;
 
 /// What has a password, where a short name follows it without a sign.
 const OWNERS: &[&str] = &words!(
@@ -180,21 +180,21 @@ const OWNERS: &[&str] = &words!(
 /// Names with fewer letters are looked for at the beginning of a word only.
 const SHORT: usize = 5;
 
-/// Letters of the longest name, twice as many for what stands between them.
+/// So many bytes may be a name: the letters of the longest, and as many signs between them.
 const LONGEST: usize = 48;
 
 /// What the name is with which `text` ends, as far as it is a secret's.
 pub(super) fn named(text: &str) -> Option<NameKind> {
     let seen = cut::tail(text, LONGEST).as_bytes();
-    // What is counted is called the same.
+    // `password2` is called what `password` is.
     let seen = seen.trim_ascii_end();
     let digits = seen.iter().rev().take_while(|byte| byte.is_ascii_digit()).count().min(2);
     let seen = &seen[..seen.len() - digits];
     called(seen, digits)
         .or_else(|| {
-            let end = &seen[seen.len().saturating_sub(LONGEST_PLACE)..];
+            let end = &seen[seen.len().saturating_sub(LONGEST_ENVIRONMENT)..];
             end.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.')).then_some(())?;
-            let mut befores = PLACES.iter().filter_map(|place| without(seen, place));
+            let mut befores = ENVIRONMENTS.iter().filter_map(|it| without(seen, it));
             let before = befores.find(|it| matches!(it, [.., b'_' | b'-' | b'.']))?;
             called(before, 0)
         })
@@ -297,13 +297,13 @@ static BEGINS: [usize; 1025] = BY_LAST.1;
 
 /// The last letters of the names, for each the ones before it, for each of these the ones before: bits by the lower
 /// five of a letter's.
-const ENDS: [[u32; 32]; 32] = {
+const LAST_LETTERS: [[u32; 32]; 32] = {
     let mut ends = [[0; 32]; 32];
     // What is called a value may have its name behind it.
     ends[b'e' as usize & 31][b'u' as usize & 31] = 1 << (b'l' & 31);
     let mut at = 0;
-    while at < COUNT + PLACES.len() {
-        let name = if at < COUNT { BY_LAST.0[at].1 } else { PLACES[at - COUNT] }.as_bytes();
+    while at < COUNT + ENVIRONMENTS.len() {
+        let name = if at < COUNT { BY_LAST.0[at].1 } else { ENVIRONMENTS[at - COUNT] }.as_bytes();
         let [before, last] = [name[name.len() - 2], name[name.len() - 1]];
         let first = if name.len() > 2 { 1 << (name[name.len() - 3] & 31) } else { u32::MAX };
         ends[last as usize & 31][before as usize & 31] |= first;
@@ -316,7 +316,7 @@ const ENDS: [[u32; 32]; 32] = {
 pub(super) fn may_end_named(before: u8, last: u8) -> bool {
     !before.is_ascii_alphabetic()
         || !last.is_ascii_alphabetic()
-        || ENDS[usize::from(last & 31)][usize::from(before & 31)] != 0
+        || LAST_LETTERS[usize::from(last & 31)][usize::from(before & 31)] != 0
 }
 
 /// A quick look: whether a word ends with the last letters of a name, whatever signs follow them.
@@ -324,7 +324,7 @@ pub(super) fn may_be_named(word: &[u8]) -> bool {
     let mut ends = word.iter().rev().filter(|byte| byte.is_ascii_alphabetic());
     let [last, before, first] = [ends.next(), ends.next(), ends.next()];
     let (Some(last), Some(before)) = (last, before) else { return false };
-    let firsts = ENDS[usize::from(last & 31)][usize::from(before & 31)];
+    let firsts = LAST_LETTERS[usize::from(last & 31)][usize::from(before & 31)];
     // Of a name in two words the letter before may be the first one's.
     first.map_or(firsts != 0, |first| firsts & 1 << (first & 31) != 0)
 }
@@ -346,7 +346,7 @@ fn folded(letter: char) -> char {
 /// with signs between.
 pub(super) fn end_of_foreign(text: &str, end: usize) -> Option<usize> {
     let last = text[..end].chars().next_back().map(folded)?;
-    LAST.contains(&last).then_some(())?;
+    LAST.binary_search(&last).ok()?;
     let name = text[..end].trim_end_matches(SIGNS).len();
     let letters = text[name..].bytes().take_while(u8::is_ascii_alphabetic).count();
     let end = name + letters;
@@ -383,6 +383,10 @@ mod tests {
             ("primary_key", None),
             ("compass", None),
             ("bob_pw", Some(NameKind::Password)),
+            ("Palabra clave", Some(NameKind::Password)),
+            ("crypto isakmp key", Some(NameKind::Key)),
+            ("pre-shared-key", Some(NameKind::Key)),
+            ("mysqli_connect", Some(NameKind::Opening)),
         ] {
             assert_eq!(named(text), kind, "{text}");
         }

@@ -1,16 +1,18 @@
 //! Secrets that stand further from what they are called: behind the rest of a sentence, on the line below, among what a
 //! call is given, before the pipe to who reads it.
 
+use std::ops::Range;
+
 use super::names::NameKind;
-use super::values::{Literal, is_drawn, is_random, is_typed, is_written, strength};
-use super::{LOOKED_AT, Secret, lists};
+use super::values::{Literal, is_drawn, is_hex, is_random, is_typed, is_written, strength};
+use super::{LINE_ENDS, LOOKED_AT, Secret, lists, values};
 use crate::text::cut;
 
 /// So much behind a name is looked at.
 const NEAR: usize = 160;
 
-/// How lines end: in a text, and in one that is a string of JSON.
-const ENDS: [&str; 3] = ["\n", "\\n", "\\r\\n"];
+/// So much of an object behind a name is looked at: the longest keys that are drawn have less.
+const OBJECT: usize = 16 * LOOKED_AT;
 
 /// What says that a value follows.
 const SAYS: &[&str] = &[
@@ -32,7 +34,7 @@ const READERS: &[&str] = &[
     "cryptsetup",
 ];
 
-/// How a line begins that somebody typed.
+/// What stands before a command that somebody typed.
 const PROMPTS: &[&str] = &["$ ", "# ", "% ", "> ", ">>> ", "❯ "];
 
 /// A word of a line: its place, and whether quotes stand around it.
@@ -42,37 +44,54 @@ struct Word<'t> {
     is_quoted: bool,
 }
 
-/// The secret that a name tells of which ends at `end`, and whose value doesn't follow it.
-pub(super) fn near(text: &str, at: usize, end: usize, kind: NameKind) -> Option<Secret> {
-    let line = line(text, end);
-    let one =
-        |(from, to): (usize, usize)| Secret { name: "secret", from: end + from, to: end + to };
+/// The secret that a name tells of whose value doesn't follow it. It is looked for up to `reach`; others have looked up to
+/// `searched_to`.
+pub(super) fn near(
+    text: &str,
+    name: Range<usize>,
+    searched_to: usize,
+    reach: usize,
+    kind: NameKind,
+) -> Option<Secret> {
+    let Range { start: at, end } = name;
+    let line = &text[end..reach];
+    let searched = searched_to.saturating_sub(end);
+    // A list that begins in what was searched may go on behind it.
+    let from = text.ceil_char_boundary(end.max(searched_to.saturating_sub(LOOKED_AT)));
+    let listed =
+        |found: Option<(usize, usize)>| found.map(|(at, to)| (from - end + at, from - end + to));
     let found = match kind {
         NameKind::Password | NameKind::Key => {
             let before = before(text, at);
             let is_command = ["", "sudo "].contains(&before) || PROMPTS.contains(&before);
-            in_sentence(line, kind, is_command && line.starts_with(' '))
+            in_sentence(&text[end..], line, searched, kind, is_command && line.starts_with(' '))
                 .or_else(|| below(text, before, end, line, kind))
         }
         NameKind::Generator => below(text, before(text, at), end, line, kind),
-        NameKind::Pair => pair(line),
+        NameKind::Pair => pair(line, searched),
         NameKind::Opening | NameKind::Signing => argument(line, kind),
         NameKind::Piped => piped(line),
-        NameKind::Phrase => lists::phrase(cut::head(&text[end..], 2 * LOOKED_AT)),
-        NameKind::Codes => lists::codes(cut::head(&text[end..], 2 * LOOKED_AT)),
-        NameKind::Jwk => lists::jwk(cut::head(&text[end..], 8 * LOOKED_AT)),
+        NameKind::Phrase => listed(lists::phrase(&text[from..reach])),
+        NameKind::Codes => listed(lists::codes(&text[from..reach])),
+        NameKind::Jwk => listed(lists::jwk(&text[from..], reach - from)),
         NameKind::Letters => return letters(text, at),
         NameKind::Header | NameKind::Parameter => None,
     };
-    found.map(one)
+    found.map(|(from, to)| Secret { name: "secret", from: end + from, to: end + to })
 }
 
-/// How far behind a name that ends at `end` nothing else has to be looked for.
-pub(super) fn reach(text: &str, end: usize, kind: NameKind) -> usize {
+/// Up to where is looked for what a name tells of that ends at `end`, where others have looked up to `searched_to`.
+pub(super) fn reach(text: &str, end: usize, searched_to: usize, kind: NameKind) -> usize {
     match kind {
-        NameKind::Phrase | NameKind::Codes => 2 * LOOKED_AT,
-        NameKind::Jwk => 8 * LOOKED_AT,
-        _ => line(text, end).len(),
+        NameKind::Phrase | NameKind::Codes => cut::floor(text, end + 2 * LOOKED_AT).max(end),
+        NameKind::Jwk => {
+            let from = end.max(searched_to);
+            let most = cut::floor(text, end + OBJECT).max(from);
+            text[from..most].find(['{', '}', '[', ']']).map_or(most, |at| from + at)
+        }
+        // It looks before its name.
+        NameKind::Letters => end,
+        _ => end + line(text, end).len(),
     }
 }
 
@@ -88,7 +107,7 @@ fn letters(text: &str, at: usize) -> Option<Secret> {
         let before = before.strip_suffix('\\').unwrap_or(before);
         &before[before.rfind('"')? + 1..]
     };
-    let from = value.as_ptr() as usize - text.as_ptr() as usize;
+    let from = cut::place_in(text, value);
     let is_one = strength(value) >= 2 || is_drawn(value) || is_typed(value);
     (is_one && !value.contains('\\')).then(|| Secret {
         name: "secret",
@@ -97,14 +116,20 @@ fn letters(text: &str, at: usize) -> Option<Secret> {
     })
 }
 
-/// What is left of a line behind `at`, as far as is looked at.
+/// What is left of a line behind `at`, as far as is looked at: a word that goes on behind that isn't.
 fn line(text: &str, at: usize) -> &str {
-    let seen = cut::head(&text[at..], NEAR);
-    let bytes = seen.as_bytes();
-    let ends = |at: &usize| {
-        matches!(bytes[*at..], [b'\n', ..] | [b'\\', b'n', ..] | [b'\\', b'r', b'\\', b'n', ..])
-    };
-    &seen[..(0..seen.len()).find(ends).unwrap_or(seen.len())]
+    let behind = &text[at..];
+    let seen = cut::head(behind, NEAR);
+    let mut ends = seen.match_indices(['\n', '\\']).map(|(at, _)| at).chain([seen.len()]);
+    match ends.find(|end| ends_line(&behind[*end..])) {
+        Some(end) => &seen[..end],
+        None => seen.trim_end_matches(|c| !splits(c)),
+    }
+}
+
+/// Whether a line ends where `behind` begins.
+fn ends_line(behind: &str) -> bool {
+    behind.is_empty() || LINE_ENDS.iter().any(|end| behind.starts_with(end))
 }
 
 /// What stands before `at` on its line, as far as is looked at.
@@ -114,19 +139,22 @@ fn before(text: &str, at: usize) -> &str {
     before.rsplit("\\n").next().unwrap_or(before).trim_start()
 }
 
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// Whether words end at a character.
+fn splits(c: char) -> bool {
+    c.is_whitespace()
+        || QUOTES.contains(&c)
+        || matches!(c, '(' | ')' | ',' | ';' | '[' | ']' | '\\')
+}
+
 /// The words of a line without quotes, brackets and what ends a clause.
 fn words(line: &str) -> impl Iterator<Item = Word<'_>> {
-    const QUOTES: [char; 3] = ['"', '\'', '`'];
-    let splits = |c: char| {
-        c.is_whitespace()
-            || QUOTES.contains(&c)
-            || matches!(c, '(' | ')' | ',' | ';' | '[' | ']' | '\\')
-    };
-    let place = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
     // Of a word behind a backslash the first letter may be an escape's.
-    let is_whole = move |word: &&str| !word.is_empty() && !line[..place(word)].ends_with('\\');
+    let is_whole =
+        move |word: &&str| !word.is_empty() && !line[..cut::place_in(line, word)].ends_with('\\');
     line.split(splits).filter(is_whole).map(move |word| {
-        let at = place(word);
+        let at = cut::place_in(line, word);
         let text = word.trim_end_matches(['.', '?', ':']);
         let text = if text.is_empty() { word } else { text };
         let is_quoted = line[..at].ends_with(QUOTES)
@@ -135,19 +163,32 @@ fn words(line: &str) -> impl Iterator<Item = Word<'_>> {
     })
 }
 
-/// `… password is generated for root@localhost: …`.
-fn in_sentence(line: &str, kind: NameKind, is_command: bool) -> Option<(usize, usize)> {
+/// `… password is generated for root@localhost: …`. `line` is the one with which `behind` begins; its words up to
+/// `searched` are none.
+fn in_sentence(
+    behind: &str,
+    line: &str,
+    searched: usize,
+    kind: NameKind,
+    is_command: bool,
+) -> Option<(usize, usize)> {
     let mut says = false;
     for Word { at, text, is_quoted } in words(line) {
+        let said =
+            std::mem::replace(&mut says, SAYS.iter().any(|it| it.eq_ignore_ascii_case(text)));
+        if at + text.len() <= searched {
+            continue;
+        }
+        let says = said;
         let is_told =
             says || line[..at].trim_end_matches([' ', '"', '\'', '`']).ends_with([':', '：']);
-        let is_last =
-            line[at + text.len()..].trim_end_matches(['.', '"', '\'', ' ', '`']).is_empty();
+        let rest = &behind[at + text.len()..];
+        let is_last = ends_line(rest.trim_start_matches(['.', '"', '\'', ' ', '`']));
         let least = if says || is_command || is_told && is_last { 2 } else { 3 };
         let is_one = if kind == NameKind::Password {
             strength(text) >= least
                 || says && text.contains('-') && is_written(text, Literal::Plain)
-                || is_told && (is_quoted || is_last) && is_drawn(text) && !is_id(text)
+                || is_told && (is_quoted || is_last) && is_drawn(text) && !is_hex(text)
         } else {
             let is_key = || is_drawn(text) && is_random(text) && strength(text) > 0;
             is_told && is_last && is_key() && !text.contains('+')
@@ -155,17 +196,11 @@ fn in_sentence(line: &str, kind: NameKind, is_command: bool) -> Option<(usize, u
         if is_one {
             return Some((at, at + text.len()));
         }
-        if is_told && let Some(length) = lists::groups(&line[at..]) {
+        if is_told && let Some(length) = lists::groups(&behind[at..]) {
             return Some((at, at + length));
         }
-        says = SAYS.iter().any(|it| it.eq_ignore_ascii_case(text));
     }
     None
-}
-
-/// Whether a value may be a hash or an id.
-fn is_id(value: &str) -> bool {
-    value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 /// What stands alone on the line below: a sentence ends with a colon, or a command was typed.
@@ -181,7 +216,7 @@ fn below(
     let is_told = kind != NameKind::Generator && line.trim_end().ends_with([':', '：']);
     (is_typed_in || is_told).then_some(())?;
     let mut lines = 0;
-    while let Some(next) = ENDS.into_iter().find_map(|end| rest.strip_prefix(end)) {
+    while let Some(next) = LINE_ENDS.into_iter().find_map(|end| rest.strip_prefix(end)) {
         rest = next.trim_start_matches([' ', '\t', '\r']);
         lines += 1;
     }
@@ -189,23 +224,26 @@ fn below(
         ["b'", "b\"", "'", "\"", "`"].into_iter().find(|it| rest.starts_with(it)).unwrap_or("");
     rest = &rest[quote.len()..];
     let seen = cut::head(rest, LOOKED_AT);
-    let to = seen.find(|c: char| c.is_whitespace() || "\"'`\\".contains(c)).unwrap_or(seen.len());
-    let behind = seen[to..].trim_start_matches([' ', '\'', '"', '`']);
-    let ends_line = behind.is_empty()
-        || ENDS.iter().any(|end| behind.starts_with(end))
-        || behind.starts_with('\r');
-    let value = &seen[..to];
-    let is_hash = value.len() == 40 && is_id(value);
+    let run = seen.find(|c: char| c.is_whitespace() || "\"'`\\".contains(c)).unwrap_or(seen.len());
+    let to = values::whole(rest, 0, run);
+    let behind = rest[to..].trim_start_matches([' ', '\'', '"', '`']);
+    let is_alone = ends_line(behind) || behind.starts_with('\r');
+    let value = &seen[..run];
+    let is_hash = value.len() == 40 && is_hex(value);
     let is_strong = is_typed_in || kind == NameKind::Password;
     let is_one = is_drawn(value) && !is_hash || is_strong && strength(value) >= 2;
-    let from = rest.as_ptr() as usize - text[end..].as_ptr() as usize;
-    ((1..=3).contains(&lines) && ends_line && is_one).then_some((from, from + to))
+    let from = cut::place_in(&text[end..], rest);
+    ((1..=3).contains(&lines) && is_alone && is_one).then_some((from, from + to))
 }
 
 /// `log in with deploy / …`.
-fn pair(line: &str) -> Option<(usize, usize)> {
+fn pair(line: &str, searched: usize) -> Option<(usize, usize)> {
     let mut is_second = false;
     for Word { at, text, .. } in words(line) {
+        if at + text.len() <= searched {
+            is_second = text == "/";
+            continue;
+        }
         let (second, host) = match text.split_once(['/', ':']) {
             Some((first, second)) if first.bytes().all(|b| b.is_ascii_alphanumeric()) => {
                 second.split_once('@').filter(|(it, _)| strength(it) > 1).unwrap_or((second, ""))

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use super::{Class, Secret, bits, rows};
+use super::{Class, Secret, places, rows};
 
 enum Piece {
     As(&'static str),
@@ -104,7 +104,7 @@ pub(super) fn patterned(whole: &str, at: usize) -> Option<Secret> {
         [Piece::Of(_, lengths), ..] => run >= *lengths.start(),
         _ => true,
     };
-    let patterns = bits(begun).map(|at| &PATTERNS[at]);
+    let patterns = places(begun).map(|at| &PATTERNS[at]);
     patterns.filter(fits).find_map(|pattern| {
         let mut rest = text;
         for piece in &pattern.pieces {

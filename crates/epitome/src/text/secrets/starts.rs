@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::places;
 use crate::text::swar::bits;
 
 /// Digits and semicolons of a color.
@@ -93,7 +94,7 @@ impl<'t> Starts<'t> {
 
     fn read(&mut self, block: usize) {
         let rest = &self.bytes[block..];
-        let (words, mut colons, high) = if let Some(all) = rest.first_chunk() {
+        let (words, colons, high) = if let Some(all) = rest.first_chunk() {
             signs(all)
         } else {
             let mut all = [0; BLOCK];
@@ -103,12 +104,10 @@ impl<'t> Starts<'t> {
         // Behind the last byte is ASCII.
         let next = rest.get(BLOCK).is_some_and(|byte| !byte.is_ascii());
         let mut others = high & !(high >> 1 | u64::from(next) << (BLOCK - 1));
-        while colons != 0 {
-            let at = colons.trailing_zeros();
-            if matches!(rest.get(at as usize + 1), Some(b'/' | b'\\')) {
+        for at in places(colons) {
+            if matches!(rest.get(at + 1), Some(b'/' | b'\\')) {
                 others |= 1 << at;
             }
-            colons &= colons - 1;
         }
         (self.block, self.words, self.others) = (Some(block), words, others);
     }

@@ -4,14 +4,11 @@
 use super::called::is_secret;
 use super::names::{NameKind, named};
 use super::values::{Literal, is_written, strength};
-use super::{LOOKED_AT, Secret};
+use super::{LINE_ENDS, LOOKED_AT, Secret};
 use crate::text::cut;
 
 /// Lines of a table that are looked at.
 const MOST: usize = 64;
-
-/// How lines end: in a text, and in one that is a string of JSON.
-const ENDS: [&str; 2] = ["\n", "\\n"];
 
 /// What stands around a name or a value.
 const AROUND: [char; 7] = ['"', '\'', '`', '\\', ' ', '[', ']'];
@@ -21,7 +18,7 @@ pub(super) fn cells(text: &str, at: usize, end: usize) -> Vec<Secret> {
     let next = text[end..].trim_start_matches(AROUND).chars().next();
     let before = text[..at].trim_end_matches(AROUND).chars().next_back();
     let sign = [next, before].into_iter().flatten().find(|c| "|,;\t".contains(*c));
-    let is_aligned = text[end..].starts_with(['\n', '\\']) || text[end..].starts_with("  ");
+    let is_aligned = text[end..].starts_with(['\n', '\r', '\\']) || text[end..].starts_with("  ");
     let is_aligned = is_aligned && text[..at].ends_with("  ");
     if sign.is_none() && !is_aligned {
         return Vec::new();
@@ -50,7 +47,7 @@ fn value(text: &str, cell: &str) -> Secret {
     // In JSON a text ends before its line does.
     let cell = &cell[..cell.find(['"', '\\']).unwrap_or(cell.len())];
     let cell = cell.trim();
-    let from = cell.as_ptr() as usize - text.as_ptr() as usize;
+    let from = cut::place_in(text, cell);
     // Behind a backslash stands an escape.
     let cell = if text[..from].ends_with('\\') { "" } else { cell };
     Secret { name: "secret", from, to: from + cell.len() }
@@ -60,7 +57,7 @@ fn value(text: &str, cell: &str) -> Secret {
 fn below(text: &str, at: usize, end: usize, sign: Option<char>) -> Option<Vec<Secret>> {
     let line = cut::tail(&text[..at], LOOKED_AT);
     let behind = cut::head(&text[end..], LOOKED_AT);
-    let first = ENDS.into_iter().filter_map(|it| Some((behind.find(it)?, it))).min();
+    let first = LINE_ENDS.into_iter().filter_map(|it| Some((behind.find(it)?, it))).min();
     let (_, end_of_line) = first?;
     let line = line.rsplit(end_of_line).next().unwrap_or(line);
     let rest = behind.split(end_of_line).next().unwrap_or(behind);
@@ -130,7 +127,9 @@ fn inserted(text: &str, at: usize, end: usize) -> Option<Vec<Secret>> {
                 (field, from) = (field + 1, at + 1);
             }
             ')' if depth > 1 => depth -= 1,
-            ',' | ' ' | '\n' | '\\' | 'n' => {}
+            ',' | '\\' => {}
+            'n' | 'r' | 't' if rest[..at].ends_with('\\') => {}
+            _ if c.is_whitespace() => {}
             _ if depth == 0 => break,
             _ => {}
         }
@@ -162,7 +161,7 @@ mod tests {
 
     #[test]
     fn cells_below_a_name_are_masked() {
-        for end in ["\n", "\\n"] {
+        for end in super::super::LINE_ENDS {
             let drawn = |value: &str| {
                 [
                     format!(
@@ -174,6 +173,8 @@ mod tests {
                     format!(
                         "+--+--+{end}| id | api_key |{end}+--+--+{end}| 1 | {value} |{end}| 2 | NULL |{end}+--+--+"
                     ),
+                    format!("user,password{end}kim,{value}{end}"),
+                    format!("HOST  PASSWORD{end}db1   {value}{end}"),
                 ]
             };
             for (text, shown) in drawn("aB3dE6gH9jK2").into_iter().zip(drawn("[masked: secret]")) {

@@ -78,8 +78,7 @@ pub(super) fn is_drawn(value: &str) -> bool {
     let has = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
     let (digits, letters) = (has(u8::is_ascii_digit), has(u8::is_ascii_alphabetic));
     let cases = has(u8::is_ascii_uppercase) > 0 && has(u8::is_ascii_lowercase) > 0;
-    let is_hex = value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    let is_plain = digits >= 2 && letters >= 4 && (cases || is_hex);
+    let is_plain = digits >= 2 && letters >= 4 && (cases || is_hex(value));
     // Of one case, as base32 is.
     let is_single =
         digits >= 2 && letters >= 4 && value.len() >= 16 && letters + digits == value.len();
@@ -94,6 +93,11 @@ pub(super) fn is_drawn(value: &str) -> bool {
         && !is_named
         && !is_placeholder(value)
         && letters + digits >= value.len() / 2
+}
+
+/// Whether a value may be a hash or an id.
+pub(super) fn is_hex(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 /// Whether a password is one that somebody thought of: letters, a digit or more, and signs.
@@ -171,11 +175,10 @@ pub(super) fn strength(value: &str) -> usize {
     let is_code = value.contains(['/', '=', ':', '<', '>', '|', '(', '{', '*', '%'])
         || value.contains('@') && value.contains('.')
         || value.contains('.') && leets(value) == 0;
-    let is_hex = value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     if !(LEAST_TYPED..LOOKED_AT / 2).contains(&value.len()) || digits == 0 || letters < 3 {
         return 0;
     }
-    if (is_code || refers(value) || is_hex) && !is_noisy(value) {
+    if (is_code || refers(value) || is_hex(value)) && !is_noisy(value) {
         return 0;
     }
     let is_mixed = has(u8::is_ascii_uppercase) > 0 && has(u8::is_ascii_lowercase) > 0;
@@ -186,15 +189,19 @@ pub(super) fn strength(value: &str) -> usize {
 
 /// Whether a short value has signs, digits and letters of both sizes side by side.
 fn is_noisy(value: &str) -> bool {
-    let mut signs: Vec<u8> = value.bytes().filter(u8::is_ascii_punctuation).collect();
-    signs.sort_unstable();
-    signs.dedup();
     let is_code =
         value.contains("://") || value.starts_with(['/', '.', '$', '<', '{', '-', '(', '[']);
-    signs.len() >= 3
+    signs(value).1 >= 3
         && is_random(value)
         && !is_code
         && !value.contains(['(', ')', '[', ']', '{', '}', '<', '>', '|'])
+}
+
+/// How many signs there are, and how many kinds of them.
+fn signs(value: &str) -> (usize, usize) {
+    let signs = value.bytes().filter(u8::is_ascii_punctuation);
+    let kinds = signs.clone().fold(0_u128, |kinds, sign| kinds | 1 << sign);
+    (signs.count(), kinds.count_ones() as usize)
 }
 
 /// Whether names are joined by dots.
@@ -228,10 +235,7 @@ fn refers(value: &str) -> bool {
 
 /// Whether letters, digits and many kinds of signs are mixed as only a program does.
 pub(super) fn is_noise(value: &str) -> bool {
-    let mut signs: Vec<u8> = value.bytes().filter(u8::is_ascii_punctuation).collect();
-    let all = signs.len();
-    signs.sort_unstable();
-    signs.dedup();
+    let (all, kinds) = signs(value);
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
     let is_code = value.contains("://")
@@ -239,18 +243,19 @@ pub(super) fn is_noise(value: &str) -> bool {
         || value.starts_with(['/', '.', '$', '<', '{']);
     value.len() >= LEAST_NOISE
         && value.len() < LOOKED_AT - 3
-        && (signs.len() >= 4 && all >= 6 && digits >= 2 && letters >= 4)
+        && (kinds >= 4 && all >= 6 && digits >= 2 && letters >= 4)
         && !is_code
         && !is_placeholder(&value.replace(['$', '{', '('], "_"))
 }
 
 /// Whether a value is to be filled in, or refers to another.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    let lower = || cut::head(value, LOOKED_AT).to_ascii_lowercase();
-    value.starts_with(['$', '{', '<', '*', '[', '%', '('])
-        || value.contains(['{', '(', '$'])
-        || PLACEHOLDERS.iter().any(|it| lower().contains(it))
-        || EXAMPLES.contains(&lower().trim_end_matches(|c: char| c.is_ascii_digit()))
+    if value.starts_with(['<', '*', '[', '%']) || value.contains(['{', '(', '$']) {
+        return true;
+    }
+    let lower = cut::head(value, LOOKED_AT).to_ascii_lowercase();
+    PLACEHOLDERS.iter().any(|it| lower.contains(it))
+        || EXAMPLES.contains(&lower.trim_end_matches(|c: char| c.is_ascii_digit()))
             && value.bytes().filter(u8::is_ascii_digit).count() < 2
 }
 
