@@ -11,7 +11,10 @@ use std::fmt::Write as _;
 
 use super::activation::{self, Key};
 use super::outcome::{self, Detail, has_failed, has_warned, is_bad, outcome, state};
-use super::target::{file_key, key, records, says_all, shown, target};
+use super::target::{
+    MOST_ERROR, asked_with, file_key, key, records, says_all, shown, target, whole_ends,
+};
+use crate::json::unquote_inner;
 use crate::text::arguments::Arguments;
 use crate::text::outcome::judge;
 use crate::text::{CallStatus, cut};
@@ -46,9 +49,11 @@ pub(super) struct Deed {
     went: Box<str>,
     /// The same in more words, where there is more to say.
     in_full: Box<str>,
-    /// What it says, whatever it names.
+    /// Tells outcomes apart that differ in more than names and numbers.
     shape: Key,
-    /// Whether those that went well have outcomes of which `went` says one.
+    /// Whether `went` is how each of those that went well did.
+    is_one: bool,
+    /// Whether those that went well had other outcomes than `went`.
     differs: bool,
 }
 
@@ -75,7 +80,8 @@ enum Asked {
     Deed {
         deed: usize,
         act: Act,
-        arguments: Box<str>,
+        /// The tool and its arguments, as they mean.
+        asked: Box<str>,
         known: Known,
         changes: Vec<Box<str>>,
         records: Vec<Box<str>>,
@@ -84,6 +90,7 @@ enum Asked {
         look: usize,
         targets: Vec<String>,
         act: Act,
+        whole: Option<Box<str>>,
     },
 }
 
@@ -127,7 +134,7 @@ impl Deeds {
             self.shown.insert(slot, name.into());
         }
         if reads || call.only_looks() {
-            self.changed.extend(changes.into_iter().map(|path| (path, number)));
+            note(&mut self.changed, changes, number);
             let mut targets = target(&call);
             if targets.is_empty() {
                 targets.push(String::new());
@@ -135,7 +142,8 @@ impl Deeds {
             let look = self.look(tool);
             self.looks[look].ask(targets.iter().map(String::as_str));
             let act = if call.line.is_some() { Act::Run } else { call.act };
-            self.open.push((slot, Asked::Look { look, targets, act }));
+            let whole = asked_with(&call).filter(|whole| targets[0] != *whole).map(Into::into);
+            self.open.push((slot, Asked::Look { look, targets, act, whole }));
             return;
         }
         let records = records(&call).map(Box::from).collect();
@@ -143,13 +151,13 @@ impl Deeds {
         let names_files = names_files(&what);
         // How long a command may take, and the like, is not what it does.
         let asked = call.line.as_deref().unwrap_or(arguments);
-        let given = cut::head(arguments, MOST_ARGUMENTS).into();
+        let given = unquote_inner(cut::head(arguments, MOST_ARGUMENTS));
         self.open.push((
             slot,
             Asked::Deed {
                 deed: self.all.len(),
                 act: call.act,
-                arguments: given,
+                asked: format!("{tool} {given}").into(),
                 known,
                 changes,
                 records,
@@ -168,6 +176,7 @@ impl Deeds {
             went: "".into(),
             in_full: "".into(),
             shape: 0,
+            is_one: true,
             differs: false,
         });
     }
@@ -182,15 +191,16 @@ impl Deeds {
         let is_later =
             |of: &HashMap<Box<str>, u32>| of.get(name).is_some_and(|last| *last > number);
         // Of a call without a result nobody knows.
-        let may_change = |asked: &Asked| match asked {
-            Asked::Deed { deed, changes, .. } => {
-                self.all[*deed].first > number && changes.iter().any(|path| **path == *name)
+        let open = self.open.iter().filter_map(|(_, asked)| match asked {
+            Asked::Deed { deed, changes, records, .. } if self.all[*deed].first > number => {
+                Some((changes, records))
             }
-            Asked::Look { .. } => false,
-        };
-        if is_later(&self.changed) || self.open.iter().any(|(_, asked)| may_change(asked)) {
+            _ => None,
+        });
+        let names = |all: &[Box<str>]| all.iter().any(|one| **one == *name);
+        if is_later(&self.changed) || open.clone().any(|(changes, _)| names(changes)) {
             ", changed since"
-        } else if is_later(&self.done_to) {
+        } else if is_later(&self.done_to) || open.clone().any(|(_, records)| names(records)) {
             ", acted on since"
         } else {
             ""
@@ -207,10 +217,12 @@ impl Deeds {
     ) {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         match self.open.swap_remove(at).1 {
-            Asked::Deed { deed, act, arguments, known, changes, records } => {
-                let purpose = outcome::Purpose { act, arguments: &arguments };
+            Asked::Deed { deed, act, asked, known, changes, records } => {
+                let purpose = outcome::Purpose { act, asked: &asked };
                 let of = |detail| outcome(purpose, output, reported, detail, is_new);
-                let (mut went, in_full) = (of(Detail::Brief), of(Detail::Full));
+                let mut went = of(Detail::Brief);
+                let in_full =
+                    if output.len() > went.len() { of(Detail::Full) } else { went.clone() };
                 let was_made = |number: &u32| self.is_made(*number, &self.all[deed].what);
                 let takes_back = known.takes_back.filter(|it| !is_bad(&went) && was_made(it));
                 let deed = &mut self.all[deed];
@@ -222,13 +234,12 @@ impl Deeds {
                     deed.names_files = true;
                     deed.asks = 0;
                 }
-                // A command may fail after it changed something; nothing else does.
-                if deed.failed == 0 || act == Act::Run {
-                    let changed = changes.into_iter().chain(open);
-                    self.changed.extend(changed.map(|path| (path, deed.first)));
-                    self.done_to.extend(records.into_iter().map(|record| (record, deed.first)));
+                // What isn't an edit may fail after it did something.
+                if deed.failed == 0 || matches!(act, Act::Run | Act::Other) {
+                    note(&mut self.changed, changes.into_iter().chain(open), deed.first);
+                    note(&mut self.done_to, records, deed.first);
                 }
-                if in_full != went {
+                if in_full != went && is_bad(&in_full) == is_bad(&went) {
                     deed.in_full = in_full.into();
                 }
                 if let Some(before) = takes_back {
@@ -238,11 +249,12 @@ impl Deeds {
                 deed.went = went.into();
                 deed.shape = shape(deed);
             }
-            Asked::Look { look, targets, act } => {
+            Asked::Look { look, targets, act, whole } => {
                 let has_failed = judge(output, reported).outcome == CallStatus::Error;
                 let asks = matches!(act, Act::Ask | Act::Other) && !has_failed;
                 let state = Some(output).filter(|_| asks).and_then(|said| state(said, is_new));
-                self.looks[look].answer(&targets, &Answer { act, has_failed, state });
+                let is_line = act == Act::Run;
+                self.looks[look].answer(&targets, &Answer { is_line, has_failed, whole, state });
             }
         }
     }
@@ -313,6 +325,13 @@ impl Deeds {
     /// The line of each tool that only read, within the room of each.
     pub(super) fn looks(&self, room: LookRoom) -> Vec<String> {
         self.looks.iter().map(|look| look.line(room)).collect()
+    }
+}
+
+/// Notes that message `number` changed these, unless a later one did.
+fn note(of: &mut HashMap<Box<str>, u32>, names: impl IntoIterator<Item = Box<str>>, number: u32) {
+    for name in names {
+        of.entry(name).and_modify(|known| *known = number.max(*known)).or_insert(number);
     }
 }
 
@@ -452,6 +471,8 @@ impl Deed {
         let once = CallCounts { times: 1, failed, warned, differs: false };
         let (what, CallCounts { times, failed, warned, differs }, last) =
             again().unwrap_or((what, once, first));
+        // One that was told in full; where one was quoted its mark stands first.
+        let is_long = times == 1 && went.len() > MOST_ERROR && !is_bad(went);
         let mut deed = Deed {
             first,
             last,
@@ -462,9 +483,10 @@ impl Deed {
             what: what.into(),
             asks: 0,
             given: 0,
-            went: went.into(),
-            in_full: "".into(),
+            went: if is_long { whole_ends(went, MOST_ERROR).into() } else { went.into() },
+            in_full: if is_long { went.into() } else { "".into() },
             shape: 0,
+            is_one: times == 1,
             differs,
         };
         deed.shape = shape(&deed);

@@ -39,7 +39,7 @@ const RULE_FILES: [&str; 7] = words!(
 );
 /// Bytes at the beginning of an injected text in which such a name has to stand.
 const NAMED_WITHIN: usize = 800;
-/// The longest words of the user's, in bytes, that may be a bare answer though they name something: `2, and on port 8081`.
+/// The longest human message, in bytes, that may be a bare answer to a question though it names something: `2, and on port 8081`.
 const MOST_REPLY: usize = 80;
 /// Bytes before a number in which a note of ours begins.
 const NOTE: usize = 48;

@@ -1,11 +1,12 @@
 //! The lines of an output that tell of a failure.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use super::target::{MOST_ERROR, whole_words};
+use super::target::{MOST_ERROR, is_target, whole_words};
 use crate::text::cut;
-use crate::text::salience::{Tell, opens_with_failure, tell};
+use crate::text::salience::{MAX_SEEN, Tell, opens_with_failure, tell};
 use crate::tool::Tests;
 
 /// Bytes of each end of an output in which such a line is looked for.
@@ -16,21 +17,61 @@ pub(super) fn states(line: &str) -> bool {
     tell(line) == Tell::Failure || line.starts_with("Error ") && opens_with_failure(line)
 }
 
-/// A line without what its end repeats of what was `asked` for: that is no outcome.
-pub(super) fn own_words<'l>(line: &'l str, asked: &str) -> &'l str {
-    let is_start = |at: &usize| *at == 0 || line[..*at].ends_with(char::is_whitespace);
-    let is_repeated = |at: &usize| asked.contains(line[*at..].trim_end());
-    let mut starts = (0..line.len()).filter(|at| line.is_char_boundary(*at)).filter(is_start);
-    &line[..starts.find(is_repeated).unwrap_or(line.len())]
+/// What an output may repeat of its call, which is no outcome.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Echo<'a> {
+    pub(super) asked: &'a str,
+    pub(super) kind: EchoKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EchoKind {
+    /// What a tool was given.
+    Given,
+    /// A command may be told to print a whole line, which is its outcome.
+    Printed,
+}
+
+impl Echo<'_> {
+    pub(super) const NONE: Echo<'static> = Echo { asked: "", kind: EchoKind::Given };
+}
+
+/// A line without the runs of words, and the exact strings, that it repeats of its call.
+pub(super) fn own_words<'l>(line: &'l str, echo: Echo<'_>) -> Cow<'l, str> {
+    let line = cut::head(line, MAX_SEEN);
+    let starts = || {
+        let is_start = |at: &usize| *at == 0 || line[..*at].ends_with(char::is_whitespace);
+        (0..line.len()).filter(|at| line.is_char_boundary(*at)).filter(is_start)
+    };
+    let words: Vec<(usize, &str)> = starts()
+        .filter_map(|at| Some((at, line[at..].split_whitespace().next()?)))
+        .filter(|(at, word)| line[*at..].starts_with(word))
+        .collect();
+    let (mut own, mut at) = (Vec::new(), 0);
+    while let Some((from, word)) = words.get(at) {
+        let end = |last: usize| words[last].0 + words[last].1.len();
+        let ends =
+            (at..words.len()).take_while(|last| echo.asked.contains(&line[*from..end(*last)]));
+        match ends.count() {
+            0 => own.push(*word),
+            1 if !is_target(word.trim_matches(|c: char| !c.is_alphanumeric())) => own.push(*word),
+            repeated => at += repeated - 1,
+        }
+        at += 1;
+    }
+    if own.len() == words.len() || own.is_empty() && echo.kind == EchoKind::Printed {
+        return line.into();
+    }
+    own.join(" ").into()
 }
 
 /// The lines of both ends of an output that state a failure, of more than one word where there are such.
-fn failures<'o>(output: &'o str, asked: &str) -> Vec<&'o str> {
+fn failures<'o>(output: &'o str, echo: Echo<'_>) -> Vec<&'o str> {
     let head = cut::head(output, MOST_SEEN);
     let tail = cut::tail(&output[head.len()..], MOST_SEEN);
     let lines = head.lines().chain(tail.lines()).map(str::trim);
     let mut all: Vec<&str> =
-        lines.filter(|line| states(line) && states(own_words(line, asked))).collect();
+        lines.filter(|line| states(line) && states(&own_words(line, echo))).collect();
     if all.iter().any(|line| line.contains(' ')) {
         all.retain(|line| line.contains(' '));
     }
@@ -38,8 +79,8 @@ fn failures<'o>(output: &'o str, asked: &str) -> Vec<&'o str> {
 }
 
 /// The first line that states a failure, in at most `most` bytes, and how many do.
-pub(super) fn failure(output: &str, asked: &str, most: usize) -> Option<String> {
-    let all = failures(output, asked);
+pub(super) fn failure(output: &str, echo: Echo<'_>, most: usize) -> Option<String> {
+    let all = failures(output, echo);
     let qualifier = if output.len() <= 2 * MOST_SEEN { "" } else { "at least " };
     first(&all, qualifier, most)
 }
@@ -69,7 +110,7 @@ pub(super) fn failed_tests<'a>(output: &'a str) -> Option<String> {
     let mut named: Vec<&str> = cut::tail(output, MOST_SEEN).lines().filter_map(name).collect();
     let mut seen = HashSet::new();
     named.retain(|line| seen.insert(*line));
-    let stated = || failures(output, "").into_iter().find(|line| !Tests::is_total(line));
+    let stated = || failures(output, Echo::NONE).into_iter().find(|line| !Tests::is_total(line));
     let first = named.first().copied().or_else(stated)?;
     let mut out = whole_words(first, MOST_ERROR).into_owned();
     for line in named.iter().skip(1) {

@@ -6,9 +6,10 @@ use std::ops::RangeInclusive;
 
 use serde::de::IgnoredAny;
 
-use super::failure_lines::{first, own_words, states};
+use super::failure_lines::{Echo, EchoKind, first, own_words, states};
 use super::target::{MOST_ERROR, one_line, whole_words};
 use crate::json::{self, Span, unquote};
+use crate::text::cut;
 use crate::text::salience::{Tell, opens_with_failure, tell};
 use crate::tool::words;
 
@@ -16,6 +17,10 @@ use crate::tool::words;
 pub(super) const ANSWERED: &str = "answered";
 /// Levels of objects and lists that are looked into.
 const DEEPEST: usize = 4;
+/// More states of what is listed have no room.
+const MOST_STATES: usize = 16;
+/// Bytes at the end of a text in which a failure is looked for.
+const MOST_SEEN: usize = 16 * 1024;
 /// Status codes of HTTP that tell of a failure (RFC 9110, sections 15.5 and 15.6).
 const HTTP_FAILURES: RangeInclusive<u16> = 400..=599;
 
@@ -94,7 +99,7 @@ impl<'a> Members<'a> {
             let is_alone = self.0.len() == 1;
             let is_flag = |member: &&Member<'_>| {
                 // `{"deleted": false}` says nothing else.
-                member.is_flag() || is_alone && member.value == "false"
+                member.is_flag(asked) || is_alone && member.value == "false"
             };
             let Member { name, value, .. } = self.0.iter().find(is_flag)?;
             let words =
@@ -112,23 +117,35 @@ impl<'a> Members<'a> {
         Some(format!("{name}={}", one_line(value)))
     }
 
-    /// Of a long answer the state, and the exact strings that it is the first to say: what else it says is a record, more than how
-    /// a call went.
-    pub(super) fn answered(&self, is_new: &dyn Fn(&str) -> bool) -> String {
-        let mut out = ANSWERED.to_owned();
+    /// Of a long answer in at most `most` bytes its states and flags, sentences that weren't `asked` with, and the exact strings that
+    /// it is the first to say: what else it says is a record, more than how a call went.
+    pub(super) fn answered(
+        &self,
+        asked: &str,
+        most: usize,
+        is_new: &dyn Fn(&str) -> bool,
+    ) -> String {
+        let rank = |Member { name, value, .. }: &Member<'_>| {
+            let is_sentence = || value.contains(' ') && !asked.contains(value.trim());
+            match &**value {
+                "true" | "false" => Some(0),
+                _ if is_state(name) => Some(0),
+                _ if is_sentence() => Some(1),
+                _ => is_new(value).then_some(2),
+            }
+        };
         // A list is of what there is.
         let own = self.0.iter().filter(|member| !member.is_listed);
-        let tells = |member: &&Member<'_>| is_state(&member.name) || is_new(&member.value);
-        for Member { name, value, .. } in own.filter(tells) {
+        let mut told: Vec<_> = own.filter_map(|member| Some((rank(member)?, member))).collect();
+        told.sort_by_key(|(rank, _)| *rank);
+        let told =
+            told.into_iter().map(|(_, Member { name, value, .. })| format!("{name}={value}"));
+        let mut out = ANSWERED.to_owned();
+        for said in told.chain(self.listed_states()) {
             let gap = if out.len() == ANSWERED.len() { ": " } else { ", " };
-            let said = format!("{name}={value}");
-            if out.len() + gap.len() + said.len() <= MOST_ERROR {
+            if out.len() + gap.len() + said.len() <= most {
                 let _ = write!(out, "{gap}{}", one_line(&said));
             }
-        }
-        if let Some(states) = self.listed_states() {
-            let gap = if out.len() == ANSWERED.len() { ": " } else { ", " };
-            let _ = write!(out, "{gap}{}", whole_words(&states, MOST_ERROR));
         }
         out
     }
@@ -139,6 +156,9 @@ impl<'a> Members<'a> {
         let name = &listed().next()?.name;
         let mut states: Vec<(&str, u32)> = Vec::new();
         for member in listed().filter(|member| member.name == *name) {
+            if states.len() > MOST_STATES {
+                return None;
+            }
             match states.iter_mut().find(|(state, _)| *state == member.value) {
                 Some((_, count)) => *count += 1,
                 None => states.push((&member.value, 1)),
@@ -162,7 +182,8 @@ impl Member<'_> {
     /// What states a failure: of several lines each is looked at. Where a flag says that all is well, only members of errors count.
     fn lines(&self, asked: &str, is_well: bool) -> Vec<Cow<'_, str>> {
         let Member { name, value, is_listed, is_failure } = self;
-        let is_none = matches!(&*value.to_ascii_lowercase(), "false" | "no" | "none" | "null")
+        let says_none = |none: &&str| value.eq_ignore_ascii_case(none);
+        let is_none = ["false", "no", "none", "null"].iter().any(|none| says_none(&none))
             || value.parse() == Ok(0.0);
         // A title may speak of an error.
         let may_state = !is_well && !is_listed;
@@ -173,7 +194,9 @@ impl Member<'_> {
         if !may_state || !value.contains('\n') {
             return Vec::new();
         }
-        let lines = value.lines().map(str::trim).filter(|line| states(own_words(line, asked)));
+        let echo = Echo { asked, kind: EchoKind::Given };
+        let lines = cut::tail(value, MOST_SEEN).lines().map(str::trim);
+        let lines = lines.filter(|line| states(line) && states(&own_words(line, echo)));
         lines.map(Cow::Borrowed).collect()
     }
 
@@ -183,8 +206,12 @@ impl Member<'_> {
         is_flag && !self.is_listed && self.value == "true"
     }
 
-    /// Whether it is a flag or a status of a failure.
-    fn is_flag(&self) -> bool {
+    /// Whether it is a flag or a status of a failure: not one that was asked for, as `aborted` of `abort_upload`.
+    fn is_flag(&self, asked: &str) -> bool {
+        let tool = words(asked.split(' ').next().unwrap_or_default());
+        let is_asked = |state: &str| {
+            tool.iter().any(|verb| verb.len() > 2 && state.starts_with(verb.as_str()))
+        };
         let Member { name, value, is_listed, .. } = self;
         match &*name.to_ascii_lowercase() {
             "ok" | "success" | "succeeded" => value == "false",
@@ -192,6 +219,7 @@ impl Member<'_> {
             _ if *is_listed => false,
             "result" => names_failure(value),
             "statuscode" | "status_code" => is_http_failure(value),
+            name if is_state(name) && is_asked(&value.to_ascii_lowercase()) => false,
             name if is_state(name) => names_failure(value) || is_http_failure(value),
             _ => false,
         }
@@ -234,6 +262,7 @@ mod tests {
             (r#"{"done":["a"],"rejected":[],"timeout":30,"status":"queued"}"#, None),
             (r#"{"id": 7, "status": "declined"}"#, None),
             (r#"{"id": 7, "status": "failed"}"#, Some("status=failed")),
+            (r#"{"id": 7, "status": "aborted"}"#, None),
             (
                 r#"{"price": 15, "userErrors": [{"message": "is fixed"}]}"#,
                 Some("userErrors: is fixed"),
@@ -256,13 +285,14 @@ mod tests {
         for (text, expected) in cases {
             let members = Members::read(text).expect("JSON");
             assert_eq!(
-                members.failure(r#"{"title": "Error: the page is late"}"#).as_deref(),
+                members.failure(r#"abort_it {"title": "Error: the page is late"}"#).as_deref(),
                 expected,
                 "{text}"
             );
         }
         let listed = r#"{"request": "r-1", "items": [{"status": "gone"}, {"status": "in use"}, {"status": "gone"}]}"#;
-        let told = Members::read(listed).expect("JSON").answered(&|said| said == "r-1");
+        let told =
+            Members::read(listed).expect("JSON").answered("", MOST_ERROR, &|said| said == "r-1");
         assert_eq!(told, "answered: request=r-1, status=gone (2), in use (1)");
         assert!(Members::read("{no").is_none() && Members::read("words").is_none());
     }

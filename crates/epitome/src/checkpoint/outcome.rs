@@ -4,13 +4,15 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::deeds::BETWEEN;
-use super::failure_lines::{behind_totals, failed_tests, failure, own_words};
+use super::failure_lines::{Echo, EchoKind, behind_totals, failed_tests, failure, own_words};
 use super::members::{ANSWERED, Members};
-use super::target::{MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, whole_ends, whole_words};
+use super::target::{
+    MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, settled, whole_ends, whole_words,
+};
 use crate::specifics::specifics;
 use crate::text::cut;
 use crate::text::figure::counted;
-use crate::text::outcome::{Verdict, exit_code, judge, said};
+use crate::text::outcome::{Verdict, exit_code, judge, said, untagged};
 use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, NO_RESULT};
 use crate::tool::{Act, Tests};
@@ -43,8 +45,8 @@ impl Detail {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Purpose<'a> {
     pub(super) act: Act,
-    /// Its arguments, masked.
-    pub(super) arguments: &'a str,
+    /// The tool and its arguments, masked.
+    pub(super) asked: &'a str,
 }
 
 /// How a call went, by its masked output, in which `is_new` strings stand that nobody said before.
@@ -62,7 +64,7 @@ pub(super) fn outcome(
     let is_run = purpose.act == Act::Run;
     let answer = Answer {
         act: purpose.act,
-        asked: purpose.arguments,
+        asked: purpose.asked,
         bare,
         code,
         is_guessed: reported == CallStatus::Unknown,
@@ -88,7 +90,8 @@ fn unmarked(went: String) -> String {
 
 /// Words of an output; those that begin as an outcome of ours does are told as an output.
 fn quoted(words: Cow<'_, str>) -> String {
-    if is_bad(&words) { format!("output: {words}") } else { words.into_owned() }
+    let words = unmarked(words.into_owned());
+    if is_bad(&words) { format!("output: {words}") } else { words }
 }
 
 /// What came back, and what is known of it.
@@ -158,7 +161,7 @@ impl Answer<'_> {
         Some(match members.failure(self.asked) {
             Some(line) => format!("{SAYS}{line}{}", self.although()),
             None if self.bare.len() <= self.detail.most() => one_line(self.bare).into_owned(),
-            None => members.answered(is_new),
+            None => members.answered(self.asked, self.detail.most(), is_new),
         })
     }
 
@@ -176,7 +179,7 @@ impl Answer<'_> {
         // What an editor says at length is what the file says now.
         let most = if self.edits() { MOST_RESULT } else { self.detail.most() };
         let is_short = !bare.is_empty() && bare.len() <= most;
-        let is_line = is_short && !bare.contains('\n') && !bare.contains(" → ");
+        let is_line = is_short && !bare.contains('\n');
         is_line.then(|| quoted(Cow::Owned(cut::one_line(bare, most))))
     }
 
@@ -185,13 +188,17 @@ impl Answer<'_> {
         let says = |line: &str, most| format!("{SAYS}{}", whole_words(line, most));
         // Of a command's many lines none is the outcome, wherever it stands; of others the first tells.
         let first = self.bare.lines().next().map(str::trim).filter(|_| self.act != Act::Run);
-        let warns = first.filter(|line| tell(own_words(line, self.asked)) >= Tell::Mention);
+        let warns = first.filter(|line| tell(&own_words(line, self.echo())) >= Tell::Mention);
         // An editor shows the file behind that.
         if self.edits() {
-            return warns.map_or("ok".to_owned(), |line| says(line, MOST_ERROR));
+            return match (warns, first) {
+                (Some(line), _) => says(line, MOST_ERROR),
+                (_, Some(_)) if !self.is_done() => quoted(whole_ends(self.bare, MOST_ERROR).into()),
+                _ => "ok".to_owned(),
+            };
         }
         // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
-        if let Some(line) = failure(self.bare, self.asked, MOST_COMMAND) {
+        if let Some(line) = failure(self.bare, self.echo(), MOST_COMMAND) {
             return format!("{SAYS}{line}{}", self.although());
         }
         match (warns, first) {
@@ -203,33 +210,44 @@ impl Answer<'_> {
         }
     }
 
+    /// What the output may repeat.
+    fn echo(&self) -> Echo<'_> {
+        let kind = if self.act == Act::Run { EchoKind::Printed } else { EchoKind::Given };
+        Echo { asked: self.asked, kind }
+    }
+
+    /// Whether an edit was done: somebody said so, or the output shows what was asked for, or numbered lines of the file.
+    fn is_done(&self) -> bool {
+        let shows = |line: &str| {
+            let line = line.trim();
+            let code = line.trim_start_matches(|c: char| c.is_ascii_digit());
+            let is_numbered = code.len() < line.len() && code.starts_with(['\t', '→', '|', ' ']);
+            is_numbered || line.len() >= 8 && self.asked.contains(line)
+        };
+        self.verdict.outcome == CallStatus::Ok || self.bare.lines().skip(1).any(shows)
+    }
+
     fn edits(&self) -> bool {
         matches!(self.act, Act::Edit | Act::Write | Act::Delete)
     }
-}
-
-/// A failure without the tags that a harness puts around it.
-fn untagged(text: &str) -> &str {
-    let text = text.strip_prefix("<tool_use_error>").unwrap_or(text);
-    text.strip_suffix("</tool_use_error>").unwrap_or(text)
 }
 
 /// What an answer says of a state: its status in JSON, a single word, or a short line with an exact string that `is_new`.
 pub(super) fn state(output: &str, is_new: &dyn Fn(&str) -> bool) -> Option<String> {
     let bare = said(output);
     let bare = bare.trim();
-    let is_line = !bare.is_empty() && bare.len() <= MOST_RESULT && !bare.contains(['\n', '(', ')']);
+    let is_line = !bare.is_empty() && bare.len() <= MOST_RESULT && !bare.contains('\n');
     let is_told = || !bare.contains(' ') || specifics(bare).any(|found| is_new(found.text));
     let state = match Members::read(bare) {
         Some(members) => members.state().filter(|state| state.len() <= MOST_RESULT),
         None => (is_line && is_told()).then(|| one_line(bare).into_owned()),
     };
-    state.filter(|state| !state.contains(BETWEEN.trim()))
+    state.map(unmarked).filter(|state| !state.is_empty() && !state.contains(BETWEEN.trim()))
 }
 
 /// Why a command failed, as far as its lines tell, the last one of which may say what ended it.
 fn reason(output: &str, last: Option<&str>, detail: Detail) -> Option<String> {
-    let Some(mut reason) = failure(output, "", detail.most()) else {
+    let Some(mut reason) = failure(output, Echo::NONE, detail.most()) else {
         let ending = Ending::of(output, detail.most())?;
         return Some(if ending.is_all { ending.text } else { ending.told() });
     };
@@ -258,7 +276,7 @@ impl Ending {
             let is_code = line.len() <= MOST_RESULT && exit_code(line).is_some();
             !line.is_empty() && !is_code && !is_prompt(line)
         };
-        let mut said: Vec<&str> = output.lines().map(str::trim).filter(says).collect();
+        let mut said: Vec<&str> = output.lines().map(settled).filter(says).collect();
         let lines = said.len();
         said.dedup();
         let mut text = whole_words(said.last()?, MOST_RESULT).into_owned();
@@ -327,7 +345,7 @@ mod tests {
     use super::*;
 
     fn of(act: Act, output: &str) -> String {
-        let purpose = Purpose { act, arguments: "" };
+        let purpose = Purpose { act, asked: "" };
         let is_new = |said: &str| said.starts_with("https:");
         outcome(purpose, output, CallStatus::Unknown, Detail::Brief, &is_new)
     }
@@ -431,8 +449,8 @@ mod tests {
 
     #[test]
     fn what_an_output_repeats_of_the_call_is_no_failure() {
-        let repeated = |arguments, output| {
-            let purpose = Purpose { act: Act::Other, arguments };
+        let repeated = |asked, output| {
+            let purpose = Purpose { act: Act::Other, asked };
             outcome(purpose, output, CallStatus::Unknown, Detail::Brief, &|_| false)
         };
         let title = r#"{"title": "Error: the page is late"}"#;

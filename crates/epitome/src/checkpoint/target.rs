@@ -148,6 +148,15 @@ pub(super) fn target(call: &Call<'_>) -> Vec<String> {
     values.filter(short).take(1).map(|value| one_line(&value).into_owned()).collect()
 }
 
+/// The short arguments of a call that only asks, together.
+pub(super) fn asked_with(call: &Call<'_>) -> Option<String> {
+    let values = call.arguments.all().map(|(_, raw)| unquote(raw));
+    let short = |value: &Cow<'_, str>| !value.contains('\n') && value.len() <= MOST_VALUE;
+    let values: Vec<_> = values.filter(short).collect();
+    let whole = one_line(&values.join(", ")).into_owned();
+    (values.len() > 1 && call.line.is_none() && whole.len() <= MOST_VALUE).then_some(whole)
+}
+
 /// Whether what was said of a call by [`key`] is all of it, verbatim. Of a file that was changed its name is.
 pub(super) fn says_all(what: &str, call: &Call<'_>) -> bool {
     let is_said = |value: &str| what.contains(value);
@@ -205,20 +214,35 @@ pub(super) fn whole_words(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The beginning and the end of a text on one line, in at most `most` bytes: what is told last may matter most.
+/// The beginning and the end of a text on one line, without rulers and repeats, in at most `most` bytes: what is told last may matter
+/// most.
 pub(super) fn whole_ends(text: &str, most: usize) -> String {
-    // A ruler, or the same line again, says nothing.
-    let lines = text.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric));
+    let is_ruler = |line: &str| {
+        line.chars().all(|c| c.is_ascii_punctuation() || ('\u{2500}'..='\u{257f}').contains(&c))
+    };
+    // In so much of each end both ends of the line stand.
+    let head = cut::head(text, 8 * MOST_COMMAND);
+    let tail = cut::tail(&text[head.len()..], 8 * MOST_COMMAND);
+    let lines = head.lines().chain(tail.lines()).map(settled).filter(|line| !is_ruler(line));
     let mut lines: Vec<&str> = lines.collect();
     lines.dedup();
+    if lines.is_empty() {
+        return whole_words(text, most).into_owned();
+    }
     let text = one_line(&lines.join(" / ")).into_owned();
-    if text.len() <= most {
+    if text.len() <= most && tail.is_empty() {
         return text;
     }
     let head = whole_words(&text, most * 3 / 5);
-    let tail = cut::tail(&text, most - head.len() - " ".len());
+    let tail = cut::tail(&text, most.saturating_sub(head.len() + " ".len()));
     let tail = tail.split_once(' ').map_or("", |(_, whole)| whole.trim_start_matches("/ "));
     format!("{head} {tail}").trim_end().to_owned()
+}
+
+/// What a line shows in the end: a terminal writes over what stands before a carriage return.
+pub(super) fn settled(line: &str) -> &str {
+    let line = line.trim();
+    line.rsplit('\r').next().unwrap_or(line).trim()
 }
 
 #[cfg(test)]

@@ -161,7 +161,7 @@ fn failing_line(output: &str) -> Option<&str> {
     let tail = cut::tail(&output[head.len()..], WINDOW);
     let mut best: Option<(u8, &str)> = None;
     for line in head.lines().chain(tail.lines()) {
-        let line = inner(line);
+        let line = untagged(line);
         let grade = match tell(line) {
             _ if line.is_empty() => continue,
             Tell::Failure => return Some(line),
@@ -215,7 +215,7 @@ pub(crate) fn said(output: &str) -> Cow<'_, str> {
 }
 
 /// A line without the tags that harnesses put around errors.
-fn inner(line: &str) -> &str {
+pub(crate) fn untagged(line: &str) -> &str {
     let line = line.trim();
     let line = line.strip_prefix("<tool_use_error>").unwrap_or(line);
     line.strip_suffix("</tool_use_error>").unwrap_or(line)

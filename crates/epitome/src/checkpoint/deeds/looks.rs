@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{BETWEEN, CUT, CallCounts, read_times, times};
-use crate::tool::Act;
+use super::{BETWEEN, CUT, CallCounts, WENT, read_times, times};
 
 /// Targets of one tool that are remembered, the newest.
 const MOST_TARGETS: usize = 400;
@@ -34,8 +33,11 @@ pub(in crate::checkpoint) struct LookRoom {
 
 /// What came back of a call.
 pub(super) struct Answer {
-    pub(super) act: Act,
+    /// Whether it was a command line: one that finds nothing in a file fails, too.
+    pub(super) is_line: bool,
     pub(super) has_failed: bool,
+    /// All that was asked with, where that is more than the targets say.
+    pub(super) whole: Option<Box<str>>,
     /// What it says of a state.
     pub(super) state: Option<String>,
 }
@@ -47,7 +49,7 @@ enum Seen {
     Asked,
     /// It was, at least once.
     Read,
-    /// The last answer was a short one, or told a state.
+    /// What was told last that is short, or a state.
     Said(Box<str>),
     /// It couldn't be.
     Missed,
@@ -56,8 +58,9 @@ enum Seen {
 /// What was asked for, and what came back.
 fn told(target: &str, seen: &Seen) -> String {
     match seen {
+        Seen::Missed if target.is_empty() => String::new(),
         Seen::Missed => format!("{target}{MISSED}"),
-        Seen::Said(said) => format!("{target} ({said})").trim_start().to_owned(),
+        Seen::Said(said) => format!("{target}{WENT}{said}").trim_start().to_owned(),
         Seen::Asked | Seen::Read => target.to_owned(),
     }
 }
@@ -75,8 +78,8 @@ impl Look {
 
     fn add(&mut self, target: &str, seen: Seen) {
         if let Some(known) = self.targets.iter().rposition(|(known, _)| **known == *target) {
-            let known = self.targets.remove(known);
-            self.targets.push(known);
+            let (target, before) = self.targets.remove(known);
+            self.targets.push((target, if seen == Seen::Asked { before } else { seen }));
             return;
         }
         if self.targets.len() == MOST_TARGETS {
@@ -89,12 +92,17 @@ impl Look {
     pub(super) fn answer(&mut self, asked: &[String], answer: &Answer) {
         self.failed = self.failed.saturating_add(u32::from(answer.has_failed));
         let is_asked = |target: &str| asked.iter().any(|asked| **asked == *target);
+        // A state is of all that was asked with.
+        if let (Some(state), Some(whole)) = (&answer.state, &answer.whole) {
+            self.targets.retain(|(target, seen)| *seen != Seen::Asked || !is_asked(target));
+            self.add(whole, Seen::Said(state.as_str().into()));
+            return;
+        }
         for (_, seen) in self.targets.iter_mut().filter(|(target, _)| is_asked(target)) {
             *seen = match (&answer.state, &seen) {
                 (Some(state), _) => Seen::Said(state.as_str().into()),
                 _ if !answer.has_failed => Seen::Read,
-                // A command that finds nothing in a file fails, too.
-                (_, Seen::Asked) if answer.act != Act::Run => Seen::Missed,
+                (_, Seen::Asked) if !answer.is_line => Seen::Missed,
                 _ => continue,
             };
         }
@@ -152,8 +160,8 @@ impl Look {
         let targets = targets.split(BETWEEN).filter(|target| !matches!(*target, "" | "…"));
         let targets = targets.map(|target| match target.strip_suffix(MISSED) {
             Some(target) => (target.into(), Seen::Missed),
-            None => match target.strip_suffix(')').and_then(|it| it.rsplit_once(" (")) {
-                Some((target, said)) => (target.into(), Seen::Said(said.into())),
+            None => match target.split_once(WENT.trim_start()) {
+                Some((target, said)) => (target.trim_end().into(), Seen::Said(said.into())),
                 None => (target.into(), Seen::Read),
             },
         });
@@ -185,9 +193,9 @@ mod tests {
             deeds.answer(number, output, CallStatus::Unknown, &|_| true);
         }
         let lines = [
-            "Only read: get_job ×2: J-1 (status=FAILED)",
-            "Only read: list_item ×2: a bike (Listing L-44120 is live.) · a car",
-            "Only read: get_approval: (refused)",
+            "Only read: get_job ×2: J-1 → status=FAILED",
+            "Only read: list_item ×2: a bike → Listing L-44120 is live. · a car",
+            "Only read: get_approval: → refused",
             "Only read: Read: a.rs",
         ];
         let room = |answers, targets| LookRoom { answers, targets };
@@ -196,5 +204,14 @@ mod tests {
         let mut next = Deeds::default();
         next.carry(&lines.join("\n"));
         assert_eq!(next.looks(room(100, 100)), lines);
+        let (places, ride) = (r#"{"from":"home","to":"airport"}"#, "Ride R-1200 is ordered.");
+        let again = [("get_approval", "{}", "approved"), ("fetch_ride", places, ride)];
+        for (number, (tool, arguments, output)) in (1..).zip(again) {
+            next.call(number, number, tool, arguments, false);
+            next.answer(number, output, CallStatus::Unknown, &|_| true);
+        }
+        let lines = next.looks(room(100, 100));
+        assert_eq!(lines[2], "Only read: get_approval ×2: → approved");
+        assert_eq!(lines[4], "Only read: fetch_ride: home, airport → Ride R-1200 is ordered.");
     }
 }

@@ -31,17 +31,17 @@ impl Went {
     }
 }
 
-/// What an outcome says, whatever it names: equal for calls that did the same to different things. Commands and edits have no
-/// shape: what they print isn't theirs alone.
+/// Equal for outcomes that differ only in names and numbers; 0 for commands, edits and failures.
 pub(super) fn shape(deed: &Deed) -> Key {
     if Went::of(deed) != Went::Well || deed.names_files || runs_lines(tool(&deed.what)) {
         return 0;
     }
-    let said = if deed.in_full.is_empty() { &deed.went } else { &deed.in_full };
-    let words = said.split(|c: char| !c.is_alphanumeric() && !"-_.".contains(c));
-    let is_own =
-        |word: &str| word.contains(|c: char| c.is_ascii_digit()) || deed.what.contains(word);
-    let words = words.filter(|word| !word.is_empty() && !is_own(word));
+    let is_sign = |c: char| !c.is_alphanumeric() && !"-_.".contains(c);
+    let own: HashSet<&str> = deed.what.split(is_sign).collect();
+    // That nothing was done is another outcome.
+    let is_number = |word: &str| word.contains(|c: char| c.is_ascii_digit()) && word != "0";
+    let words = deed.went.split(is_sign);
+    let words = words.filter(|word| !word.is_empty() && !is_number(word) && !own.contains(word));
     activation::key(&words.collect::<Vec<_>>().join(" "))
 }
 
@@ -63,8 +63,10 @@ pub(super) struct Group<'a> {
     is_cut: bool,
     /// Where each stands among these.
     places: HashMap<Cow<'a, str>, usize>,
-    /// How they went, each once.
+    /// How they went, each once, the last one last.
     outcomes: Vec<Outcome<'a>>,
+    /// Whether these are the outcomes of all.
+    is_known: bool,
     /// The shapes of these.
     shapes: HashSet<Key>,
 }
@@ -77,11 +79,11 @@ struct Outcome<'a> {
     times: u32,
 }
 
-/// So many kinds of outcomes have a line each.
+/// Up to so many kinds of outcome have a line each; more share one.
 const MOST_SHAPES: usize = 3;
 /// What stands between outcomes.
 const OR: &str = " / ";
-/// So many outcomes have no room in any line.
+/// More outcomes than this never fit a line.
 const MOST_OUTCOMES: usize = MOST_COMMAND / OR.len() + 1;
 
 /// What calls were done to.
@@ -109,11 +111,11 @@ pub(super) fn grouped<'a>(
         let few =
             || shapes.get(tool(&deed.what)).filter(|all| (2..=MOST_SHAPES).contains(&all.len()));
         let apart = match merging {
-            // An edit that failed is another one's only where that asks the same.
+            // Failed edits of one file are one line only if they ask for the same.
             Merging::Same if went == Went::Badly && deed.names_files => deed.given,
             Merging::Same => deed.asks,
-            _ if went == Went::Well && few().is_some() => deed.shape,
-            _ => 0,
+            _ if went == Went::Well && few().is_some() => deed.shape ^ flags(deed),
+            _ => flags(deed),
         };
         let at = *places.entry((what.clone(), apart, went)).or_insert(groups.len());
         if at == groups.len() {
@@ -125,12 +127,24 @@ pub(super) fn grouped<'a>(
                 is_cut: false,
                 places: HashMap::new(),
                 outcomes: Vec::new(),
+                is_known: true,
                 shapes: HashSet::new(),
             });
         }
         groups[at].add(deed, merging);
     }
     groups
+}
+
+/// What tells calls apart that were given other flags: `dry_run=true`. 0 where there is none.
+fn flags(deed: &Deed) -> Key {
+    let flags = arguments(inner(&deed.what)).into_iter().filter(|one| is_flag(one));
+    let flags: Vec<&str> = flags.collect();
+    if flags.is_empty() { 0 } else { activation::key(&flags.join(",")) }
+}
+
+fn is_flag(argument: &str) -> bool {
+    value(argument).is_some_and(|value| matches!(value, "true" | "false"))
 }
 
 /// How many short arguments tell the calls of each tool apart; all, where none do.
@@ -154,16 +168,21 @@ fn depths<'a>(deeds: &[&'a Deed]) -> HashMap<&'a str, usize> {
     calls.into_iter().map(|(tool, calls)| (tool, depth(calls))).collect()
 }
 
-/// Calls of which those that failed are one with the same command, or the same edit, where that went well later, and are counted
-/// there. What else failed may have done something, and stays by itself, as does what only warns.
+/// Counts a failed command or edit in the line of the same one that went well later. Other failed calls stay by themselves: they may
+/// have done something.
 pub(super) fn mended(same: Vec<Deed>, all: &[&Deed]) -> Vec<Deed> {
     let (bad, mut well): (Vec<Deed>, Vec<Deed>) =
         same.into_iter().partition(|deed| deed.failed == deed.times);
-    let places: HashMap<(Box<str>, Key), usize> =
-        well.iter().enumerate().map(|(at, deed)| ((deed.what.clone(), deed.asks), at)).collect();
+    let is_well = |deed: &Deed| Went::of(deed) == Went::Well;
+    let places: HashMap<(Box<str>, Key), usize> = well
+        .iter()
+        .enumerate()
+        .filter(|(_, deed)| is_well(deed))
+        .map(|(at, deed)| ((deed.what.clone(), deed.asks), at))
+        .collect();
     let again: HashMap<(&str, Key), u32> = all
         .iter()
-        .filter(|deed| deed.given != 0 && !is_bad(&deed.went))
+        .filter(|deed| deed.given != 0 && is_well(deed))
         .map(|deed| ((&*deed.what, deed.given), deed.last))
         .collect();
     for deed in bad {
@@ -189,13 +208,15 @@ impl<'a> Group<'a> {
         known.went = deed.went.clone();
         known.in_full = deed.in_full.clone();
         known.differs |= deed.differs;
-        let is_one = |it: &Outcome<'_>| *it.went == *deed.went && *it.in_full == *deed.in_full;
-        if let Some(known) = self.outcomes.iter().position(is_one) {
-            let times = &mut self.outcomes[known].times;
-            *times = times.saturating_add(deed.times);
-        } else if self.outcomes.len() < MOST_OUTCOMES {
-            let (went, in_full) = (&deed.went, &deed.in_full);
-            self.outcomes.push(Outcome { went, in_full, times: deed.times });
+        self.is_known &= deed.is_one;
+        let times = deed.times.saturating_sub(deed.failed).saturating_sub(deed.warned);
+        let mut outcome = Outcome { went: &deed.went, in_full: &deed.in_full, times };
+        let is_same = |it: &Outcome<'_>| it.went == outcome.went && it.in_full == outcome.in_full;
+        if let Some(at) = self.outcomes.iter().position(is_same) {
+            outcome.times = outcome.times.saturating_add(self.outcomes.remove(at).times);
+        }
+        if self.outcomes.len() < MOST_OUTCOMES {
+            self.outcomes.push(outcome);
         }
         self.shapes.insert(deed.shape);
         self.is_cut |= inner(&deed.what).starts_with(CUT);
@@ -215,8 +236,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// How all of them went, as `said` says it, in at most `most` bytes; `None` where that is not all. Failures are counted, and how
-    /// the last one went stands beside that.
+    /// How all of them went, as `said` says it, in at most `most` bytes; `None` where that isn't all.
     fn told(&self, said: impl Fn(&Outcome<'a>) -> &'a str, most: usize) -> Option<String> {
         let mut told: Vec<(&str, u32)> = Vec::new();
         for outcome in &self.outcomes {
@@ -229,7 +249,7 @@ impl<'a> Group<'a> {
                 None => told.push((went, outcome.times)),
             }
         }
-        let is_whole = told.len() == self.outcomes.len();
+        let is_whole = self.is_known && told.len() == self.outcomes.len();
         let told: Vec<String> = told
             .iter()
             .map(|(went, times)| match times {
@@ -244,7 +264,11 @@ impl<'a> Group<'a> {
     /// The line of all of them.
     pub(super) fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
-        if self.outcomes.len() > 1 {
+        deed.is_one = self.is_known && self.outcomes.len() == 1;
+        let is_brief = matches!(merging, Merging::Brief(_) | Merging::Exact);
+        if self.outcomes.len() > 1 && is_brief {
+            deed.differs |= self.shapes.len() > 1;
+        } else if self.outcomes.len() > 1 {
             let told = self.told(|outcome| outcome.went, MOST_ERROR);
             deed.in_full = self
                 .told(|it| if it.in_full.is_empty() { it.went } else { it.in_full }, MOST_COMMAND)
@@ -253,7 +277,7 @@ impl<'a> Group<'a> {
             deed.differs |= told.is_none() && self.shapes.len() > 1;
             deed.went = told.map_or(deed.went, Into::into);
         }
-        if let Merging::Brief(_) | Merging::Exact = merging {
+        if is_brief {
             deed.went = brief_outcome(&deed.went, MOST_BRIEF).into();
         }
         if let Some(most) = merging.targets()
@@ -324,6 +348,7 @@ impl Merging {
                 let all = arguments(inner(what));
                 let mut short = short(&all);
                 short.truncate(depths.get(tool).copied().unwrap_or(usize::MAX));
+                short.extend(all.iter().filter(|one| is_flag(one)));
                 if short.is_empty() || short.len() == all.len() {
                     what.into()
                 } else {
@@ -376,7 +401,12 @@ fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
         _ if is_line => inner.split(BETWEEN).flat_map(commanded).collect(),
         ([_, _, ..], _) => {
             let values = short.iter().filter_map(|one| value(one)).map(brief);
-            vec![values.collect::<Vec<_>>().join(", ").into()]
+            let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
+            vec![values.chain(flags).collect::<Vec<_>>().join(", ").into()]
+        }
+        ([one], [_, _, ..]) if let Some(value) = value(one) => {
+            let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
+            vec![[brief(value)].into_iter().chain(flags).collect::<Vec<_>>().join(", ").into()]
         }
         ([one], _) | ([], [one]) if let Some(value) = value(one) => vec![brief(value)],
         _ => inner.split(BETWEEN).map(brief).collect(),

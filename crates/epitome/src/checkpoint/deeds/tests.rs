@@ -25,7 +25,7 @@ fn deeds() -> Deeds {
         "Edit",
         r#"{"file_path":"src/a.rs","old_string":"a","new_string":"b"}"#,
         Some(
-            "The file was updated, and this is what it says now, at some length that is too long.",
+            "The file was updated, and this is what it says now, at some length:\n     1\tfn b() {}",
         ),
     );
     call(
@@ -278,7 +278,11 @@ fn an_edit_that_only_warns_is_not_counted_among_those_that_went_well() {
     }
     let lines = deeds.lines(|_| true, Merging::Same);
     assert_eq!(lines.len(), 2, "{lines:?}");
-    assert!(lines[0].contains("syntax error") && lines[1] == "[2] edit(a.py) → ok", "{lines:?}");
+    assert!(
+        lines[0].contains("syntax error")
+            && lines[1] == "[2] edit(a.py) → File updated. / [File: a.py]",
+        "{lines:?}"
+    );
 }
 
 /// Anybody can write a checkpoint, with any count in it.

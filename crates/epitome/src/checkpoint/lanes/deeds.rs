@@ -40,10 +40,10 @@ impl Lanes<'_> {
         let for_new = if named >= least { named } else { without(Merging::LEAST) };
         let part = |percent| for_new * percent / 100;
         let (new, is_complete, unnamed) =
-            self.fitting(&is_new, part(70), [part(70), part(85), part(85), for_new]);
+            self.fitting(&is_new, [part(70), part(85), part(85), for_new]);
         let left = left.saturating_sub(total(&new));
         let (old, are_complete, more) =
-            self.fitting(&|deed| !is_new(deed), left / 2, [left / 2, left / 2, left / 2, left]);
+            self.fitting(&|deed| !is_new(deed), [left / 2, left / 2, left / 2, left]);
         let is_complete = is_complete && are_complete;
         let left = left.saturating_sub(total(&old));
         let looks = if is_complete { self.looks(left) } else { Vec::new() };
@@ -68,19 +68,18 @@ impl Lanes<'_> {
 
     /// Some of the calls, whether all of them are named, and those that aren't. Calls that say the same become one line; where
     /// that is more than the first of these `rooms`, those whose short arguments are the same; then the older ones of one tool;
-    /// then all of it. Where each has a line, outcomes are told in full within `in_full` tokens.
+    /// then all of it.
     fn fitting(
         &self,
         is_of: &dyn Fn(&Deed) -> bool,
-        in_full: u64,
         rooms: [u64; 4],
     ) -> (Vec<String>, bool, Unnamed) {
         let lines = |merging, room| {
             let lines = self.gathered.deeds.lines(is_of, merging);
             (self.total(&lines) <= room).then_some(lines)
         };
-        let fitting = lines(Merging::Same, rooms[0])
-            .map(|_| self.in_full(is_of, in_full))
+        let fitting = self
+            .in_full(is_of, rooms[0])
             .or_else(|| lines(Merging::Short, rooms[1]))
             .or_else(|| self.newest_apart(is_of, rooms[2]))
             .or_else(|| lines(Merging::TOOL, rooms[3]));
@@ -91,11 +90,11 @@ impl Lanes<'_> {
         (lines, false, unnamed)
     }
 
-    /// A line for each of these calls, the newest with their outcomes in full, as many as fit in `most` tokens.
-    fn in_full(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> Vec<String> {
+    /// A line for each of these calls in at most `most` tokens, the newest with their outcomes in full, as many as fit.
+    fn in_full(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> Option<Vec<String>> {
         let deeds = self.gathered.deeds.merged(is_of, Merging::Same);
         let mut lines: Vec<String> = deeds.iter().map(Deed::line).collect();
-        let mut left = most.saturating_sub(self.total(&lines));
+        let mut left = most.checked_sub(self.total(&lines))?;
         for (line, deed) in lines.iter_mut().zip(&deeds).rev() {
             let in_full = deed.line_in_full();
             let more = self.tokens(&in_full).saturating_sub(self.tokens(line));
@@ -103,7 +102,7 @@ impl Lanes<'_> {
                 (left, *line) = (rest, in_full);
             }
         }
-        lines
+        Some(lines)
     }
 
     /// The newest of these calls as they are, as many as fit in `most` tokens with the line of each tool for the others; `None`
