@@ -11,7 +11,7 @@ use super::notes::{Line, Place, Taken, Texts};
 use super::phrases::Phrases;
 use super::quotes::{self, Lane, QuotedMessage, Room};
 use super::ranges::Ranges;
-use super::{LEAST_SUMMARY, LEAST_TOKENS, push_lane, titles};
+use super::{LEAST_SUMMARY, push_lane, titles};
 use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
 use crate::summarize::fitted;
@@ -156,15 +156,12 @@ impl Lanes<'_> {
         Written { body: out, words, summary, lacks_tools }
     }
 
-    /// The user's messages that aren't quoted; none where little fits.
+    /// The user's messages that aren't quoted.
     fn unquoted(&self, quoted: &[QuotedMessage]) -> Ranges {
-        let mut unquoted = Ranges::default();
-        if self.shares.room >= LEAST_TOKENS {
-            unquoted.merge(&self.gathered.unquoted);
-            let quoted: HashSet<usize> = quoted.iter().map(|word| word.at).collect();
-            let missing = self.gathered.words.iter().filter(|word| !quoted.contains(&word.at));
-            missing.for_each(|word| unquoted.add(word.at));
-        }
+        let mut unquoted = self.gathered.unquoted.clone();
+        let quoted: HashSet<usize> = quoted.iter().map(|word| word.at).collect();
+        let missing = self.gathered.words.iter().filter(|word| !quoted.contains(&word.at));
+        missing.for_each(|word| unquoted.add(word.at));
         unquoted
     }
 

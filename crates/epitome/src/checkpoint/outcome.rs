@@ -221,7 +221,7 @@ impl Answer<'_> {
         let shows = |line: &str| {
             let line = line.trim();
             let code = line.trim_start_matches(|c: char| c.is_ascii_digit());
-            let is_numbered = code.len() < line.len() && code.starts_with(['\t', '→', '|', ' ']);
+            let is_numbered = code.len() < line.len() && code.starts_with(['\t', '→', '|', ':', ' ']);
             is_numbered || line.len() >= 8 && self.asked.contains(line)
         };
         self.verdict.outcome == CallStatus::Ok || self.bare.lines().skip(1).any(shows)
