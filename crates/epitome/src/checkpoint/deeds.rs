@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::activation::{self, Key};
-use super::outcome::{self, Detail, has_failed, has_warned, is_bad, outcome, state};
+use super::outcome::{self, has_failed, has_warned, is_bad, outcome, state};
 use super::target::{
     MOST_ERROR, asked_with, file_key, key, records, says_all, shown, target, whole_ends,
 };
@@ -219,10 +219,7 @@ impl Deeds {
         match self.open.swap_remove(at).1 {
             Asked::Deed { deed, act, asked, known, changes, records } => {
                 let purpose = outcome::Purpose { act, asked: &asked };
-                let of = |detail| outcome(purpose, output, reported, detail, is_new);
-                let mut went = of(Detail::Brief);
-                let in_full =
-                    if output.len() > went.len() { of(Detail::Full) } else { went.clone() };
+                let (mut went, in_full) = outcome(purpose, output, reported, is_new);
                 let was_made = |number: &u32| self.is_made(*number, &self.all[deed].what);
                 let takes_back = known.takes_back.filter(|it| !is_bad(&went) && was_made(it));
                 let deed = &mut self.all[deed];
@@ -239,9 +236,7 @@ impl Deeds {
                     note(&mut self.changed, changes.into_iter().chain(open), deed.first);
                     note(&mut self.done_to, records, deed.first);
                 }
-                if in_full != went && is_bad(&in_full) == is_bad(&went) {
-                    deed.in_full = in_full.into();
-                }
+                deed.in_full = in_full.into();
                 if let Some(before) = takes_back {
                     let _ = write!(went, " (takes back [{before}])");
                     deed.in_full = "".into();

@@ -1,6 +1,7 @@
 //! How a call went, in few words. Strings are whole or left out.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::fmt::Write as _;
 
 use super::deeds::BETWEEN;
@@ -24,7 +25,7 @@ const WARNED: &str = "reports errors";
 
 /// How much is said of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
+enum Detail {
     /// What tells it soonest.
     Brief,
     /// Its own words, where there is room.
@@ -49,14 +50,13 @@ pub(super) struct Purpose<'a> {
     pub(super) asked: &'a str,
 }
 
-/// How a call went, by its masked output, in which `is_new` strings stand that nobody said before.
+/// How a call went, in few words and in full, by its masked output, in which `is_new` strings stand that nobody said before.
 pub(super) fn outcome(
     purpose: Purpose<'_>,
     output: &str,
     reported: CallStatus,
-    detail: Detail,
     is_new: &dyn Fn(&str) -> bool,
-) -> String {
+) -> (String, String) {
     let code = exit_code(output);
     let reported = reported.or_by(code);
     let bare = said(output);
@@ -70,12 +70,22 @@ pub(super) fn outcome(
         is_guessed: reported == CallStatus::Unknown,
         verdict: judge(bare, reported),
         tests: if is_run { Tests::of(cut::tail(bare, 64 * 1024)) } else { None },
-        detail,
+        members: Members::read(bare),
+        stated: OnceCell::new(),
     };
     let of_tests = || answer.tests.map(|tests| answer.tested(tests));
-    let known = answer.failed().or_else(of_tests).or_else(|| answer.data(is_new));
-    let known = known.or_else(|| answer.whole());
-    unmarked(known.unwrap_or_else(|| answer.told()))
+    let told = |detail| {
+        let known = answer.failed(detail).or_else(of_tests);
+        let known = known.or_else(|| answer.data(detail, is_new));
+        let known = known.or_else(|| answer.whole(detail));
+        unmarked(known.unwrap_or_else(|| answer.told(detail)))
+    };
+    let brief = told(Detail::Brief);
+    let in_full = if bare.len() > brief.len() { told(Detail::Full) } else { String::new() };
+    // Words that read otherwise than the brief ones would change what is counted.
+    let is_same = is_bad(&in_full) == is_bad(&brief);
+    let in_full = if is_same && in_full != brief { in_full } else { String::new() };
+    (brief, in_full)
 }
 
 /// How a call went, without the mark that stands before it in a line.
@@ -105,12 +115,14 @@ struct Answer<'a> {
     is_guessed: bool,
     verdict: Verdict<'a>,
     tests: Option<Tests>,
-    detail: Detail,
+    members: Option<Members<'a>>,
+    /// The line that states a failure.
+    stated: OnceCell<Option<String>>,
 }
 
 impl Answer<'_> {
     /// Of a failure its code, totals and reason.
-    fn failed(&self) -> Option<String> {
+    fn failed(&self, detail: Detail) -> Option<String> {
         let code = self.code.filter(|code| *code != 0);
         // Of several lines of commands the first needn't be how they went.
         let is_one = self.act != Act::Run || !self.bare.contains('\n');
@@ -130,11 +142,11 @@ impl Answer<'_> {
                 // Without an exit code the last words may say what ended it.
                 let is_ended = !self.is_guessed && code.is_none();
                 let last = self.bare.lines().next_back().filter(|_| is_ended);
-                reason(self.bare, last, self.detail)
+                reason(self.bare, last, detail)
             }
             // What a tool says of its failure is the reason, and behind it may stand what somebody says of it.
-            _ if self.detail == Detail::Full && self.verdict.line.is_some() => {
-                Some(whole_ends(untagged(self.bare), self.detail.most()))
+            _ if detail == Detail::Full && self.verdict.line.is_some() => {
+                Some(whole_ends(untagged(self.bare), detail.most()))
             }
             _ => self.verdict.line.map(|line| whole_words(line, MOST_ERROR).into_owned()),
         };
@@ -156,12 +168,12 @@ impl Answer<'_> {
     }
 
     /// What JSON tells, of which no status tells.
-    fn data(&self, is_new: &dyn Fn(&str) -> bool) -> Option<String> {
-        let members = Members::read(self.bare)?;
+    fn data(&self, detail: Detail, is_new: &dyn Fn(&str) -> bool) -> Option<String> {
+        let members = self.members.as_ref()?;
         Some(match members.failure(self.asked) {
             Some(line) => format!("{SAYS}{line}{}", self.although()),
-            None if self.bare.len() <= self.detail.most() => one_line(self.bare).into_owned(),
-            None => members.answered(self.asked, self.detail.most(), is_new),
+            None if self.bare.len() <= detail.most() => one_line(self.bare).into_owned(),
+            None => members.answered(self.asked, detail.most(), is_new),
         })
     }
 
@@ -171,20 +183,20 @@ impl Answer<'_> {
     }
 
     /// The whole output where it is short.
-    fn whole(&self) -> Option<String> {
+    fn whole(&self, detail: Detail) -> Option<String> {
         let bare = self.bare;
         if bare.len() < 2 * NO_RESULT.len() && bare.contains(NO_RESULT) {
             return Some("no result".to_owned());
         }
         // What an editor says at length is what the file says now.
-        let most = if self.edits() { MOST_RESULT } else { self.detail.most() };
+        let most = if self.edits() { MOST_RESULT } else { detail.most() };
         let is_short = !bare.is_empty() && bare.len() <= most;
         let is_line = is_short && !bare.contains('\n');
         is_line.then(|| quoted(Cow::Owned(cut::one_line(bare, most))))
     }
 
     /// What a longer one tells.
-    fn told(&self) -> String {
+    fn told(&self, detail: Detail) -> String {
         let says = |line: &str, most| format!("{SAYS}{}", whole_words(line, most));
         // Of a command's many lines none is the outcome, wherever it stands; of others the first tells.
         let first = self.bare.lines().next().map(str::trim).filter(|_| self.act != Act::Run);
@@ -198,14 +210,15 @@ impl Answer<'_> {
             };
         }
         // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
-        if let Some(line) = failure(self.bare, self.echo(), MOST_COMMAND) {
+        let stated = self.stated.get_or_init(|| failure(self.bare, self.echo(), MOST_COMMAND));
+        if let Some(line) = stated {
             return format!("{SAYS}{line}{}", self.although());
         }
         match (warns, first) {
             (Some(line), _) => says(line, MOST_COMMAND),
-            (_, Some(_)) => quoted(whole_ends(self.bare, self.detail.most()).into()),
+            (_, Some(_)) => quoted(whole_ends(self.bare, detail.most()).into()),
             _ if self.verdict.outcome == CallStatus::Ok => "ok".to_owned(),
-            _ => Ending::of(self.bare, self.detail.most())
+            _ => Ending::of(self.bare, detail.most())
                 .map_or("no output".to_owned(), |ending| ending.told()),
         }
     }
@@ -221,7 +234,8 @@ impl Answer<'_> {
         let shows = |line: &str| {
             let line = line.trim();
             let code = line.trim_start_matches(|c: char| c.is_ascii_digit());
-            let is_numbered = code.len() < line.len() && code.starts_with(['\t', '→', '|', ':', ' ']);
+            let is_numbered =
+                code.len() < line.len() && code.starts_with(['\t', '→', '|', ':', ' ']);
             is_numbered || line.len() >= 8 && self.asked.contains(line)
         };
         self.verdict.outcome == CallStatus::Ok || self.bare.lines().skip(1).any(shows)
@@ -347,7 +361,7 @@ mod tests {
     fn of(act: Act, output: &str) -> String {
         let purpose = Purpose { act, asked: "" };
         let is_new = |said: &str| said.starts_with("https:");
-        outcome(purpose, output, CallStatus::Unknown, Detail::Brief, &is_new)
+        outcome(purpose, output, CallStatus::Unknown, &is_new).0
     }
 
     #[test]
@@ -451,7 +465,7 @@ mod tests {
     fn what_an_output_repeats_of_the_call_is_no_failure() {
         let repeated = |asked, output| {
             let purpose = Purpose { act: Act::Other, asked };
-            outcome(purpose, output, CallStatus::Unknown, Detail::Brief, &|_| false)
+            outcome(purpose, output, CallStatus::Unknown, &|_| false).0
         };
         let title = r#"{"title": "Error: the page is late"}"#;
         let made = r#"{"id": 7, "title": "Error: the page is late"}"#;
