@@ -11,7 +11,7 @@ use super::notes::{Line, Place, Taken, Texts};
 use super::phrases::Phrases;
 use super::quotes::{self, Lane, QuotedMessage, Room};
 use super::ranges::Ranges;
-use super::{LEAST_SUMMARY, push_lane, titles};
+use super::{LEAST_SUMMARY, LEAST_TOKENS, push_lane, titles};
 use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
 use crate::summarize::fitted;
@@ -108,7 +108,13 @@ impl Lanes<'_> {
         let all = words.min(room_of((new + old.min(room / 4)).max(least) + answered));
         let words = quotes::lane(&self.gathered.words, Room { commands, all }, self.counter);
         let unquoted = self.unquoted(&words.quoted);
-        let words = words.naming(&unquoted, self.gathered.more_unquoted);
+        // Where little fits, what names each tool goes first.
+        let named = self.tokens(&words.text) + self.tokens(&unquoted.text()) + TITLES_TOKENS;
+        let words = if room >= LEAST_TOKENS || named <= room_of(least) {
+            words.naming(&unquoted, self.gathered.more_unquoted)
+        } else {
+            words
+        };
         self.push(&mut out, titles::WORDS, &words.text, &mut left);
         let mut deeds = self.deeds(left.saturating_sub(answered));
         if !deeds.is_complete && answered > 0 {
