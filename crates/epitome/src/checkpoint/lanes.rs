@@ -109,8 +109,8 @@ impl Lanes<'_> {
         let words = quotes::lane(&self.gathered.words, Room { commands, all }, self.counter);
         let unquoted = self.unquoted(&words.quoted);
         // Where little fits, what names each tool goes first.
-        let named = self.tokens(&words.text) + self.tokens(&unquoted.text()) + TITLES_TOKENS;
-        let words = if room >= LEAST_TOKENS || named <= room_of(least) {
+        let naming = self.tokens(&words.text) + self.tokens(&unquoted.text()) + TITLES_TOKENS;
+        let words = if room >= LEAST_TOKENS || naming <= room_of(least) {
             words.naming(&unquoted, self.gathered.more_unquoted)
         } else {
             words

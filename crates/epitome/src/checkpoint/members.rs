@@ -182,9 +182,9 @@ impl Member<'_> {
     /// What states a failure: of several lines each is looked at. Where a flag says that all is well, only members of errors count.
     fn lines(&self, asked: &str, is_well: bool) -> Vec<Cow<'_, str>> {
         let Member { name, value, is_listed, is_failure } = self;
-        let says_none = |none: &&str| value.eq_ignore_ascii_case(none);
-        let is_none = ["false", "no", "none", "null"].iter().any(|none| says_none(&none))
-            || value.parse() == Ok(0.0);
+        let is_none =
+            ["false", "no", "none", "null"].iter().any(|none| value.eq_ignore_ascii_case(none))
+                || value.parse() == Ok(0.0);
         // A title may speak of an error.
         let may_state = !is_well && !is_listed;
         let opens = || opens_with_failure(value) && !asked.contains(value.trim());
