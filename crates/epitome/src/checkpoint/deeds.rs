@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::activation::{self, Key};
-use super::outcome::{self, has_failed, has_warned, is_bad, outcome, state};
+use super::outcome::{has_failed, has_warned, is_bad, outcome, state};
 use super::target::{
     MOST_ERROR, asked_with, file_key, key, records, says_all, shown, target, whole_ends,
 };
@@ -218,8 +218,7 @@ impl Deeds {
         let Some(at) = self.open.iter().rposition(|(of, _)| *of == slot) else { return };
         match self.open.swap_remove(at).1 {
             Asked::Deed { deed, act, asked, known, changes, records } => {
-                let purpose = outcome::Purpose { act, asked: &asked };
-                let (mut went, in_full) = outcome(purpose, output, reported, is_new);
+                let (mut went, in_full) = outcome(act, &asked, output, reported, is_new);
                 let was_made = |number: &u32| self.is_made(*number, &self.all[deed].what);
                 let takes_back = known.takes_back.filter(|it| !is_bad(&went) && was_made(it));
                 let deed = &mut self.all[deed];

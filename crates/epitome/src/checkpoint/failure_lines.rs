@@ -10,10 +10,10 @@ use crate::text::salience::{MAX_SEEN, Tell, opens_with_failure, tell};
 use crate::tool::Tests;
 
 /// Bytes of each end of an output in which such a line is looked for.
-const MOST_SEEN: usize = 16 * 1024;
+pub(super) const MOST_SEEN: usize = 16 * 1024;
 
 /// Whether a line states a failure: `error: no host`, `Error from server (Forbidden)`.
-pub(super) fn states(line: &str) -> bool {
+fn states(line: &str) -> bool {
     tell(line) == Tell::Failure || line.starts_with("Error ") && opens_with_failure(line)
 }
 
@@ -39,14 +39,8 @@ impl Echo<'_> {
 /// A line without the runs of words, and the exact strings, that it repeats of its call.
 pub(super) fn own_words<'l>(line: &'l str, echo: Echo<'_>) -> Cow<'l, str> {
     let line = cut::head(line, MAX_SEEN);
-    let starts = || {
-        let is_start = |at: &usize| *at == 0 || line[..*at].ends_with(char::is_whitespace);
-        (0..line.len()).filter(|at| line.is_char_boundary(*at)).filter(is_start)
-    };
-    let words: Vec<(usize, &str)> = starts()
-        .filter_map(|at| Some((at, line[at..].split_whitespace().next()?)))
-        .filter(|(at, word)| line[*at..].starts_with(word))
-        .collect();
+    let words = line.split_whitespace().map(|word| (cut::place_in(line, word), word));
+    let words: Vec<(usize, &str)> = words.collect();
     let (mut own, mut at) = (Vec::new(), 0);
     while let Some((from, word)) = words.get(at) {
         let end = |last: usize| words[last].0 + words[last].1.len();
@@ -65,13 +59,17 @@ pub(super) fn own_words<'l>(line: &'l str, echo: Echo<'_>) -> Cow<'l, str> {
     own.join(" ").into()
 }
 
+/// Whether a line states a failure in words of its own.
+pub(super) fn states_newly(line: &str, echo: Echo<'_>) -> bool {
+    states(line) && states(&own_words(line, echo))
+}
+
 /// The lines of both ends of an output that state a failure, of more than one word where there are such.
 fn failures<'o>(output: &'o str, echo: Echo<'_>) -> Vec<&'o str> {
     let head = cut::head(output, MOST_SEEN);
     let tail = cut::tail(&output[head.len()..], MOST_SEEN);
     let lines = head.lines().chain(tail.lines()).map(str::trim);
-    let mut all: Vec<&str> =
-        lines.filter(|line| states(line) && states(&own_words(line, echo))).collect();
+    let mut all: Vec<&str> = lines.filter(|line| states_newly(line, echo)).collect();
     if all.iter().any(|line| line.contains(' ')) {
         all.retain(|line| line.contains(' '));
     }

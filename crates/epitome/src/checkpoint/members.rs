@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use serde::de::IgnoredAny;
 
-use super::failure_lines::{Echo, EchoKind, first, own_words, states};
+use super::failure_lines::{Echo, EchoKind, MOST_SEEN, first, states_newly};
 use super::target::{MOST_ERROR, one_line, whole_words};
 use crate::json::{self, Span, unquote};
 use crate::text::cut;
@@ -19,8 +19,6 @@ pub(super) const ANSWERED: &str = "answered";
 const DEEPEST: usize = 4;
 /// More states of what is listed have no room.
 const MOST_STATES: usize = 16;
-/// Bytes at the end of a text in which a failure is looked for.
-const MOST_SEEN: usize = 16 * 1024;
 /// Status codes of HTTP that tell of a failure (RFC 9110, sections 15.5 and 15.6).
 const HTTP_FAILURES: RangeInclusive<u16> = 400..=599;
 
@@ -196,7 +194,7 @@ impl Member<'_> {
         }
         let echo = Echo { asked, kind: EchoKind::Given };
         let lines = cut::tail(value, MOST_SEEN).lines().map(str::trim);
-        let lines = lines.filter(|line| states(line) && states(&own_words(line, echo)));
+        let lines = lines.filter(|line| states_newly(line, echo));
         lines.map(Cow::Borrowed).collect()
     }
 

@@ -42,17 +42,11 @@ impl Detail {
     }
 }
 
-/// What a call asked for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Purpose<'a> {
-    pub(super) act: Act,
-    /// The tool and its arguments, masked.
-    pub(super) asked: &'a str,
-}
-
 /// How a call went, in few words and in full, by its masked output, in which `is_new` strings stand that nobody said before.
+/// `asked` is the tool with its arguments, masked.
 pub(super) fn outcome(
-    purpose: Purpose<'_>,
+    act: Act,
+    asked: &str,
     output: &str,
     reported: CallStatus,
     is_new: &dyn Fn(&str) -> bool,
@@ -61,10 +55,10 @@ pub(super) fn outcome(
     let reported = reported.or_by(code);
     let bare = said(output);
     let bare = bare.trim();
-    let is_run = purpose.act == Act::Run;
+    let is_run = act == Act::Run;
     let answer = Answer {
-        act: purpose.act,
-        asked: purpose.asked,
+        act,
+        asked,
         bare,
         code,
         is_guessed: reported == CallStatus::Unknown,
@@ -359,9 +353,8 @@ mod tests {
     use super::*;
 
     fn of(act: Act, output: &str) -> String {
-        let purpose = Purpose { act, asked: "" };
         let is_new = |said: &str| said.starts_with("https:");
-        outcome(purpose, output, CallStatus::Unknown, &is_new).0
+        outcome(act, "", output, CallStatus::Unknown, &is_new).0
     }
 
     #[test]
@@ -463,10 +456,8 @@ mod tests {
 
     #[test]
     fn what_an_output_repeats_of_the_call_is_no_failure() {
-        let repeated = |asked, output| {
-            let purpose = Purpose { act: Act::Other, asked };
-            outcome(purpose, output, CallStatus::Unknown, &|_| false).0
-        };
+        let repeated =
+            |asked, output| outcome(Act::Other, asked, output, CallStatus::Unknown, &|_| false).0;
         let title = r#"{"title": "Error: the page is late"}"#;
         let made = r#"{"id": 7, "title": "Error: the page is late"}"#;
         assert_eq!(repeated(title, made), made);
