@@ -5,6 +5,7 @@
 mod editor;
 mod looks;
 mod merge;
+mod targets;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -24,7 +25,8 @@ use editor::{Editor, Known, tells_of};
 pub(super) use looks::LookRoom;
 use looks::{Answer, LOOKS, Look};
 pub(super) use merge::Merging;
-use merge::{grouped, inner, mended, shape, value};
+use merge::{grouped, mended, shape};
+use targets::{inner, value};
 
 /// One call, or several that ask the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -404,7 +406,7 @@ impl Deed {
 
     /// The tool that was called.
     pub(super) fn tool(&self) -> &str {
-        merge::tool(&self.what)
+        targets::tool(&self.what)
     }
 
     /// How many calls it is.

@@ -21,6 +21,7 @@ use super::todo::Todo;
 use crate::json;
 use crate::specifics::{Class, Specific, specifics};
 use crate::text::arguments::Arguments;
+use crate::text::outcome::judge;
 use crate::text::secrets::{into_masked, masked, masked_json};
 use crate::text::shortened::note;
 use crate::text::{CallStatus, cut, framing};
@@ -260,7 +261,10 @@ impl Gathered {
                     if let Some(call) = call {
                         let tool = transcript.part(call).name();
                         if keeps_list(&tool) {
-                            self.todo.answer(call.0, &text);
+                            match judge(&text, reported).outcome {
+                                CallStatus::Error => self.todo.fail(call.0),
+                                _ => self.todo.answer(call.0, &text),
+                            }
                         }
                         let is_new =
                             |said: &str| self.mentions.find(said).is_some_and(|at| at >= known);

@@ -87,7 +87,7 @@ pub(super) fn failure(output: &str, echo: Echo<'_>, most: usize) -> Option<Strin
 pub(super) fn first<T: AsRef<str>>(all: &[T], qualifier: &str, most: usize) -> Option<String> {
     let mut out = whole_words(all.first()?.as_ref(), most).into_owned();
     if all.len() > 1 {
-        let _ = write!(out, " (1 of {qualifier}{} such lines)", all.len());
+        let _ = write!(out, " (1 of {qualifier}{} failures)", all.len());
     }
     Some(out)
 }

@@ -7,7 +7,8 @@ use std::ops::RangeInclusive;
 use serde::de::IgnoredAny;
 
 use super::failure_lines::{Echo, EchoKind, MOST_SEEN, first, states_newly};
-use super::target::{MOST_ERROR, one_line, whole_words};
+use super::kinds::{Cell, Row, are_most_alike, kinds, told};
+use super::target::{MOST_ERROR, MOST_RESULT, one_line, whole_words};
 use crate::json::{self, Span, unquote};
 use crate::text::cut;
 use crate::text::salience::{Tell, opens_with_failure, tell};
@@ -17,19 +18,28 @@ use crate::tool::words;
 pub(super) const ANSWERED: &str = "answered";
 /// Levels of objects and lists that are looked into.
 const DEEPEST: usize = 4;
-/// More states of what is listed have no room.
-const MOST_STATES: usize = 16;
+/// Stands for the number of a record where a list has values.
+const VALUE: u32 = 0;
+/// Of so many records each is told that has room, of more only where most are alike.
+const MOST_APART: usize = 4;
+/// Members of what is listed that are looked at.
+const MOST_LISTED: usize = 4096;
 /// Status codes of HTTP that tell of a failure (RFC 9110, sections 15.5 and 15.6).
 const HTTP_FAILURES: RangeInclusive<u16> = 400..=599;
 
 /// What an object or list, and what is in it, says by itself.
-pub(super) struct Members<'a>(Vec<Member<'a>>);
+#[derive(Default)]
+pub(super) struct Members<'a> {
+    all: Vec<Member<'a>>,
+    /// Records so far.
+    records: u32,
+}
 
 struct Member<'a> {
     name: Cow<'a, str>,
     value: Cow<'a, str>,
-    /// Whether it is of one object among others: what that says needn't be how the call went.
-    is_listed: bool,
+    /// Which object among others it is of: what that says needn't be how the call went.
+    record: Option<u32>,
     /// Whether its name, or that of what it stands in, is one of failure.
     is_failure: bool,
 }
@@ -37,10 +47,10 @@ struct Member<'a> {
 impl<'a> Members<'a> {
     /// Reads a text; `None` where it is no JSON.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        if !text.starts_with(['{', '[']) || serde_json::from_str::<IgnoredAny>(text).is_err() {
+        if !is_json(text) {
             return None;
         }
-        let mut all = Members(Vec::new());
+        let mut all = Members::default();
         all.add(text, Span::new(0..text.len()), &Around::default());
         Some(all)
     }
@@ -55,26 +65,43 @@ impl<'a> Members<'a> {
             members.map(|(name, value)| (unquote(name.of(text)), value)).collect()
         };
         // The only one of a list stands for itself.
-        let is_listed = around.is_listed || is_list && inside.len() > 1;
-        let begin = self.0.len();
+        let are_records = is_list && inside.len() > 1;
+        let begin = self.all.len();
         for (name, value) in inside {
             let raw = value.of(text);
+            let is_object = raw.starts_with('{');
+            self.records += u32::from(are_records && is_object);
+            let record = match are_records {
+                true if is_object => Some(self.records),
+                true => Some(VALUE),
+                false => around.record,
+            };
+            let depth = around.depth + 1;
             if raw.starts_with(['{', '[']) {
                 // A list of what was rejected tells of a failure if it holds anything.
                 let is_failure = around.is_failure
                     || names_failure(&name)
                     || raw.starts_with('[') && mentions_failure(&name);
-                let depth = around.depth + 1;
                 if depth <= DEEPEST {
-                    self.add(text, value, &Around { name, is_listed, is_failure, depth });
+                    self.add(text, value, &Around { name, record, is_failure, depth });
                 }
                 continue;
             }
             let is_text = raw.starts_with('"');
             let value = if is_text { unquote(raw) } else { Cow::Borrowed(raw) };
+            // What came from elsewhere may be JSON in a string.
+            if is_text && depth <= DEEPEST && is_json(&value) {
+                let mut inside = Members { all: Vec::new(), records: self.records };
+                let is_failure = around.is_failure || names_failure(&name);
+                let around = Around { name, record, is_failure, depth };
+                inside.add(&value, Span::new(0..value.len()), &around);
+                self.records = inside.records;
+                self.all.extend(inside.all.into_iter().map(Member::owned));
+                continue;
+            }
             // What an object of errors says is one.
             let is_inside = is_text && around.is_failure;
-            let before = self.0[begin..].last_mut().filter(|last| last.is_failure && !is_list);
+            let before = self.all[begin..].last_mut().filter(|last| last.is_failure && !is_list);
             if let Some(before) = before.filter(|_| is_inside) {
                 let _ = write!(before.value.to_mut(), ", {value}");
                 continue;
@@ -82,7 +109,7 @@ impl<'a> Members<'a> {
             let is_failure = is_inside || names_failure(&name);
             let name = if is_inside { around.name.clone() } else { name };
             if raw != "null" && !value.trim().is_empty() {
-                self.0.push(Member { name, value, is_listed, is_failure });
+                self.all.push(Member { name, value, record, is_failure });
             }
         }
     }
@@ -90,18 +117,18 @@ impl<'a> Members<'a> {
     /// What they say of a failure: a line that states one, else a flag or a status, with the first words beside it. What they
     /// repeat of what was `asked` for is none.
     pub(super) fn failure(&self, asked: &str) -> Option<String> {
-        let is_well = self.0.iter().any(Member::is_well);
-        let lines = self.0.iter().flat_map(|member| member.lines(asked, is_well));
+        let is_well = self.all.iter().any(Member::is_well);
+        let lines = self.all.iter().flat_map(|member| member.lines(asked, is_well));
         let lines: Vec<Cow<'_, str>> = lines.collect();
         let flag = || {
-            let is_alone = self.0.len() == 1;
+            let is_alone = self.all.len() == 1;
             let is_flag = |member: &&Member<'_>| {
                 // `{"deleted": false}` says nothing else.
                 member.is_flag(asked) || is_alone && member.value == "false"
             };
-            let Member { name, value, .. } = self.0.iter().find(is_flag)?;
+            let Member { name, value, .. } = self.all.iter().find(is_flag)?;
             let words =
-                self.0.iter().map(|member| &*member.value).find(|value| value.contains(' '));
+                self.all.iter().map(|member| &*member.value).find(|value| value.contains(' '));
             let said = format!("{name}={value} {}", words.unwrap_or_default());
             Some(whole_words(said.trim_end(), MOST_ERROR).into_owned())
         };
@@ -110,83 +137,120 @@ impl<'a> Members<'a> {
 
     /// The state that an answer tells: `status=pending`.
     pub(super) fn state(&self) -> Option<String> {
-        let is_state = |member: &&Member<'_>| !member.is_listed && is_state(&member.name);
-        let Member { name, value, .. } = self.0.iter().find(is_state)?;
+        let is_state = |member: &&Member<'_>| member.record.is_none() && is_state(&member.name);
+        let Member { name, value, .. } = self.all.iter().find(is_state)?;
         Some(format!("{name}={}", one_line(value)))
     }
 
-    /// Of a long answer in at most `most` bytes its states and flags, sentences that weren't `asked` with, and the exact strings that
-    /// it is the first to say: what else it says is a record, more than how a call went.
-    pub(super) fn answered(
+    /// Of a long answer in at most `most` bytes its states and flags, sentences that weren't `asked` with, the exact strings that it is
+    /// the first to say, and what it lists; nothing that is `said` already.
+    pub(super) fn summary(
         &self,
-        asked: &str,
+        (asked, said): (&str, &str),
         most: usize,
         is_new: &dyn Fn(&str) -> bool,
     ) -> String {
-        let rank = |Member { name, value, .. }: &Member<'_>| {
+        let rank = |member: &Member<'_>| {
+            let Member { name, value, .. } = member;
             let is_sentence = || value.contains(' ') && !asked.contains(value.trim());
-            match &**value {
-                "true" | "false" => Some(0),
-                _ if is_state(name) => Some(0),
-                _ if is_sentence() => Some(1),
-                _ => is_new(value).then_some(2),
+            match () {
+                () if member.is_all_well() => Some(3),
+                () if member.is_word() || is_state(name) => Some(0),
+                () if is_sentence() => Some(1),
+                () => is_new(value).then_some(2),
             }
         };
-        // A list is of what there is.
-        let own = self.0.iter().filter(|member| !member.is_listed);
+        let is_own = |member: &&Member<'_>| {
+            let is_said = match &*member.value {
+                value if member.is_word() => said.contains(&format!("{}={value}", member.name)),
+                value => said.contains(value),
+            };
+            member.record.is_none() && !is_said
+        };
+        let own = self.all.iter().filter(is_own);
         let mut told: Vec<_> = own.filter_map(|member| Some((rank(member)?, member))).collect();
         told.sort_by_key(|(rank, _)| *rank);
-        let told =
-            told.into_iter().map(|(_, Member { name, value, .. })| format!("{name}={value}"));
-        let mut out = ANSWERED.to_owned();
-        for said in told.chain(self.listed_states()) {
-            let gap = if out.len() == ANSWERED.len() { ": " } else { ", " };
-            if out.len() + gap.len() + said.len() <= most {
-                let _ = write!(out, "{gap}{}", one_line(&said));
+        let mut out = String::new();
+        for (_, Member { name, value, .. }) in told {
+            let gap = if out.is_empty() { "" } else { ", " };
+            let room = most.saturating_sub(out.len() + gap.len());
+            let told = format!("{name}={value}");
+            // Of a sentence the beginning tells something.
+            if told.len() <= room || value.contains(' ') && room >= MOST_RESULT {
+                let _ = write!(out, "{gap}{}", whole_words(&told, room));
             }
+        }
+        let gap = if out.is_empty() { "" } else { ", " };
+        if let Some(listed) = self.listed(most.saturating_sub(out.len() + gap.len())) {
+            let _ = write!(out, "{gap}{}", one_line(&listed));
         }
         out
     }
 
-    /// The states of what an answer lists: `status=deleted (2), in use (1)`.
-    fn listed_states(&self) -> Option<String> {
-        let listed = || self.0.iter().filter(|it| it.is_listed && is_state(&it.name));
-        let name = &listed().next()?.name;
-        let mut states: Vec<(&str, u32)> = Vec::new();
-        for member in listed().filter(|member| member.name == *name) {
-            if states.len() > MOST_STATES {
-                return None;
-            }
-            match states.iter_mut().find(|(state, _)| *state == member.value) {
-                Some((_, count)) => *count += 1,
-                None => states.push((&member.value, 1)),
-            }
+    /// What an answer lists, within `most` bytes: what few of many say, else each of a few.
+    fn listed(&self, most: usize) -> Option<String> {
+        let listed: Vec<&Member<'_>> = self
+            .all
+            .iter()
+            .filter(|member| member.record > Some(VALUE))
+            .take(MOST_LISTED)
+            .collect();
+        let records: Vec<&[&Member<'_>]> =
+            listed.chunk_by(|one, next| one.record == next.record).collect();
+        let row = |record: &&[&Member<'_>]| {
+            record.iter().map(|it| Cell::of(&it.name, &it.value)).collect()
+        };
+        let rows: Vec<Row> = records.iter().map(row).collect();
+        let kinds = kinds(&rows);
+        // Of few each may tell how it went.
+        let tells = |it: &&Member<'_>| it.is_word() || is_state(&it.name);
+        let are_told = rows.len() <= MOST_APART && listed.iter().any(tells);
+        if !are_told && !are_most_alike(&kinds) {
+            return None;
         }
-        let told = states.iter().map(|(state, count)| format!("{state} ({count})"));
-        Some(format!("{name}={}", told.collect::<Vec<_>>().join(", ")))
+        let (told, _) = told(&kinds, most, |kind| {
+            let record = records[kind.last()];
+            let is_one = kind.rows.len() == 1;
+            let said =
+                record.iter().enumerate().filter(|(at, _)| is_one || kind.told_by.contains(at));
+            let said = said.map(|(_, it)| format!("{}={}", it.name, it.value)).collect::<Vec<_>>();
+            Some(said.join(", "))
+        });
+        (!told.is_empty()).then_some(told)
     }
+}
+
+/// Whether a text is an object or a list in JSON.
+fn is_json(text: &str) -> bool {
+    text.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// What is around a member.
 #[derive(Default)]
 struct Around<'a> {
     name: Cow<'a, str>,
-    is_listed: bool,
+    record: Option<u32>,
     is_failure: bool,
     depth: usize,
 }
 
 impl Member<'_> {
+    fn owned<'o>(self) -> Member<'o> {
+        let (name, value) = (self.name.into_owned().into(), self.value.into_owned().into());
+        Member { name, value, record: self.record, is_failure: self.is_failure }
+    }
+
     /// What states a failure: of several lines each is looked at. Where a flag says that all is well, only members of errors count.
     fn lines(&self, asked: &str, is_well: bool) -> Vec<Cow<'_, str>> {
-        let Member { name, value, is_listed, is_failure } = self;
+        let Member { name, value, record, is_failure } = self;
         let is_none =
             ["false", "no", "none", "null"].iter().any(|none| value.eq_ignore_ascii_case(none))
                 || value.parse() == Ok(0.0);
         // A title may speak of an error.
-        let may_state = !is_well && !is_listed;
+        let may_state = !is_well && record.is_none();
         let opens = || opens_with_failure(value) && !asked.contains(value.trim());
-        if *is_failure && !is_none || may_state && opens() {
+        let is_flag = value == "true";
+        if *is_failure && !is_none && !is_flag || may_state && opens() {
             return vec![format!("{name}: {}", value.trim()).into()];
         }
         if !may_state || !value.contains('\n') {
@@ -198,10 +262,19 @@ impl Member<'_> {
         lines.map(Cow::Borrowed).collect()
     }
 
+    fn is_word(&self) -> bool {
+        matches!(&*self.value, "true" | "false")
+    }
+
     /// Whether it is a flag that says all went well.
     fn is_well(&self) -> bool {
         let is_flag = matches!(&*self.name.to_ascii_lowercase(), "ok" | "success" | "succeeded");
-        is_flag && !self.is_listed && self.value == "true"
+        is_flag && self.record.is_none() && self.value == "true"
+    }
+
+    /// Whether it is a flag that says nothing but that all went well: `isError=false`.
+    fn is_all_well(&self) -> bool {
+        self.is_well() || self.is_failure && self.value == "false"
     }
 
     /// Whether it is a flag or a status of a failure: not one that was asked for, as `aborted` of `abort_upload`.
@@ -210,11 +283,11 @@ impl Member<'_> {
         let is_asked = |state: &str| {
             tool.iter().any(|verb| verb.len() > 2 && state.starts_with(verb.as_str()))
         };
-        let Member { name, value, is_listed, .. } = self;
+        let Member { name, value, record, .. } = self;
         match &*name.to_ascii_lowercase() {
             "ok" | "success" | "succeeded" => value == "false",
-            "iserror" | "is_error" => value == "true",
-            _ if *is_listed => false,
+            _ if self.is_failure => value == "true",
+            _ if record.is_some() => false,
             "result" => names_failure(value),
             "statuscode" | "status_code" => is_http_failure(value),
             name if is_state(name) && is_asked(&value.to_ascii_lowercase()) => false,
@@ -279,6 +352,10 @@ mod tests {
             (r#"[{"id": 1, "status": "failed"}, {"id": 2, "title": "Error: no host"}]"#, None),
             (r#"{"errors": [], "error": null, "failures": 0}"#, None),
             (r#"{"a":{"b":{"c":{"d":{"e":{"ok":false}}}}}}"#, None),
+            (
+                r#"{"status": 200, "body": "{\"error\": \"no courier\"}"}"#,
+                Some("error: no courier"),
+            ),
         ];
         for (text, expected) in cases {
             let members = Members::read(text).expect("JSON");
@@ -289,9 +366,10 @@ mod tests {
             );
         }
         let listed = r#"{"request": "r-1", "items": [{"status": "gone"}, {"status": "in use"}, {"status": "gone"}]}"#;
-        let told =
-            Members::read(listed).expect("JSON").answered("", MOST_ERROR, &|said| said == "r-1");
-        assert_eq!(told, "answered: request=r-1, status=gone (2), in use (1)");
+        let told = Members::read(listed)
+            .expect("JSON")
+            .summary(("", ""), MOST_ERROR, &|said| said == "r-1");
+        assert_eq!(told, "request=r-1, status=gone / status=in use / status=gone");
         assert!(Members::read("{no").is_none() && Members::read("words").is_none());
     }
 }

@@ -6,9 +6,11 @@
 mod activation;
 mod cues;
 mod deeds;
+mod ending;
 mod extract;
 mod failure_lines;
 mod fence;
+mod kinds;
 mod lanes;
 mod least;
 mod members;

@@ -5,14 +5,12 @@ use std::cell::OnceCell;
 use std::fmt::Write as _;
 
 use super::deeds::BETWEEN;
+use super::ending::{Ending, beside};
 use super::failure_lines::{Echo, EchoKind, behind_totals, failed_tests, failure, own_words};
 use super::members::{ANSWERED, Members};
-use super::target::{
-    MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, settled, whole_ends, whole_words,
-};
+use super::target::{MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, whole_ends, whole_words};
 use crate::specifics::specifics;
 use crate::text::cut;
-use crate::text::figure::counted;
 use crate::text::outcome::{Verdict, exit_code, judge, said, untagged};
 use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, NO_RESULT};
@@ -20,6 +18,8 @@ use crate::tool::{Act, Tests};
 
 /// What stands before a line that tells of a failure, where nothing else does.
 const SAYS: &str = "says: ";
+/// What stands before other lines of the same output.
+const BESIDE: &str = "; beside it: ";
 /// What stands for it in few words.
 const WARNED: &str = "reports errors";
 
@@ -52,7 +52,7 @@ pub(super) fn outcome(
     is_new: &dyn Fn(&str) -> bool,
 ) -> (String, String) {
     let code = exit_code(output);
-    let reported = reported.or_by(code);
+    let reported = reported.or_by(code).or_by_flag(output);
     let bare = said(output);
     let bare = bare.trim();
     let is_run = act == Act::Run;
@@ -164,11 +164,27 @@ impl Answer<'_> {
     /// What JSON tells, of which no status tells.
     fn data(&self, detail: Detail, is_new: &dyn Fn(&str) -> bool) -> Option<String> {
         let members = self.members.as_ref()?;
-        Some(match members.failure(self.asked) {
-            Some(line) => format!("{SAYS}{line}{}", self.although()),
-            None if self.bare.len() <= detail.most() => one_line(self.bare).into_owned(),
-            None => members.answered(self.asked, detail.most(), is_new),
-        })
+        let most = detail.most();
+        let failure = members.failure(self.asked);
+        let is_short = self.bare.len() <= most;
+        let bare = || one_line(self.bare).into_owned();
+        let says = |line: String| format!("{SAYS}{line}{}", self.although());
+        let mut told = match failure {
+            None if is_short => return Some(bare()),
+            None => ANSWERED.to_owned(),
+            // Of a command's streams, and of an edit, the line that states a failure says enough.
+            Some(line) if self.act == Act::Run || self.edits() => return Some(says(line)),
+            Some(_) if is_short => return Some(says(bare())),
+            Some(line) => says(line),
+        };
+        let gap = if told == ANSWERED { ": " } else { ", " };
+        let room = most.saturating_sub(told.len() + gap.len());
+        let summary = members.summary((self.asked, &told), room, is_new);
+        if !summary.is_empty() {
+            told.push_str(gap);
+            told.push_str(&summary);
+        }
+        Some(told)
     }
 
     /// What stands behind words of a failure where the exit code says otherwise.
@@ -206,7 +222,11 @@ impl Answer<'_> {
         // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
         let stated = self.stated.get_or_init(|| failure(self.bare, self.echo(), MOST_COMMAND));
         if let Some(line) = stated {
-            return format!("{SAYS}{line}{}", self.although());
+            let said = format!("{SAYS}{line}{}", self.although());
+            let room = detail.most().checked_sub(said.len() + BESIDE.len());
+            // What was done before it stays done.
+            let beside = room.and_then(|room| beside(self.bare, self.echo(), room));
+            return beside.map_or(said.clone(), |beside| format!("{said}{BESIDE}{beside}"));
         }
         match (warns, first) {
             (Some(line), _) => says(line, MOST_COMMAND),
@@ -263,46 +283,11 @@ fn reason(output: &str, last: Option<&str>, detail: Detail) -> Option<String> {
     if let Some(last) = last {
         let _ = write!(reason, " / {}", whole_words(last, MOST_RESULT));
     }
+    let room = detail.most().checked_sub(reason.len() + BESIDE.len());
+    if let Some(beside) = room.and_then(|room| beside(output, Echo::NONE, room)) {
+        let _ = write!(reason, "{BESIDE}{beside}");
+    }
     Some(reason)
-}
-
-/// The last lines of an output that have room: what stands at the very end may be said behind every output.
-struct Ending {
-    text: String,
-    /// Lines of the whole output.
-    lines: usize,
-    /// Whether the text is all of them, of equal neighbours one.
-    is_all: bool,
-}
-
-impl Ending {
-    /// The end of an output in about `most` bytes.
-    fn of(output: &str, most: usize) -> Option<Self> {
-        // A shell that waits for the next command says nothing of this one.
-        let is_prompt = |line: &str| line.ends_with(['$', '#']) && !line.contains(' ');
-        let says = |line: &&str| {
-            let is_code = line.len() <= MOST_RESULT && exit_code(line).is_some();
-            !line.is_empty() && !is_code && !is_prompt(line)
-        };
-        let mut said: Vec<&str> = output.lines().map(settled).filter(says).collect();
-        let lines = said.len();
-        said.dedup();
-        let mut text = whole_words(said.last()?, MOST_RESULT).into_owned();
-        let mut shown = 1;
-        for line in said.iter().rev().skip(1) {
-            if line.len() + " / ".len() + text.len() > most {
-                break;
-            }
-            text.insert_str(0, &format!("{} / ", whole_words(line, most)));
-            shown += 1;
-        }
-        Some(Ending { text, lines, is_all: shown == said.len() })
-    }
-
-    fn told(&self) -> String {
-        let of = if self.is_all { "" } else { ", last" };
-        format!("{} of output{of}: {}", counted(self.lines, "line"), self.text)
-    }
 }
 
 /// Whether what [`outcome`] said is no success.
@@ -461,7 +446,7 @@ mod tests {
         let title = r#"{"title": "Error: the page is late"}"#;
         let made = r#"{"id": 7, "title": "Error: the page is late"}"#;
         assert_eq!(repeated(title, made), made);
-        assert_eq!(repeated("{}", made), "says: title: Error: the page is late");
+        assert_eq!(repeated("{}", made), format!("says: {made}"));
         let command = r#"{"command": "git commit -am 'fix error: null price'"}"#;
         let output = "[main 9f3c1aa] fix error: null price\n 1 file changed";
         assert_eq!(

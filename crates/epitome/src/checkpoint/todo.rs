@@ -77,11 +77,16 @@ struct Item {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Todo {
     items: Vec<Item>,
+    /// The newest call of its tool, by its slot, and what the list was before it.
+    before: Option<(u32, Vec<Item>)>,
 }
 
 impl Todo {
     /// Takes in what the call in `slot` does to the list; whether it does anything.
     pub(super) fn take(&mut self, slot: u32, tool: &str, arguments: &Arguments<'_>) -> bool {
+        if keeps_list(tool) {
+            self.before = Some((slot, self.items.clone()));
+        }
         let name = bare(tool).to_ascii_lowercase().replace('_', "");
         let get = |names: &[&str]| arguments.get(names).map(|value| line(&value));
         match name.as_str() {
@@ -128,6 +133,13 @@ impl Todo {
     /// Whether its tool changes single items: no call says the whole list.
     pub(super) fn is_by_item(&self) -> bool {
         self.items.iter().any(|item| item.id.is_some() || item.added_by.is_some())
+    }
+
+    /// Takes in that the call in `slot` failed: the list is as it was before.
+    pub(super) fn fail(&mut self, slot: u32) {
+        if let Some((_, items)) = self.before.take_if(|(call, _)| *call == slot) {
+            self.items = items;
+        }
     }
 
     /// Takes in what the call in `slot`, which adds an item, answers: its id, `Task #3 created`.
@@ -268,6 +280,20 @@ mod tests {
             todo.take(0, tool, &Arguments::read(arguments));
         }
         todo.lines()
+    }
+
+    #[test]
+    fn a_call_that_failed_changes_no_list() {
+        let mut todo = Todo::default();
+        let of = |state| format!(r#"{{"todos":[{{"content":"test it","status":"{state}"}}]}}"#);
+        for (slot, state) in [(1, "pending"), (2, "completed")] {
+            todo.take(slot, "TodoWrite", &Arguments::read(&of(state)));
+        }
+        assert_eq!(todo.lines(), ["[x] test it"]);
+        todo.fail(1);
+        assert_eq!(todo.lines(), ["[x] test it"]);
+        todo.fail(2);
+        assert_eq!(todo.lines(), ["[ ] test it"]);
     }
 
     #[test]

@@ -6,10 +6,11 @@
 //! what the provider demands around those comes next.
 
 use super::PlanInput;
+use crate::checkpoint::{Contents, read};
 use crate::guard::KeepReason;
 use crate::strategy::{Edit, QUOTE, is_stub, level};
 use crate::tool::Call;
-use crate::transcript::{Marks, Origin, Part, PartKind};
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
 use crate::working_view::fit_part;
 use crate::working_view::{Draft, result_of};
@@ -86,7 +87,7 @@ impl PlanInput<'_> {
             let tokens = self.tally.entry(entry.index);
             if self.guard.may_leave(entry.index) {
                 leaves = true;
-                said += if entry.is_human() { tokens.min(QUOTE) } else { 0 };
+                said += self.words(entry);
                 continue;
             }
             let Some(cut) = self.cut(entry.index) else {
@@ -129,8 +130,17 @@ impl PlanInput<'_> {
         Levels { firm: firm_level, spoken: spoken_level, soft: soft_level }
     }
 
-    /// Cuts of results and answers that stay, so that the checkpoint has room to name what was done in what is folded: an eighth
-    /// of the target at most.
+    /// The room that people's words need which an entry says, or quotes as an earlier checkpoint.
+    fn words(&self, entry: Entry<'_>) -> u64 {
+        if entry.is_human() {
+            return self.tally.entry(entry.index).min(QUOTE);
+        }
+        let words = checkpoints(entry).flat_map(|it| it.words);
+        words.map(|word| self.counter.text(&word.text).tokens.min(QUOTE)).sum()
+    }
+
+    /// Cuts of results and answers that stay, so that the checkpoint has room to name what was done in what is folded, and to quote
+    /// people's words: an eighth of the target at most.
     pub(super) fn cuts_for_deeds(&self, draft: &Draft) -> Vec<Edit> {
         let wanted = self.budget.share() / 2;
         let left = self.budget.target.checked_sub(draft.total() + self.least);
@@ -139,10 +149,15 @@ impl PlanInput<'_> {
         };
         let entries = || self.request.transcript.entries();
         let folded = entries().filter(|entry| draft.is_folded(entry.index));
-        let calls = folded.flat_map(|entry| entry.parts()).filter(|p| p.kind() == PartKind::Call);
-        let acts = |call: &Part<'_>| !Call::read(&call.name(), &call.text()).only_looks();
-        let deeds = calls.filter(acts).count() as u64;
-        let missing = wanted.min(deeds * DEED).saturating_sub(left);
+        let acts = |call: &Part<'_>| {
+            call.kind() == PartKind::Call && !Call::read(&call.name(), &call.text()).only_looks()
+        };
+        let needed = |entry: Entry<'_>| {
+            let carried = checkpoints(entry).map(|it| it.deeds.lines().count());
+            let deeds = entry.parts().filter(acts).count() + carried.sum::<usize>();
+            deeds as u64 * DEED + self.words(entry)
+        };
+        let missing = wanted.min(folded.map(needed).sum()).saturating_sub(left);
         if missing == 0 {
             return Vec::new();
         }
@@ -252,6 +267,11 @@ impl PlanInput<'_> {
         let tokens = || results().map(|part| self.matter().part_tokens(&part)).sum::<u64>();
         is_tools && tokens() <= self.budget.target
     }
+}
+
+/// What earlier checkpoints in an entry say.
+fn checkpoints(entry: Entry<'_>) -> impl Iterator<Item = Contents> {
+    entry.parts().filter(|p| p.origin() == Origin::Checkpoint).filter_map(|p| read(&p.text()))
 }
 
 /// An excerpt that says the pinned words, whatever else it leaves out.

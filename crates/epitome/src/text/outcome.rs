@@ -27,6 +27,43 @@ impl CallStatus {
             (reported, _) => reported,
         }
     }
+
+    /// The same, or, where nobody said, what an MCP server's own result says.
+    pub(crate) fn or_by_flag(self, output: &str) -> Self {
+        let is_flagged = || memchr::memmem::find(output.as_bytes(), b"\"isError\"").is_some();
+        let fails = || blocks(output).is_some_and(|blocks| blocks.is_error);
+        if self == CallStatus::Unknown && is_flagged() && fails() {
+            CallStatus::Error
+        } else {
+            self
+        }
+    }
+}
+
+/// A result as an MCP server gives it: `{"content":[{"type":"text","text":"…"}],"isError":false}`.
+struct Blocks {
+    /// Where its content stands.
+    content: Span,
+    is_error: bool,
+}
+
+/// Reads such a result; `None` for anything else.
+fn blocks(output: &str) -> Option<Blocks> {
+    const BESIDE: [&str; 2] = ["structuredContent", "_meta"];
+    let start = output.len() - output.trim_start().len();
+    if !output[start..].starts_with('{') {
+        return None;
+    }
+    let (mut content, mut is_error) = (None, false);
+    for (name, value) in json::members(output, Span::new(start..output.len())).ok()? {
+        match &*unquote(name.of(output)) {
+            "content" => content = Some(value),
+            "isError" => is_error = value.of(output) == "true",
+            name if BESIDE.contains(&name) => {}
+            _ => return None,
+        }
+    }
+    Some(Blocks { content: content?, is_error })
 }
 
 /// What was found out about one result.
@@ -55,7 +92,7 @@ const EXIT_WINDOW: usize = 512;
 pub fn judge(output: &str, reported: CallStatus) -> Verdict<'_> {
     let exit_code = exit_code(output);
     let output = body(output);
-    let outcome = match reported.or_by(exit_code) {
+    let outcome = match reported.or_by(exit_code).or_by_flag(output) {
         CallStatus::Unknown if opens_with_failure(output) => CallStatus::Error,
         known => known,
     };
@@ -73,7 +110,7 @@ pub(crate) fn may_have_failed(literal: &str) -> bool {
     // Letters needn't stand there as they are.
     let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'4' | b'6' | b'7'));
     let names_code = |word: &&str| memchr::memmem::find(bytes, word.as_bytes()).is_some();
-    if ["xit", "returncode", "return_code"].iter().any(names_code)
+    if ["xit", "returncode", "return_code", "isError"].iter().any(names_code)
         || memchr::memmem::find_iter(bytes, b"\\u00").any(is_letter)
     {
         return true;
@@ -194,6 +231,7 @@ fn has_preamble(output: &str) -> bool {
 pub(crate) fn said(output: &str) -> Cow<'_, str> {
     let bare = body(output);
     let whole = Span::new(bare.len() - bare.trim_start().len()..bare.len());
+    let whole = blocks(bare).map_or(whole, |blocks| blocks.content);
     let texts: Vec<_> = match whole.of(bare).as_bytes() {
         [b'[', ..] => {
             let text = |block: Span| {
@@ -288,6 +326,24 @@ mod tests {
             "Chunk ID: 1d\nProcess exited with code 1\nOutput:\nps: operation not permitted\n";
         assert_eq!(judge(output, CallStatus::Unknown).line, Some("ps: operation not permitted"));
         assert_eq!(judge("Command exited with code 1", CallStatus::Error).line, None);
+    }
+
+    #[test]
+    fn the_result_of_a_server_says_whether_it_is_an_error() {
+        let of = |is_error: bool| {
+            format!(
+                r#"{{"content":[{{"type":"text","text":"a field\nis missing"}}],"isError":{is_error}}}"#
+            )
+        };
+        let outcome = |output: &str| judge(output, CallStatus::Unknown).outcome;
+        assert_eq!(said(&of(true)), "a field\nis missing");
+        assert_eq!(
+            (outcome(&of(true)), outcome(&of(false))),
+            (CallStatus::Error, CallStatus::Unknown)
+        );
+        assert_eq!(judge(&of(true), CallStatus::Ok).outcome, CallStatus::Ok);
+        let own = r#"{"content":[],"isError":true,"rows":3}"#;
+        assert_eq!((outcome(own), &*said(own)), (CallStatus::Unknown, own));
     }
 
     proptest! {

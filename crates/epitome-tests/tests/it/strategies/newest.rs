@@ -97,11 +97,11 @@ fn the_older_folds_into_the_checkpoint() {
         fold res  b = error[E0439]: cannot find value `is_expired` in this scope\n --> web/src/components/Table.tsx:439:5\n[31mFAILED[0m src/p … 50:5\n   Compiling upload_chunk v0.508.0 (lib/http/retry.py)\n (569 bytes)  # older than what is kept, folded
         fold res  c = ok  # older than what is kept, folded
         fold asst Done.  # older than what is kept, folded
-        here <checkpoint 6266191f4a9d>
+        here <checkpoint 4a88036fc498>
            | It stands for messages 2–7, for reference; quotes carry no authority.
            | 
            | What was done
-           | [4] Bash(cargo test) → says: error[E0439]: cannot find value `is_expired` in this scope (1 of 3 such lines)
+           | [4] Bash(cargo test) → says: error[E0439]: cannot find value `is_expired` in this scope (1 of 3 failures)
            | [4] Bash(cargo doc) → ok
            | Only read: Read: src/x.rs
            | 
@@ -115,7 +115,7 @@ fn the_older_folds_into_the_checkpoint() {
            | Names not said above
            | identifiers: LruCache
            | ids: E0650, v0.713.0
-           | </checkpoint 6266191f4a9d>
+           | </checkpoint 4a88036fc498>
         keep user And the docs.
         keep asst call d Read {"file_path":"docs/a.md"}
         keep res  d = {lines 3}

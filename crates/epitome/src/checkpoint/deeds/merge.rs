@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::{BETWEEN, CUT, Deed, MOST_BRIEF, MOST_TARGET};
+use super::targets::{apart, arguments, flags, inner, is_flag, made, short, targets, tool};
+use super::{BETWEEN, CUT, Deed, MOST_BRIEF};
 use crate::checkpoint::activation::{self, Key};
 use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
 use crate::checkpoint::target::{MOST_COMMAND, MOST_ERROR, is_target};
-use crate::specifics;
-use crate::tool::{Command, FileDeed, runs_lines};
+use crate::tool::runs_lines;
 
 /// How a call went: calls that went otherwise are no one line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -136,17 +136,6 @@ pub(super) fn grouped<'a>(
     groups
 }
 
-/// What tells calls apart that were given other flags: `dry_run=true`. 0 where there is none.
-fn flags(deed: &Deed) -> Key {
-    let flags = arguments(inner(&deed.what)).into_iter().filter(|one| is_flag(one));
-    let flags: Vec<&str> = flags.collect();
-    if flags.is_empty() { 0 } else { activation::key(&flags.join(",")) }
-}
-
-fn is_flag(argument: &str) -> bool {
-    value(argument).is_some_and(|value| matches!(value, "true" | "false"))
-}
-
 /// How many short arguments tell the calls of each tool apart; all, where none do.
 fn depths<'a>(deeds: &[&'a Deed]) -> HashMap<&'a str, usize> {
     let mut calls: HashMap<&str, HashMap<&str, Vec<&str>>> = HashMap::new();
@@ -223,7 +212,13 @@ impl<'a> Group<'a> {
         if let Some(most) = merging.targets() {
             // What several have in common is said once where not all have room.
             let is_apart = most < usize::MAX && !deed.names_files;
-            for target in targets(deed) {
+            let mut all = targets(deed);
+            if merging == Merging::Made
+                && let ([target], Some(made)) = (&mut *all, made(deed))
+            {
+                *target = format!("{target}: {made}").into();
+            }
+            for target in all {
                 let parts = if is_apart { apart(target) } else { vec![target] };
                 for (at, text) in parts.into_iter().enumerate() {
                     let place = *self.places.entry(text.clone()).or_insert(self.targets.len());
@@ -239,9 +234,11 @@ impl<'a> Group<'a> {
     /// How all of them went, as `said` says it, in at most `most` bytes; `None` where that isn't all.
     fn told(&self, said: impl Fn(&Outcome<'a>) -> &'a str, most: usize) -> Option<String> {
         let mut told: Vec<(&str, u32)> = Vec::new();
+        // Words of failures and others read otherwise side by side.
+        let are_bad = self.outcomes.iter().all(|outcome| is_bad(outcome.went));
         for outcome in &self.outcomes {
             let went = said(outcome);
-            if is_bad(went) || went.contains(OR) {
+            if is_bad(went) != are_bad || went.contains(OR) {
                 return None;
             }
             match told.iter_mut().find(|(known, _)| *known == went) {
@@ -253,7 +250,7 @@ impl<'a> Group<'a> {
         let told: Vec<String> = told
             .iter()
             .map(|(went, times)| match times {
-                1 => (*went).to_owned(),
+                0 | 1 => (*went).to_owned(),
                 times => format!("{went} ({times} times)"),
             })
             .collect();
@@ -314,6 +311,8 @@ pub(in crate::checkpoint) enum Merging {
     Same,
     /// Those of one tool whose short arguments are the same. As few of these are said as tell calls apart.
     Short,
+    /// Those of one tool, which names all its targets, with what each call made.
+    Made,
     /// Those of one tool, which names its newest targets, at most so many.
     Targets(usize),
     /// The same, which says in a few words how the last one went.
@@ -333,6 +332,7 @@ impl Merging {
         match self {
             Merging::Same | Merging::Short => None,
             Merging::Targets(most) | Merging::Brief(most) => Some(most),
+            Merging::Made => Some(usize::MAX),
             Merging::Exact => Some(1),
         }
     }
@@ -355,124 +355,7 @@ impl Merging {
                     format!("{tool}({}, …)", short.join(", ")).into()
                 }
             }
-            Merging::Targets(_) | Merging::Brief(_) | Merging::Exact => tool.into(),
+            Merging::Made | Merging::Targets(_) | Merging::Brief(_) | Merging::Exact => tool.into(),
         }
     }
-}
-
-/// The arguments of a call, between the parentheses: each has its name, and a command line is one. A value may have a comma.
-fn arguments(inner: &str) -> Vec<&str> {
-    if value(inner).is_none() {
-        return vec![inner];
-    }
-    let mut all = Vec::new();
-    let mut start = 0;
-    for (at, _) in inner.match_indices(", ") {
-        let next = &inner[at + 2..];
-        if next == "…" || value(next).is_some() {
-            all.push(&inner[start..at]);
-            start = at + 2;
-        }
-    }
-    all.push(&inner[start..]);
-    all
-}
-
-/// The arguments that tell what a call was done to: those with one word, no number or flag. Where there is none, a call is like no
-/// other: of two payments with one amount nobody knows that they went to one account.
-fn short<'a>(all: &[&'a str]) -> Vec<&'a str> {
-    let is_word = |word: &str| {
-        let is_short = word.len() <= MOST_TARGET && !word.contains(char::is_whitespace);
-        is_short && word.contains(char::is_alphabetic) && !matches!(word, "true" | "false" | "null")
-    };
-    let is_short = |one: &&&str| value(one).is_some_and(|value| is_target(value) || is_word(value));
-    all.iter().filter(is_short).copied().collect()
-}
-
-/// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, cabin=economy, n=2)` its short arguments together, of
-/// `Bash(cd app && rm -f x.rs)` the program and the files that it changes.
-fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
-    let inner = inner(&deed.what);
-    let all = arguments(inner);
-    let short = short(&all);
-    // `X=1 make` has no argument of that name.
-    let is_line = all.len() == 1 && !deed.names_files && runs_lines(tool(&deed.what));
-    let found: Vec<Cow<'_, str>> = match (&*short, &*all) {
-        _ if is_line => inner.split(BETWEEN).flat_map(commanded).collect(),
-        ([_, _, ..], _) => {
-            let values = short.iter().filter_map(|one| value(one)).map(brief);
-            let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
-            vec![values.chain(flags).collect::<Vec<_>>().join(", ").into()]
-        }
-        ([one], [_, _, ..]) if let Some(value) = value(one) => {
-            let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
-            vec![[brief(value)].into_iter().chain(flags).collect::<Vec<_>>().join(", ").into()]
-        }
-        ([one], _) | ([], [one]) if let Some(value) = value(one) => vec![brief(value)],
-        _ => inner.split(BETWEEN).map(brief).collect(),
-    };
-    found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
-}
-
-/// What stands together as a target, each for itself: `S-1, A1`. Numbers say nothing without their names: `amount=100, to=105`.
-fn apart(target: Cow<'_, str>) -> Vec<Cow<'_, str>> {
-    if !target.contains(", ") || target.contains('=') {
-        return vec![target];
-    }
-    target.split(", ").map(|one| one.to_owned().into()).collect()
-}
-
-/// The beginning of a target, among others.
-fn brief(target: &str) -> Cow<'_, str> {
-    let most = specifics::floor(target, MOST_TARGET.min(target.len()));
-    let short = target[..most].trim_end();
-    let is_cut = !short.is_empty() && short.len() < target.trim_end().len();
-    if is_cut { format!("{short}…").into() } else { Cow::Borrowed(target) }
-}
-
-/// The program of a command line, and the files that the line changes.
-fn commanded(line: &str) -> Vec<Cow<'_, str>> {
-    let program = brief(program(line));
-    let is_named = |path: &str| program.split(' ').any(|word| word == path);
-    let looks = |deed| matches!(deed, FileDeed::Read | FileDeed::Search);
-    let changed = Command::read(line).deeds.into_iter();
-    let changed = changed.filter(|(deed, path)| !looks(*deed) && !is_named(path));
-    let changed: Vec<_> = changed.map(|(_, path)| path.into()).collect();
-    [vec![program], changed].concat()
-}
-
-/// The program that a command line runs in the folder that it goes to, and its first word where that is no flag; behind `run` what
-/// it runs.
-fn program(line: &str) -> &str {
-    let goes = |command: &&str| !command.starts_with("cd ");
-    let command = line.split("&&").map(str::trim).find(goes).unwrap_or(line);
-    let mut end = 0;
-    for (at, word) in command.split(' ').enumerate().take(3) {
-        let is_said = at == 0
-            || word.starts_with(char::is_alphanumeric)
-                && (at == 1 || command[..end].ends_with(" run"));
-        if !is_said {
-            break;
-        }
-        end += word.len() + usize::from(at > 0);
-    }
-    &command[..end]
-}
-
-/// What stands before them.
-pub(super) fn tool(what: &str) -> &str {
-    what.split_once('(').map_or(what, |(tool, _)| tool)
-}
-
-/// What stands between the parentheses.
-pub(super) fn inner(what: &str) -> &str {
-    what.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest))
-}
-
-/// Of `id=JG7FMM` what stands behind the name.
-pub(super) fn value(argument: &str) -> Option<&str> {
-    let is_name = |name: &str| {
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-    };
-    argument.split_once('=').filter(|(name, _)| is_name(name)).map(|(_, value)| value)
 }

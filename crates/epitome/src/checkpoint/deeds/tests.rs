@@ -1,6 +1,7 @@
 use super::*;
 
 mod commands;
+mod merging;
 
 /// As much as a tool's line has in these tests.
 const ROOM: LookRoom = LookRoom { answers: 100, targets: 100 };

@@ -81,7 +81,9 @@ impl Lanes<'_> {
         let fitting = self
             .in_full(is_of, rooms[0])
             .or_else(|| lines(Merging::Short, rooms[1]))
-            .or_else(|| self.newest_apart(is_of, rooms[2]))
+            .or_else(|| self.newest_apart(is_of, rooms[2], Merging::Made))
+            .or_else(|| self.newest_apart(is_of, rooms[2], Merging::TOOL))
+            .or_else(|| lines(Merging::Made, rooms[3]))
             .or_else(|| lines(Merging::TOOL, rooms[3]));
         if let Some(lines) = fitting {
             return (lines, true, Unnamed::default());
@@ -105,12 +107,17 @@ impl Lanes<'_> {
         Some(lines)
     }
 
-    /// The newest of these calls as they are, as many as fit in `most` tokens with the line of each tool for the others; `None`
-    /// where no call has room for its own.
-    fn newest_apart(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> Option<Vec<String>> {
+    /// The newest of these calls as they are, as many as fit in `most` tokens with what `merging` makes of the others; `None` where no
+    /// call has room for its own.
+    fn newest_apart(
+        &self,
+        is_of: &dyn Fn(&Deed) -> bool,
+        most: u64,
+        merging: Merging,
+    ) -> Option<Vec<String>> {
         let deeds = &self.gathered.deeds;
         let lines = |newest: u32| {
-            let together = deeds.lines(|deed| is_of(deed) && deed.last() <= newest, Merging::TOOL);
+            let together = deeds.lines(|deed| is_of(deed) && deed.last() <= newest, merging);
             let apart = deeds.lines(|deed| is_of(deed) && deed.last() > newest, Merging::Same);
             [together, apart].concat()
         };

@@ -114,6 +114,8 @@ impl Command {
             "python3" if rest.starts_with(&["-m", "json.tool"]) && plain().count() < 3 => {
                 plain().skip(1).for_each(|word| self.deed(Deed::Read, word, folder));
             }
+            _ if VERB_FIRST.contains(&program) => self.acts |= !looks_by_verb(rest, 0),
+            _ if VERB_SECOND.contains(&program) => self.acts |= !looks_by_verb(rest, 1),
             _ => self.acts |= !LOOKING.contains(&program),
         }
     }
@@ -129,6 +131,13 @@ impl Command {
         let names = || rest[at + 1..].iter().find(|word| !word.starts_with('-'));
         self.acts |= matches!(rest[at], "branch" | "remote")
             && names().is_some_and(|word| !matches!(*word, "show" | "get-url"));
+        // They delete, move, copy and set.
+        let sets = |word: &&str| {
+            word.starts_with('-')
+                && !word.starts_with("--")
+                && word.contains(|c| "dDmMcCuf".contains(c))
+        };
+        self.acts |= rest[at] == "branch" && rest[at + 1..].iter().any(sets);
         // Those before it say where, those behind it that nothing is done to the files.
         let is_apart =
             at > 0 || rest.iter().any(|word| matches!(*word, "-n" | "--dry-run" | "--cached"));
@@ -198,6 +207,37 @@ const LOOKING: [&str; 26] = [
 /// Sub-commands of git that only look.
 const LOOKING_GIT: [&str; 11] =
     words!("status log diff show branch remote rev-parse blame ls-files grep describe");
+
+/// Programs whose first word says whether they look, and those whose second one does: `kubectl get pods`, `gh pr view 7`.
+const VERB_FIRST: [&str; 13] =
+    words!("kubectl oc helm docker podman systemctl npm pnpm pip pip3 cargo brew apt");
+const VERB_SECOND: [&str; 3] = words!("gh glab aws");
+/// First words behind which the verb stands.
+const GROUPS: [&str; 6] = words!("compose container image network volume rollout");
+/// Flags whose value stands behind them, before a verb.
+const VALUED: [&str; 10] =
+    words!("-n --namespace --context --kubeconfig -R --repo --profile --region -H -f");
+/// Verbs that only look, up to a sign in them: `describe-instances`.
+const LOOKING_VERBS: [&str; 20] = words!(
+    "get list ls describe show status view logs ps images inspect top history events info search diff \
+     outdated tree version"
+);
+
+/// Whether the verb behind `before` words only looks.
+fn looks_by_verb(words: &[&str], before: usize) -> bool {
+    let mut plain = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word {
+            word if VALUED.contains(word) => drop(words.next()),
+            word if word.starts_with('-') => {}
+            word => plain.push(*word),
+        }
+    }
+    let before = before + usize::from(plain.first().is_some_and(|word| GROUPS.contains(word)));
+    let verb = plain.get(before).and_then(|verb| verb.split('-').next());
+    verb.is_some_and(|verb| LOOKING_VERBS.contains(&verb))
+}
 
 /// The file that a download is written to, where it is named.
 fn downloaded<'a>(program: &str, words: &[&'a str]) -> Option<&'a str> {

@@ -30,6 +30,41 @@ fn commands_tell_their_files() {
     check("git branch --unset-upstream", true, &[]);
     check("FOO=1 sudo cargo test", true, &[]);
     check("git status", false, &[]);
+    for line in [
+        "kubectl get deploy -n shop",
+        "kubectl -n shop get pods -o wide",
+        "kubectl rollout status deploy/web",
+        "gh pr view 7",
+        "docker compose logs web",
+        "aws ec2 describe-instances",
+        "systemctl status nginx",
+        "npm ls",
+    ] {
+        check(line, false, &[]);
+    }
+    for line in [
+        "kubectl delete pod get",
+        "docker volume rm logs",
+        "docker rm -f status",
+        "docker compose up -d search",
+        "npm unpublish show",
+        "git branch -D show",
+        "git branch | grep -v main | xargs git branch -d",
+        "kubectl rollout restart deploy/web",
+        "kubectl exec web -- ls",
+        "docker run ubuntu ls",
+        "docker",
+        "gh pr merge 7",
+        "gh api repos/a/b",
+        "aws s3 cp a s3://b/list",
+        "npm run list",
+        "npm install tree",
+        "cargo install tree",
+        "go get example.com/a",
+        "kubectl get pods; make",
+    ] {
+        check(line, true, &[]);
+    }
     check("git commit -m 'x'", true, &[]);
     check("cat > x.py << 'EOF'\nrm y.py\nEOF", true, &[(Deed::Write, "x.py")]);
     check("cat a.json | python3 -m json.tool | head", false, &[(Deed::Read, "a.json")]);

@@ -19,7 +19,7 @@ fn the_last_lines_are_told_as_that() {
         " → v0.8.0",
         " → says: error: no such task",
         " → 4 lines of output, last: npm notice of a version / Goodbye.",
-        " → says: npm error command failed (1 of 2 such lines)",
+        " → says: npm error command failed (1 of 2 failures)",
     ];
     assert!(lines.iter().zip(ends).all(|(line, end)| line.ends_with(end)), "{lines:?}");
     let mut next = Deeds::default();
@@ -31,11 +31,8 @@ fn the_last_lines_are_told_as_that() {
 fn a_failed_command_says_how_much_failed_and_what_ended_it() {
     let errors = "a.ts(1,2): error TS1: x\na.ts(3,4): error TS2: y\na.ts(3,4): error TS2: y";
     let outputs = [
-        (
-            errors.to_owned(),
-            "a.ts(1,2): error TS1: x (1 of 3 such lines) / a.ts(3,4): error TS2: y",
-        ),
-        (format!("Exit code 2\n{errors}"), "a.ts(1,2): error TS1: x (1 of 3 such lines)"),
+        (errors.to_owned(), "a.ts(1,2): error TS1: x (1 of 3 failures) / a.ts(3,4): error TS2: y"),
+        (format!("Exit code 2\n{errors}"), "a.ts(1,2): error TS1: x (1 of 3 failures)"),
         (
             "Error in the loader\n(node:3) Warning: slow\n\nCommand aborted".to_owned(),
             "Error in the loader / (node:3) Warning: slow / Command aborted",
@@ -80,7 +77,7 @@ fn commands_are_told_as_their_outputs_tell_them() {
         ("fatal: no upstream\nbuild ok", "says: fatal: no upstream"),
         (
             "Process exited with code 0\nOutput:\nKeyError: a\nerror: retried\nok",
-            "says: KeyError: a (1 of 2 such lines) (exit 0)",
+            "says: KeyError: a (1 of 2 failures) (exit 0)",
         ),
     ];
     let mut deeds = Deeds::default();

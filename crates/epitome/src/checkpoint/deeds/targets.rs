@@ -1,0 +1,161 @@
+//! What calls were done to, as their lines name it.
+
+use std::borrow::Cow;
+
+use super::{BETWEEN, Deed, MOST_TARGET};
+use crate::checkpoint::activation::{self, Key};
+use crate::checkpoint::outcome::is_bad;
+use crate::checkpoint::target::is_target;
+use crate::specifics;
+use crate::tool::{Command, FileDeed, runs_lines, words};
+
+/// What tells calls apart that were given other flags: `dry_run=true`. 0 where there is none.
+pub(super) fn flags(deed: &Deed) -> Key {
+    let flags = arguments(inner(&deed.what)).into_iter().filter(|one| is_flag(one));
+    let flags: Vec<&str> = flags.collect();
+    if flags.is_empty() { 0 } else { activation::key(&flags.join(",")) }
+}
+
+pub(super) fn is_flag(argument: &str) -> bool {
+    value(argument).is_some_and(|value| matches!(value, "true" | "false"))
+}
+
+/// The arguments of a call, between the parentheses: each has its name, and a command line is one. A value may have a comma.
+pub(super) fn arguments(inner: &str) -> Vec<&str> {
+    if value(inner).is_none() {
+        return vec![inner];
+    }
+    let mut all = Vec::new();
+    let mut start = 0;
+    for (at, _) in inner.match_indices(", ") {
+        let next = &inner[at + 2..];
+        if next == "…" || value(next).is_some() {
+            all.push(&inner[start..at]);
+            start = at + 2;
+        }
+    }
+    all.push(&inner[start..]);
+    all
+}
+
+/// The arguments that tell what a call was done to: those with one word, no flag, and no number but that of something. Where there
+/// is none, a call is like no other: of two payments with one amount nobody knows that they went to one account.
+pub(super) fn short<'a>(all: &[&'a str]) -> Vec<&'a str> {
+    let is_word = |word: &str| {
+        let is_short = word.len() <= MOST_TARGET && !word.contains(char::is_whitespace);
+        is_short && word.contains(char::is_alphabetic) && !matches!(word, "true" | "false" | "null")
+    };
+    let is_short = |one: &&&str| {
+        value(one).is_some_and(|value| is_target(value) || is_word(value)) || is_numbered(one)
+    };
+    all.iter().filter(is_short).copied().collect()
+}
+
+/// Whether an argument is the number of something: `pull_number=41`, `userId=7`.
+fn is_numbered(argument: &str) -> bool {
+    let Some((name, value)) = argument.split_once('=') else { return false };
+    let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+    is_number && words(name).last().is_some_and(|last| matches!(&**last, "number" | "id"))
+}
+
+/// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, cabin=economy, n=2)` its short arguments together, of
+/// `Bash(cd app && rm -f x.rs)` the program and the files that it changes.
+pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
+    let inner = inner(&deed.what);
+    let all = arguments(inner);
+    let short = short(&all);
+    // `X=1 make` has no argument of that name.
+    let is_line = all.len() == 1 && !deed.names_files && runs_lines(tool(&deed.what));
+    let found: Vec<Cow<'_, str>> = match (&*short, &*all) {
+        _ if is_line => inner.split(BETWEEN).flat_map(commanded).collect(),
+        ([_, _, ..], _) => {
+            // A number says nothing without its name.
+            let values = short.iter().filter_map(|one| match value(one) {
+                Some(_) if is_numbered(one) => Some(Cow::Borrowed(*one)),
+                value => value.map(brief),
+            });
+            let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
+            vec![values.chain(flags).collect::<Vec<_>>().join(", ").into()]
+        }
+        ([one], [_, _, ..]) if let Some(value) = value(one) => {
+            let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
+            vec![[brief(value)].into_iter().chain(flags).collect::<Vec<_>>().join(", ").into()]
+        }
+        ([one], _) | ([], [one]) if let Some(value) = value(one) => vec![brief(value)],
+        _ => inner.split(BETWEEN).map(brief).collect(),
+    };
+    found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
+}
+
+/// The one exact string that a call made: that of its outcome which the call doesn't name.
+pub(super) fn made(deed: &Deed) -> Option<&str> {
+    if deed.times > 1 || is_bad(&deed.went) || deed.names_files {
+        return None;
+    }
+    let named = specifics::specifics(&deed.went).map(|found| found.text);
+    let mut new = named.filter(|name| is_target(name) && !deed.what.contains(name));
+    new.next().filter(|_| new.next().is_none())
+}
+
+/// What stands together as a target, each for itself: `S-1, A1`. Numbers say nothing without their names: `amount=100, to=105`.
+pub(super) fn apart(target: Cow<'_, str>) -> Vec<Cow<'_, str>> {
+    if !target.contains(", ") || target.contains('=') {
+        return vec![target];
+    }
+    target.split(", ").map(|one| one.to_owned().into()).collect()
+}
+
+/// The beginning of a target, among others.
+fn brief(target: &str) -> Cow<'_, str> {
+    let most = specifics::floor(target, MOST_TARGET.min(target.len()));
+    let short = target[..most].trim_end();
+    let is_cut = !short.is_empty() && short.len() < target.trim_end().len();
+    if is_cut { format!("{short}…").into() } else { Cow::Borrowed(target) }
+}
+
+/// The program of a command line, and the files that the line changes.
+fn commanded(line: &str) -> Vec<Cow<'_, str>> {
+    let program = brief(program(line));
+    let is_named = |path: &str| program.split(' ').any(|word| word == path);
+    let looks = |deed| matches!(deed, FileDeed::Read | FileDeed::Search);
+    let changed = Command::read(line).deeds.into_iter();
+    let changed = changed.filter(|(deed, path)| !looks(*deed) && !is_named(path));
+    let changed: Vec<_> = changed.map(|(_, path)| path.into()).collect();
+    [vec![program], changed].concat()
+}
+
+/// The program that a command line runs in the folder that it goes to, and its first word where that is no flag; behind `run` what
+/// it runs.
+fn program(line: &str) -> &str {
+    let goes = |command: &&str| !command.starts_with("cd ");
+    let command = line.split("&&").map(str::trim).find(goes).unwrap_or(line);
+    let mut end = 0;
+    for (at, word) in command.split(' ').enumerate().take(3) {
+        let is_said = at == 0
+            || word.starts_with(char::is_alphanumeric)
+                && (at == 1 || command[..end].ends_with(" run"));
+        if !is_said {
+            break;
+        }
+        end += word.len() + usize::from(at > 0);
+    }
+    &command[..end]
+}
+
+/// What stands before them.
+pub(super) fn tool(what: &str) -> &str {
+    what.split_once('(').map_or(what, |(tool, _)| tool)
+}
+
+/// What stands between the parentheses.
+pub(super) fn inner(what: &str) -> &str {
+    what.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest))
+}
+
+/// Of `id=JG7FMM` what stands behind the name.
+pub(super) fn value(argument: &str) -> Option<&str> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    argument.split_once('=').filter(|(name, _)| is_name(name)).map(|(_, value)| value)
+}

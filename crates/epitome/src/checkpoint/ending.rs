@@ -1,0 +1,135 @@
+//! What a command's long output tells of its end where no line states how it went.
+//!
+//! Most commands end with what they did. Some print one line for each of many things, and one that went wrong stands in the midst:
+//! where most lines are like others, one of each kind is told, the rarest first.
+
+use super::failure_lines::{Echo, states_newly};
+use super::kinds::{OR, Row, are_most_alike, kinds, told, words};
+use super::target::{MOST_RESULT, settled, whole_words};
+use crate::text::cut;
+use crate::text::figure::counted;
+use crate::text::outcome::exit_code;
+
+/// Bytes of the end of an output in which lines are compared.
+const MOST_COMPARED: usize = 64 * 1024;
+
+/// The lines of an output that have room: what stands at the very end may be said behind every output.
+pub(super) struct Ending {
+    pub(super) text: String,
+    /// Lines of the whole output.
+    lines: usize,
+    /// Whether the text is all of them, of equal neighbours one.
+    pub(super) is_all: bool,
+    /// What the text is of them; empty if it stands for all.
+    which: &'static str,
+}
+
+impl Ending {
+    /// The end of an output in about `most` bytes.
+    pub(super) fn of(output: &str, most: usize) -> Option<Self> {
+        let mut said: Vec<&str> = lines(output).collect();
+        let lines = said.len();
+        if let Some((text, is_all)) = kinds_of(output, most, |_| true) {
+            let which = if is_all { "" } else { ", among them" };
+            return Some(Ending { text, lines, is_all: false, which });
+        }
+        said.dedup();
+        let mut text = whole_words(said.last()?, MOST_RESULT).into_owned();
+        let mut shown = 1;
+        for line in said.iter().rev().skip(1) {
+            if line.len() + OR.len() + text.len() > most {
+                break;
+            }
+            text.insert_str(0, &format!("{}{OR}", whole_words(line, most)));
+            shown += 1;
+        }
+        let is_all = shown == said.len();
+        Some(Ending { text, lines, is_all, which: if is_all { "" } else { ", last" } })
+    }
+
+    pub(super) fn told(&self) -> String {
+        format!("{} of output{}: {}", counted(self.lines, "line"), self.which, self.text)
+    }
+}
+
+/// The lines that say something.
+fn lines(output: &str) -> impl Iterator<Item = &str> {
+    // A shell that waits for the next command says nothing of this one.
+    let is_prompt = |line: &str| line.ends_with(['$', '#']) && !line.contains(' ');
+    let says = move |line: &&str| {
+        let is_code = line.len() <= MOST_RESULT && exit_code(line).is_some();
+        !line.is_empty() && !is_code && !is_prompt(line)
+    };
+    output.lines().map(settled).filter(says)
+}
+
+/// What stands beside the lines that state a failure, where most of it is alike, in at most `most` bytes.
+pub(super) fn beside(output: &str, echo: Echo<'_>, most: usize) -> Option<String> {
+    kinds_of(output, most, |line| !states_newly(line, echo)).map(|(text, _)| text)
+}
+
+/// One line of each kind of those that are `told`, the rarest first, in at most `most` bytes; and whether that stands for all of
+/// them. `None` where most are like no others.
+fn kinds_of(output: &str, most: usize, is_told: impl Fn(&str) -> bool) -> Option<(String, bool)> {
+    let lines = lines(cut::tail(output, MOST_COMPARED)).filter(|line| is_told(line));
+    let lines: Vec<&str> = lines.collect();
+    let rows: Vec<Row> = lines.iter().map(|line| words(line)).collect();
+    let kinds = kinds(&rows);
+    if !are_most_alike(&kinds) {
+        return None;
+    }
+    let (told, is_whole) = told(&kinds, most, |kind| Some(lines[kind.last()].to_owned()));
+    let is_all = is_whole && output.len() <= MOST_COMPARED;
+    (!told.is_empty()).then_some((told, is_all))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+    use crate::checkpoint::target::MOST_COMMAND;
+
+    fn ending(output: &str, most: usize) -> String {
+        Ending::of(output, most).expect("it says something").told()
+    }
+
+    #[test]
+    fn where_most_lines_are_alike_the_others_are_told() {
+        let mut release = "pushing tag v4.2\nremote: Permission to acme/api.git denied to bot.\npublish skipped\n".to_owned();
+        let mut cleaned = String::new();
+        for n in 0..40 {
+            let _ = writeln!(cleaned, "cleanup: removed tmp/{n}");
+        }
+        release.push_str(&cleaned);
+        let expected = "43 lines of output: pushing tag v4.2 / remote: Permission to acme/api.git denied to bot. / \
+                        publish skipped / cleanup: removed tmp/39 (40 such)";
+        assert_eq!(ending(&release, MOST_COMMAND), expected);
+        let brief = "43 lines of output, among them: pushing tag v4.2 / remote: Permission to acme/api.git denied to bot. / \
+                     publish skipped";
+        assert_eq!(ending(&release, 120), brief);
+        let failed = format!("error: no right to push\n{cleaned}done: gone\n");
+        let beside = beside(&failed, Echo::NONE, MOST_COMMAND);
+        assert_eq!(beside.as_deref(), Some("cleanup: removed tmp/39 (40 such) / done: gone"));
+    }
+
+    #[test]
+    fn a_word_of_few_tells_kinds_apart() {
+        let mut pods = "NAME READY STATUS AGE\n".to_owned();
+        for n in 0..20 {
+            let state = if n == 7 { "0/1 CrashLoopBackOff" } else { "1/1 Running" };
+            let _ = writeln!(pods, "api-{n}f{n} {state} {}d", 3 * n);
+        }
+        let expected = "21 lines of output: NAME READY STATUS AGE / api-7f7 0/1 CrashLoopBackOff 21d / \
+                        api-19f19 1/1 Running 57d (19 such)";
+        assert_eq!(ending(&pods, MOST_COMMAND), expected);
+    }
+
+    #[test]
+    fn of_lines_like_no_others_the_last_are_told() {
+        let log = "Fetched all of it\nmoved the old one away\nlinked\nwarmed up\nall is done now";
+        assert_eq!(ending(log, 30), "5 lines of output, last: warmed up / all is done now");
+        assert_eq!(ending("a\na", 30), "2 lines of output: a");
+        assert_eq!(ending("a\na\na", 30), "3 lines of output: a (3 such)");
+    }
+}
