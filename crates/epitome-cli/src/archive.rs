@@ -320,7 +320,11 @@ pub(crate) fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
         StoreError::Foreign { .. } => Failure::other(what).hint(format!(
             "name an archive of your own, or take it over: sudo chown -R \"$(id -un)\" {shown}"
         )),
-        StoreError::Newer { .. } => Failure::other(what).hint("use a newer epitome"),
+        StoreError::OtherVersion { found, known, .. } => Failure::other(what).hint(if found > known {
+            "use a newer epitome".to_owned()
+        } else {
+            format!("no release made such a store: mv {shown} {shown}.old")
+        }),
         StoreError::Unfinished { .. } => {
             Failure::other(what).hint(format!("copy {shown} to where it can be written"))
         }

@@ -45,14 +45,14 @@ pub enum StoreError {
         /// Its permissions.
         mode: u32,
     },
-    /// A newer program wrote it.
-    #[error("the store {} is of version {found}; this program knows versions up to {known}", path.display())]
-    Newer {
+    /// A program wrote it that has other tables.
+    #[error("the store {} is of version {found}; this program knows version {known}", path.display())]
+    OtherVersion {
         /// The store.
         path: PathBuf,
         /// Its version.
         found: i64,
-        /// The newest version that is known.
+        /// The version that is known.
         known: i64,
     },
     /// The system refused something.

@@ -33,11 +33,6 @@ pub(crate) fn make(connection: &Connection, tenant: i64) -> Result<(), StoreErro
     ))
 }
 
-/// Takes an index away with all that is in it.
-pub(crate) fn drop(connection: &Connection, tenant: i64) -> Result<(), StoreError> {
-    connection.batch(&format!("DROP TABLE {}", table(tenant)))
-}
-
 /// Indexes entries.
 pub(crate) fn insert(
     connection: &Connection,

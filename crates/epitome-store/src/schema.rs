@@ -2,37 +2,25 @@
 
 use std::path::Path;
 
-use epitome::archive::searchable_in;
-
-use crate::database::{Connection, Value, values};
+use crate::database::{Connection, values};
 use crate::error::StoreError;
+use crate::index;
 use crate::terms::Terms;
-use crate::{blob, index};
 
-/// The newest version that is known; each has a step in [`STEPS`] that leads to it.
-pub(crate) const VERSION: i64 = STEPS.len() as i64;
+/// The version that is known. Those before it were never released.
+pub(crate) const VERSION: i64 = 6;
 
 /// By which SQLite's file tells that it is a store: `EPIT`.
 const APPLICATION: i64 = 0x4550_4954;
 
-/// From nothing to version 1, from there to 2, and so on.
-const STEPS: [Step; 6] = [
-    Step { tables: FIRST, then: |_| Ok(()) },
-    Step { tables: COUNTS, then: indexed_anew },
-    Step { tables: REDACTED, then: |_| Ok(()) },
-    Step { tables: PARTS, then: |_| Ok(()) },
-    Step { tables: PROJECTS, then: |_| Ok(()) },
-    Step { tables: STATES, then: |_| Ok(()) },
-];
-
-/// What leads from one version to the next.
-struct Step {
-    tables: &'static str,
-    then: fn(&Connection) -> Result<(), StoreError>,
-}
-
-const FIRST: &str = "
-CREATE TABLE tenant (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+/// All tables but the index of words, as SQLite is told them.
+pub(crate) const TABLES: &str = "
+CREATE TABLE tenant (
+    n INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    entries INTEGER NOT NULL DEFAULT 0,
+    words INTEGER NOT NULL DEFAULT 0
+);
 
 -- A content, once for each tenant. `packed`: 0 as it is, 1 zstd.
 CREATE TABLE blob (
@@ -45,7 +33,8 @@ CREATE TABLE blob (
     UNIQUE (tenant, id)
 );
 
--- One conversation. Times are milliseconds since 1970.
+-- One conversation, of whose sub-agent it is, and the folder that it is about; empty where nobody said it. Times are
+-- milliseconds since 1970.
 CREATE TABLE session (
     n INTEGER PRIMARY KEY,
     tenant INTEGER NOT NULL REFERENCES tenant,
@@ -57,8 +46,11 @@ CREATE TABLE session (
     forked_from INTEGER REFERENCES session ON DELETE SET NULL,
     made INTEGER NOT NULL,
     touched INTEGER NOT NULL,
+    part_of INTEGER REFERENCES session ON DELETE SET NULL,
+    project TEXT NOT NULL DEFAULT '',
     UNIQUE (tenant, name)
 );
+CREATE INDEX session_part ON session (part_of) WHERE part_of IS NOT NULL;
 
 -- What the transcript is up to an entry, so that a longer one is known again.
 CREATE TABLE link (
@@ -69,25 +61,29 @@ CREATE TABLE link (
 ) WITHOUT ROWID;
 CREATE INDEX link_chain ON link (chain);
 
--- What came in: the bytes, and the request that was read in them.
+-- What came in: the bytes, whether secrets were masked in them, and the request that was read in them.
 CREATE TABLE input (
     n INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
     entries INTEGER NOT NULL,
     raw_id BLOB NOT NULL,
     raw BLOB NOT NULL,
+    redacted INTEGER NOT NULL DEFAULT 0,
     text BLOB NOT NULL,
     made INTEGER NOT NULL,
     UNIQUE (session, raw_id)
 );
 
--- An original: an entry that a view hides or edits.
+-- An original: an entry that a view hides or edits; how many words it has, and how often each: the index only says which entries
+-- have a word.
 CREATE TABLE entry (
     n INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
     blob INTEGER NOT NULL REFERENCES blob,
     entry INTEGER NOT NULL,
     about TEXT NOT NULL,
+    words INTEGER NOT NULL DEFAULT 0,
+    counts BLOB NOT NULL DEFAULT x'',
     UNIQUE (session, blob)
 );
 
@@ -115,22 +111,8 @@ CREATE TABLE pin (
     made INTEGER NOT NULL,
     UNIQUE (tenant, text)
 );
-";
 
-/// Whether secrets were masked in what came in before it was kept.
-const REDACTED: &str = "ALTER TABLE input ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0;";
-
-/// The session whose sub-agent a session is of.
-const PARTS: &str = "
-ALTER TABLE session ADD COLUMN part_of INTEGER REFERENCES session ON DELETE SET NULL;
-CREATE INDEX session_part ON session (part_of) WHERE part_of IS NOT NULL;
-";
-
-/// The folder that a session is about; empty where nobody said it.
-const PROJECTS: &str = "ALTER TABLE session ADD COLUMN project TEXT NOT NULL DEFAULT '';";
-
-/// What a proxy knows of conversations, and the secret that its digests are made with. `used` is milliseconds since 1970.
-const STATES: &str = "
+-- What a proxy knows of conversations, and the secret that its digests are made with. `used` is milliseconds since 1970.
 CREATE TABLE state (
     tenant INTEGER NOT NULL REFERENCES tenant,
     place BLOB NOT NULL,
@@ -147,53 +129,6 @@ CREATE TABLE secret (
     PRIMARY KEY (tenant, name)
 ) WITHOUT ROWID;
 ";
-
-/// How often each word occurs in an entry stands with it: the index only says which entries have a word.
-const COUNTS: &str = "
-ALTER TABLE entry ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE entry ADD COLUMN counts BLOB NOT NULL DEFAULT x'';
-ALTER TABLE tenant ADD COLUMN entries INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE tenant ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
-";
-
-/// Entries that are indexed at a time.
-const AT_ONCE: usize = 256;
-
-/// Makes every tenant's index from what its entries say.
-fn indexed_anew(connection: &Connection) -> Result<(), StoreError> {
-    for mut row in connection.rows("SELECT n FROM tenant", &[])? {
-        let tenant: i64 = row.take(0)?;
-        index::drop(connection, tenant)?;
-        index::make(connection, tenant)?;
-        let all = connection.rows(
-            "SELECT entry.n, entry.blob, session.format FROM entry JOIN session ON session.n = entry.session
-             WHERE session.tenant = ?1 ORDER BY entry.n",
-            values![tenant],
-        )?;
-        for some in all.chunks(AT_ONCE) {
-            let mut entries = Vec::new();
-            for row in some {
-                let mut row = row.clone();
-                let bytes = blob::read(connection, row.take(1)?)?;
-                let format = row.take(2)?;
-                let words = searchable_in(format, &String::from_utf8_lossy(&bytes), &[]);
-                entries.push((row.take(0)?, Terms::of(&words)));
-            }
-            let counts: Vec<_> = entries.iter().map(|(_, terms)| terms.packed()).collect();
-            let rows = entries.iter().zip(&counts);
-            let rows: Vec<_> = rows
-                .map(|((n, terms), counts)| {
-                    [Value::Int(*n), Value::from(terms.length()), Value::Bytes(counts)]
-                })
-                .collect();
-            connection.each("UPDATE entry SET words = ?2, counts = ?3 WHERE n = ?1", &rows)?;
-            let entries: Vec<_> = entries.iter().map(|(n, terms)| (*n, terms)).collect();
-            index::insert(connection, tenant, &entries)?;
-            grown(connection, tenant, &entries)?;
-        }
-    }
-    Ok(())
-}
 
 /// Counts entries that a tenant has more.
 pub(crate) fn grown(
@@ -227,26 +162,25 @@ pub(crate) fn version(connection: &Connection, path: &Path) -> Result<i64, Store
         (found.take(0)?, found.take(1)?, found.take(2)?);
     match (application, tables) {
         (0, 0) => Ok(0),
-        (APPLICATION, _) if version > VERSION => {
-            Err(StoreError::Newer { path: path.to_owned(), found: version, known: VERSION })
+        (APPLICATION, _) if version != VERSION => {
+            Err(StoreError::OtherVersion { path: path.to_owned(), found: version, known: VERSION })
         }
-        (APPLICATION, _) => Ok(version),
+        (APPLICATION, _) => Ok(VERSION),
         _ => Err(not_one("its database is another program's")),
     }
 }
 
-/// Brings the database to [`VERSION`], in one go.
-pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+/// Makes the tables, if there are none.
+pub(crate) fn make(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     if version(connection, path)? == VERSION {
         return Ok(());
     }
     connection.transaction(None, |connection| {
         // Another process may have done it meanwhile.
-        let from = usize::try_from(version(connection, path)?).unwrap_or(0);
-        for step in &STEPS[from..] {
-            connection.batch(step.tables)?;
-            (step.then)(connection)?;
+        if version(connection, path)? == VERSION {
+            return Ok(());
         }
+        connection.batch(TABLES)?;
         connection.batch(&format!(
             "PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
         ))

@@ -24,8 +24,7 @@ pub enum Access {
     Write,
     /// It has to be there, and may be changed.
     Existing,
-    /// It has to be there, and nothing in it is changed: a read-only disk will do. Only what an older version
-    /// wrote is brought up to date first.
+    /// It has to be there, and nothing in it is changed: a read-only disk will do.
     Read,
 }
 
@@ -55,7 +54,7 @@ impl Store {
     /// Opens the store in a folder.
     ///
     /// # Errors
-    /// There is none, something else is there, it is a link, a newer program wrote it, or the system says no.
+    /// There is none, something else is there, it is a link, another version of this program wrote it, or the system says no.
     pub fn open(folder: &Path, access: Access) -> Result<Self, StoreError> {
         let database = match (folder::found(folder)?, access) {
             (Some(database), _) => database,
@@ -68,10 +67,8 @@ impl Store {
             }
             Access::Read => {
                 let reader = sqlite::reader(&database)?;
-                match schema::version(&reader, folder)? {
-                    0 => return Err(StoreError::Missing { path: folder.to_owned() }),
-                    schema::VERSION => {}
-                    _ => drop(writer(&database, folder)?),
+                if schema::version(&reader, folder)? == 0 {
+                    return Err(StoreError::Missing { path: folder.to_owned() });
                 }
                 (None, vec![reader])
             }
@@ -86,22 +83,17 @@ impl Store {
     /// URL or beside it.
     ///
     /// # Errors
-    /// The server isn't there or says no, there is no store or a newer program made it, or nobody who is trusted
+    /// The server isn't there or says no, there is no store or another version of this program made it, or nobody who is trusted
     /// vouches for whoever answers, as far as the URL asks for that (`sslmode`, `sslrootcert`); of another machine
     /// it does where it says nothing.
     pub fn connect(url: &str, password: Option<&str>, access: Access) -> Result<Self, StoreError> {
         let server = Server::new(url, password)?;
         let may = if access == Access::Read { May::Read } else { May::Write };
         let connection = server.connect(may)?;
-        match server::version(&connection, server.shown())? {
-            server::VERSION => {}
-            0 if access != Access::Write => {
-                return Err(StoreError::Missing { path: server.shown().into() });
-            }
-            _ if may == May::Read => {
-                server::migrate(&server.connect(May::Write)?, server.shown())?;
-            }
-            _ => server::migrate(&connection, server.shown())?,
+        if access == Access::Write {
+            server::make(&connection, server.shown())?;
+        } else if server::version(&connection, server.shown())? == 0 {
+            return Err(StoreError::Missing { path: server.shown().into() });
         }
         let (writer, readers) = match may {
             May::Write => (Some(Mutex::new(connection)), Vec::new()),
@@ -138,7 +130,6 @@ impl Store {
 
     /// The version of its tables; SQLite's and PostgreSQL's are counted apart.
     pub fn version(&self) -> i64 {
-        // What is older is brought up to date when it is opened.
         match self.shared.place {
             Place::File(..) => schema::VERSION,
             Place::Server(_) => server::VERSION,
@@ -251,12 +242,12 @@ impl Drop for Reading<'_> {
     }
 }
 
-/// A connection that writes to a store of the newest version.
+/// A connection that writes.
 fn writer(database: &Path, folder: &Path) -> Result<Connection, StoreError> {
     let writer = sqlite::writer(database)?;
     // First of all, so that nothing of another program's file is touched.
     schema::version(&writer, folder)?;
     sqlite::prepare(&writer)?;
-    schema::migrate(&writer, folder)?;
+    schema::make(&writer, folder)?;
     Ok(writer)
 }

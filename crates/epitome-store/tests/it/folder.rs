@@ -77,7 +77,10 @@ fn a_newer_store_is_refused_politely() {
     let before = fs::read(&database).expect("readable");
     for access in [Access::Read, Access::Existing, Access::Write] {
         let refused = Store::open(&place.path(), access).expect_err("it is newer");
-        assert!(matches!(refused, StoreError::Newer { found: 99, known: 6, .. }), "{refused:?}");
+        assert!(
+            matches!(refused, StoreError::OtherVersion { found: 99, known: 6, .. }),
+            "{refused:?}"
+        );
     }
     assert_eq!(fs::read(&database).expect("readable"), before);
 }
@@ -178,44 +181,4 @@ fn reading_leaves_the_folder_as_it_was() {
     assert!(matches!(store.pin("no"), Err(StoreError::ReadOnly)));
     drop(store);
     assert_eq!(files(), before);
-}
-
-/// As the first version had it: words in the index, and no counts of them.
-#[test]
-fn an_older_store_is_brought_up_to_date() {
-    let place = Place::on_disk();
-    let session = take_in(&place.open(), &talk("one", 1));
-    let originals: Vec<_> =
-        (0..600).map(|at| original(at, &format!("parseConfig number{at} again"))).collect();
-    session.put(&originals).expect("kept");
-    let before = session.search("number42 config", 5).expect("searchable");
-    drop(session);
-    let database = rusqlite::Connection::open(place.path().join("store.db")).expect("opened");
-    database
-        .execute_batch(
-            "DROP TABLE words_1;
-             CREATE VIRTUAL TABLE words_1 USING fts5(words, content='', contentless_delete=1);
-             ALTER TABLE entry DROP COLUMN words; ALTER TABLE entry DROP COLUMN counts;
-             ALTER TABLE tenant DROP COLUMN words; ALTER TABLE tenant DROP COLUMN entries;
-             ALTER TABLE input DROP COLUMN redacted;
-             DROP INDEX session_part; ALTER TABLE session DROP COLUMN part_of;
-             ALTER TABLE session DROP COLUMN project;
-             DROP TABLE state; DROP TABLE secret;
-             PRAGMA user_version = 1;",
-        )
-        .expect("set back");
-    drop(database);
-    for access in [Access::Read, Access::Existing] {
-        let store = Store::open(&place.path(), access).expect("it is understood");
-        let found = store.search("number42 config", 5).expect("searchable");
-        assert_eq!(found.into_iter().map(|(_, found)| found).collect::<Vec<_>>(), before);
-        assert_eq!(store.stored().expect("readable").originals, 600);
-        let sessions = store.sessions().expect("listed");
-        assert!(
-            sessions.len() == 1 && sessions[0].part_of.is_none() && sessions[0].project.is_empty(),
-            "{sessions:?}"
-        );
-        // What was said of entries then said nothing of times.
-        assert!(store.search("number42", 1).expect("searchable")[0].1.about.at.is_none());
-    }
 }

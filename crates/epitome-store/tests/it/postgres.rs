@@ -81,29 +81,6 @@ fn eight_replicas_compact_one_session_and_one_wins() {
 }
 
 #[test]
-fn an_older_store_on_a_server_is_brought_up_to_date() {
-    for access in [Access::Read, Access::Existing, Access::Write] {
-        let Some((place, url)) = place() else { return };
-        let name = take_in(&place.open(), &talk("one", 3)).name().to_owned();
-        run(
-            &url,
-            "ALTER TABLE epitome.session DROP COLUMN part_of, DROP COLUMN project;
-             DROP TABLE epitome.state, epitome.secret; UPDATE epitome.version SET n = 1;",
-        );
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    let store = place.opened(access).expect("it is understood");
-                    let sessions = store.sessions().expect("listed");
-                    assert_eq!((sessions.len(), &sessions[0].session), (1, &name));
-                    assert_eq!(sessions[0].part_of, None);
-                });
-            }
-        });
-    }
-}
-
-#[test]
 fn replicas_write_and_forget_at_once() {
     let Some((place, _)) = place() else { return };
     std::thread::scope(|scope| {
@@ -179,7 +156,7 @@ fn what_cant_be_is_said() {
     for access in [Access::Read, Access::Existing, Access::Write] {
         let refused = place.opened(access).expect_err("it is newer");
         assert!(
-            matches!(refused, StoreError::Newer { found: 99, known: 1..99, .. }),
+            matches!(refused, StoreError::OtherVersion { found: 99, known: 1..99, .. }),
             "{refused:?}"
         );
     }
