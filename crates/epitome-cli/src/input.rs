@@ -445,6 +445,7 @@ fn failure(error: &OpenError, file: Option<&Path>) -> Failure {
             )
         }
         OpenError::Foreign { instead, .. } => instead.replace("FILE", &file),
+        OpenError::Wrapped { instead, .. } => instead.replace("FILE", &file),
         OpenError::Shape { format, .. } => {
             format!(
                 "if it is a body of that format all the same, name it: epitome check --from {format} {file}"

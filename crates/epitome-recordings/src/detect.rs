@@ -55,7 +55,7 @@ fn look_at_list(text: &str) -> Look {
     }
 }
 
-fn look_at(object: &Object<'_>) -> Look {
+pub(crate) fn look_at(object: &Object<'_>) -> Look {
     if let Some(reader) = READERS.into_iter().find(|reader| reader.detects(object)) {
         return Look::Recording(reader);
     }

@@ -171,6 +171,14 @@ pub enum OpenError {
         /// Offset of the first one.
         at: usize,
     },
+    /// What can be read stands inside of something else.
+    #[error("the input is {what}, which isn't taken out")]
+    Wrapped {
+        /// What it is.
+        what: String,
+        /// What takes it out; FILE stands for the input.
+        instead: String,
+    },
     /// It is a format of others, for which there is no reader.
     #[error("the input is {what}, which isn't read")]
     Foreign {

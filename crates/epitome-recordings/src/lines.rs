@@ -17,9 +17,9 @@ pub(crate) fn whole_rows(text: &str, format: Option<Format>) -> Option<Recording
     for raw in rows(text) {
         found.row(raw);
     }
-    let Found { messages, notes } = found;
+    let Found { messages, notes, is_marked } = found;
     let skipped = notes.skipped.len();
-    if skipped == 0 || messages.len() < skipped.max(2) {
+    if skipped == 0 && !is_marked || messages.len() < skipped.max(2) {
         return None;
     }
     let lines = messages.join("\n");
@@ -36,12 +36,16 @@ pub(crate) fn whole_rows(text: &str, format: Option<Format>) -> Option<Recording
 struct Found<'a> {
     messages: Vec<&'a str>,
     notes: Notes,
+    /// Whether a row begins with a byte order mark, as files do that were joined.
+    is_marked: bool,
 }
 
 impl<'a> Found<'a> {
     fn row(&mut self, raw: RawRow<'a>) {
-        match Object::read(raw.text) {
-            Ok(Some(row)) if row.has_any(&MEMBERS) => self.messages.push(raw.text.trim()),
+        let text = raw.text.trim_start_matches('\u{feff}').trim();
+        self.is_marked |= raw.text.starts_with('\u{feff}');
+        match Object::read(text) {
+            Ok(Some(row)) if row.has_any(&MEMBERS) => self.messages.push(text),
             Ok(_) => self.notes.skip(raw.line, Why::NotARow),
             Err(error) => match raw.pieces() {
                 Some(pieces) => pieces.into_iter().for_each(|piece| self.row(piece)),
@@ -74,6 +78,7 @@ mod tests {
         assert_eq!(read(&[USER, &format!("{TORN}{USER}"), SAID]), Some((3, vec![2])), "glued");
         assert_eq!(read(&[USER, &format!("{USER}{TORN}"), SAID]), Some((3, vec![2])), "glued");
         assert_eq!(read(&[TORN, USER, SAID]), Some((2, vec![1])));
+        assert_eq!(read(&[USER, &format!("\u{feff}{SAID}")]), Some((2, vec![])), "marked");
     }
 
     #[test]

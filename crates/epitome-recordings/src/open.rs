@@ -5,10 +5,11 @@ use std::sync::Arc;
 use epitome::wire::{self, Format, Request};
 use memchr::memchr_iter;
 
-use crate::detect::{Look, look};
+use crate::detect::{Look, look, look_at};
 use crate::error::{OpenError, Tried};
 use crate::foreign::{Foreign, foreign};
 use crate::lines::whole_rows;
+use crate::object::{Object, start_of_list};
 use crate::reader::{Layout, Reader};
 use crate::readers::{READERS, read, reader};
 use crate::recording::{Options, Recording};
@@ -76,8 +77,33 @@ pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Inpu
                 Err(error) => by_rows(&text, format, error.into()),
             }
         }
-        Look::Unknown => Err(no_json(&text).unwrap_or_else(|| unknown(&text))),
+        Look::Unknown => {
+            Err(no_json(&text).or_else(|| wrapped(&text)).unwrap_or_else(|| unknown(&text)))
+        }
     }
+}
+
+/// What stands inside of the first object, or element of a list.
+fn wrapped(text: &str) -> Option<OpenError> {
+    let text = text.trim_start();
+    let is_list = text.starts_with('[');
+    let object =
+        if is_list { start_of_list(text, 1).into_iter().next()? } else { Object::start(text) };
+    if let (Look::Recording(reader), true) = (look_at(&object), is_list) {
+        let what = format!("a list of {}'s rows", reader.name());
+        return Some(OpenError::Wrapped {
+            what,
+            instead: "jq -c '.[]' FILE | epitome stats".to_owned(),
+        });
+    }
+    let is_request = |value: &str| matches!(look_at(&Object::start(value)), Look::Request(_));
+    let mut members = object.members().filter(|(_, value)| value.starts_with('{'));
+    let (name, _) = members.find(|(_, value)| is_request(value))?;
+    let what = format!("a request in the member {name:?} of something else");
+    // Of rows on lines the first.
+    let element = if is_list { "[0]" } else { "" };
+    let instead = format!("jq -c '.{element}[{name:?}]' FILE | head -1 | epitome stats");
+    Some(OpenError::Wrapped { what, instead })
 }
 
 fn unknown(text: &str) -> OpenError {

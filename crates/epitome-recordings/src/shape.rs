@@ -1,7 +1,7 @@
 //! Whether the entries of a request have shapes that its format knows. Parsing accepts any list, so that bytes come out as
 //! they went in; what is nobody's message must not pass for a request for all that.
 
-use epitome::transcript::{Entry, Marks, PartKind, Role};
+use epitome::transcript::{Entry, Marks, Part, PartKind, Role};
 use epitome::wire::{Format, Request};
 
 use crate::object::{Object, start_of_list};
@@ -14,9 +14,50 @@ pub(crate) fn odd(request: &Request) -> impl Iterator<Item = usize> {
     entries.filter(move |(_, entry)| !is_known(format, *entry)).map(|(at, _)| at)
 }
 
-/// The first entry with calls in a member that the format hasn't got, so that nobody would see them.
+/// The first entry with calls or results where the format hasn't got any, so that nobody would see them.
 pub(crate) fn first_hidden(request: &Request) -> Option<usize> {
-    request.transcript.entries().position(hides_calls)
+    let format = request.format;
+    request.transcript.entries().position(|entry| hides_calls(entry) || is_foreign(format, entry))
+}
+
+/// Types of blocks that are another format's calls and results.
+const FOREIGN: [&str; 8] = words!(
+    "tool_call tool_response tool_use tool_result function_call function_response toolUse toolResult"
+);
+/// Members by which other formats pair a result with its call, and in which they say it.
+const IDS: [&str; 5] = words!("call_id id callId toolCallId tool_use_id");
+const OUTPUTS: [&str; 3] = words!("output result content");
+
+/// Whether an entry's calls or results are another format's: with its ids, its members or its blocks.
+fn is_foreign(format: Format, entry: Entry<'_>) -> bool {
+    let object = Object::start(entry.raw());
+    let is_strange = |part: Part<'_>| {
+        let (block, kind) = (Object::start(part.raw()), part.name());
+        let says_elsewhere = || !block.has_any(&["content"]) && block.has_any(&OUTPUTS);
+        match part.kind() {
+            PartKind::Opaque => FOREIGN.contains(&&*kind) || block.has_any(&FOREIGN),
+            PartKind::Result => format == Format::Anthropic && says_elsewhere(),
+            _ => false,
+        }
+    };
+    let is_flat =
+        |call: &Object<'_>| call.has_any(&["name"]) && !call.has_any(&["function", "custom"]);
+    let is_own = match format {
+        Format::OpenaiChat => {
+            let is_paired = !object.says("role", "tool")
+                || object.has_any(&["tool_call_id"])
+                || !object.has_any(&IDS);
+            is_paired && !object.start_of_list("tool_calls", 1).iter().any(is_flat)
+        }
+        Format::OpenaiResponses => {
+            let is_output = object.says("type", "function_call_output");
+            let is_call = is_output || object.says("type", "function_call");
+            let is_paired = !is_call || object.has_any(&["call_id"]) || !object.has_any(&IDS);
+            is_paired && (!is_output || object.has_any(&["output"]) || !object.has_any(&OUTPUTS))
+        }
+        _ => true,
+    };
+    !is_own || entry.parts().any(is_strange)
 }
 
 /// Whether a reply without a call has a list of such in a member that isn't read.
@@ -72,9 +113,11 @@ fn is_known(format: Format, entry: Entry<'_>) -> bool {
             && entry.role() != Role::Other
             && !entry.parts().any(|part| lacks_id(format, &part))
             && !hides_calls(entry)
+            && !is_foreign(format, entry)
     };
     match object.text("type").filter(|_| format == Format::OpenaiResponses).as_deref() {
         Some("message") => is_message(),
+        Some(_) if is_foreign(format, entry) => false,
         Some(kind) => {
             ITEM_ENDS.iter().any(|end| kind.ends_with(end)) || ABOUT_ITEMS.contains(&kind)
         }
@@ -100,7 +143,7 @@ fn is_step(object: &Object<'_>) -> bool {
 }
 
 /// Whether a call or result lacks the id that pairs it, in formats where each has one.
-fn lacks_id(format: Format, part: &epitome::transcript::Part<'_>) -> bool {
+fn lacks_id(format: Format, part: &Part<'_>) -> bool {
     let is_paired = matches!(part.kind(), PartKind::Call | PartKind::Result);
     let has_ids = matches!(format, Format::Anthropic | Format::Bedrock);
     has_ids && is_paired && !part.is(Marks::SERVER) && part.id().is_empty()

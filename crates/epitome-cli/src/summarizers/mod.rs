@@ -22,7 +22,7 @@ use crate::args::{AroundArgs, SummaryArgs};
 use crate::config::Settings;
 use crate::failure::Failure;
 use crate::input;
-use crate::quoting::name;
+use crate::quoting::{name, operand};
 use crate::reader;
 use crate::values::{FORMS, Host, Line, Named, Spec};
 
@@ -235,10 +235,15 @@ fn one_server(specs: &[Spec]) -> Result<()> {
 }
 
 fn prompt(path: &Path) -> Result<String> {
-    let text = input::by_hand(path)
-        .map_err(|error| Failure::input(format!("--prompt {}: {error}", name(path))))?;
+    let text = input::by_hand(path).map_err(|error| {
+        Failure::other(format!("the prompt in {} can't be read: {error}", name(path)))
+            .hint(format!("ls -l {}", operand(path)))
+    })?;
     if text.trim().is_empty() {
-        bail!(Failure::input(format!("--prompt {} says nothing", name(path))));
+        bail!(
+            Failure::input(format!("--prompt {} says nothing", name(path)))
+                .hint("without --prompt Epitome's own is used")
+        );
     }
     Ok(text.trim_end().to_owned())
 }

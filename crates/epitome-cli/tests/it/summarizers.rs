@@ -203,7 +203,7 @@ fn what_makes_no_sense_is_refused() {
         (vec!["--timeout", "x"], 2, "not a positive number of seconds"),
         (vec!["--on-failure", "panic"], 2, "not `extractive`, `skip` or `error`"),
         (vec!["--then", "magic"], 2, "cmd:PROG"),
-        (vec!["--prompt", "nowhere"], 65, "nowhere"),
+        (vec!["--prompt", "nowhere"], 1, "ls -l nowhere"),
         (vec!["--prompt", "blank"], 65, "says nothing"),
     ] {
         let ran = compact(&bench, &flags);

@@ -92,8 +92,11 @@ pub(crate) fn foreign(text: &str) -> Option<&'static Foreign> {
     }
     let rows: Vec<RawRow<'_>> = rows(text).take(MOST).collect();
     let on_lines = rows.len() > 1 && rows[0].line != rows[1].line;
-    let are_bodies =
-        on_lines && rows[..2].iter().all(|row| Object::of(row.text).opens("messages", '['));
+    let is_body = |row: &RawRow<'_>| {
+        let row = Object::of(row.text);
+        ["messages", "contents", "input"].iter().any(|list| row.opens(list, '['))
+    };
+    let are_bodies = on_lines && rows[..2].iter().all(is_body);
     let rows: Vec<Object<'_>> = rows.iter().map(|row| Object::start(row.text)).collect();
     if let [one] = &rows[..]
         && is_for_embeddings(one)

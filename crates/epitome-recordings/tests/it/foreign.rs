@@ -9,6 +9,7 @@ use crate::LAST;
 fn told(text: &str) -> String {
     match open(text.as_bytes().to_vec(), None, LAST) {
         Err(OpenError::Foreign { what, instead }) => format!("{what}\n{instead}"),
+        Err(OpenError::Wrapped { what, instead }) => format!("{what}\n{instead}"),
         Err(other) => other.to_string(),
         Ok(_) => "read".to_owned(),
     }

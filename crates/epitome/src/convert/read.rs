@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use super::ids::{Names, ids};
 use super::{about, parameters};
 use crate::json::{self, Scanner, Span, unquote};
@@ -69,12 +71,27 @@ fn system(raw: &str, neutral: &mut Neutral) {
             None if member("cachePoint").is_some() => {
                 neutral.lose(None, Loss::CacheMarker, "of the system prompt");
             }
-            None => neutral.lose(None, Loss::Part, "of the system prompt"),
+            None => match inner_text(block.of(raw)) {
+                Some(text) => {
+                    neutral.lose(None, Loss::Words, "of the system prompt");
+                    neutral.system.push(Instruction { rank: Rank::System, text });
+                }
+                None => neutral.lose(None, Loss::Part, "of the system prompt"),
+            },
         }
         if member("cache_control").is_some_and(|marker| marker.of(raw) != "null") {
             neutral.lose(None, Loss::CacheMarker, "of the system prompt");
         }
     }
+}
+
+/// The text in an object that one of a block's members is: `{"guardContent":{"text":{"text":"…"}}}`.
+fn inner_text(block: &str) -> Option<String> {
+    fn text(value: &Value) -> Option<&str> {
+        let members = value.as_object()?;
+        members.get("text").and_then(Value::as_str).or_else(|| members.values().find_map(text))
+    }
+    text(&serde_json::from_str(block).ok()?).map(str::to_owned)
 }
 
 /// Whether a message says nothing at all.

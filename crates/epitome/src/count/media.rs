@@ -227,7 +227,8 @@ impl Document {
 }
 
 fn payload(text: &str) -> &[u8] {
-    match text.strip_prefix("data:").and_then(|rest| rest.split_once(',')) {
+    let is_data = text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
+    match text.split_once(',').filter(|_| is_data) {
         Some((_, payload)) => payload.as_bytes(),
         // Any other address says nothing of the file.
         None if text.get(..8).is_some_and(|start| start.contains(':')) => &[],

@@ -46,6 +46,12 @@ impl Binding {
 
     /// The binding of the request, sent to a model that is bound so.
     pub fn under(request: &Request, bound: Bound) -> Self {
+        // Gemini's signatures are bound to nothing, and no other provider reads them.
+        let may_bind =
+            [Feature::ThinkingModes, Feature::EncryptedReasoning, Feature::ReasoningContent];
+        if !may_bind.iter().any(|feature| request.format.dialect().has(*feature)) {
+            return Binding::Free;
+        }
         let asked = request.thinking().is_some_and(|raw| raw.contains("\"block_binding\""));
         match Thinking::of(request) {
             _ if !asked && !bound.is_bound() => Binding::Free,
@@ -94,6 +100,16 @@ mod tests {
         assert_eq!(Binding::of(&bare), Binding::Prefix);
         let named = r#"{"modelId":"anthropic.claude-opus-4-5-v1:0","messages":[]}"#.to_owned();
         assert_eq!(Binding::of(&parse(Format::Bedrock, named).expect("a body")), Binding::Free);
+    }
+
+    #[test]
+    fn signatures_of_gemini_are_bound_to_nothing() {
+        for format in [Format::Gemini, Format::GeminiInteractions] {
+            let body =
+                if format == Format::Gemini { r#"{"contents":[]}"# } else { r#"{"input":[]}"# };
+            let request = parse(format, body.to_owned()).expect("a body");
+            assert_eq!(Binding::under(&request, Bound::Refused), Binding::Free);
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod cut;
+pub(crate) mod data_url;
 pub mod excerpt;
 pub mod figure;
 pub(crate) mod framing;

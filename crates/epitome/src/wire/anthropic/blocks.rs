@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::json::{self, Span, quote};
 use crate::request::Request;
+use crate::text::data_url::DataUrl;
 use crate::transcript::{Marks, Part, PartKind, Role};
 use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend, RuleId};
@@ -206,13 +207,12 @@ fn own(part: &Part<'_>, kind: &str) -> String {
 }
 
 fn image(url: &str) -> Option<String> {
-    let Some(data) = url.strip_prefix("data:") else {
+    let Some(DataUrl { kind: said, data }) = DataUrl::read(url) else {
         let source = format!(r#"{{"type":"url","url":{}}}"#, quote(url));
         return url
             .starts_with("https://")
             .then(|| format!(r#"{{"type":"image","source":{source}}}"#));
     };
-    let (said, data) = data.split_once(";base64,")?;
     IMAGES.contains(&said).then(|| {
         let source =
             format!(r#"{{"type":"base64","media_type":{},"data":{}}}"#, quote(said), quote(data));

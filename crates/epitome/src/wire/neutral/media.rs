@@ -3,6 +3,11 @@
 use serde_json::Value;
 
 use super::{Data, Medium};
+use crate::text::cut;
+use crate::text::data_url::DataUrl;
+
+/// Characters that are said of the address of a file that isn't carried over.
+const MOST_NAME: usize = 200;
 
 /// Endings of files, and the types that they are.
 pub(crate) const TYPES: [(&str, &str); 22] = [
@@ -99,12 +104,12 @@ impl Medium {
     pub(crate) fn bare(mut self) -> Option<Self> {
         if let Data::Base64(data) = &mut self.data {
             let mut bare = data.as_str();
-            while let Some(url) = bare.strip_prefix("data:") {
-                let (kind, inner) = url.split_once(";base64,")?;
+            while bare.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
+                let url = DataUrl::read(bare)?;
                 if matches!(self.kind.as_str(), "" | "image") {
-                    kind.clone_into(&mut self.kind);
+                    url.kind.clone_into(&mut self.kind);
                 }
-                bare = inner;
+                bare = url.data;
             }
             let head = data.len() - bare.len();
             data.drain(..head);
@@ -133,7 +138,7 @@ impl Medium {
             }
             Data::Base64(data) => format!("[not carried over: {kind}, {} bytes]", data.len()),
             Data::Url(name) | Data::Elsewhere(name) => {
-                format!("[not carried over: {kind}, {name}]")
+                format!("[not carried over: {kind}, {}]", cut::one_line(name, MOST_NAME))
             }
         }
     }

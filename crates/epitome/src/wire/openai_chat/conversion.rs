@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{OpenaiChat, terms::TERMS};
 use crate::json::{self, Span, quote, unquote};
+use crate::text::data_url::DataUrl;
 use crate::transcript::{Entry, Part, PartKind};
 use crate::wire::Terms;
 use crate::wire::conversion::{
@@ -191,9 +192,11 @@ pub(in crate::wire) fn read_medium(value: &Value) -> Option<Medium> {
 
 /// A `data:` address as what it holds.
 fn from_url(url: String) -> (Option<String>, Data) {
-    let inside = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
-    match inside {
-        Some((kind, data)) => (Some(kind.to_owned()), Data::Base64(data.to_owned())),
+    match DataUrl::read(&url) {
+        // Types are written in any case.
+        Some(DataUrl { kind, data }) => {
+            (Some(kind.to_ascii_lowercase()), Data::Base64(data.to_owned()))
+        }
         None => (None, Data::Url(url)),
     }
 }

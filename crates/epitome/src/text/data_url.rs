@@ -1,0 +1,47 @@
+//! Addresses that hold what they are of: `data:image/png;base64,…` (RFC 2397).
+
+/// What such an address holds, in base64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DataUrl<'a> {
+    /// Its type, without parameters; may be empty.
+    pub(crate) kind: &'a str,
+    /// The base64.
+    pub(crate) data: &'a str,
+}
+
+impl<'a> DataUrl<'a> {
+    /// Reads an address; `None` for any other, and for one whose data isn't base64. The scheme is written in any case (RFC 3986,
+    /// section 3.1).
+    pub(crate) fn read(url: &'a str) -> Option<Self> {
+        let (scheme, rest) = url.split_at_checked("data:".len())?;
+        let (head, data) = rest.split_once(',').filter(|_| scheme.eq_ignore_ascii_case("data:"))?;
+        let (head, encoding) = head.rsplit_once(';')?;
+        let kind = head.split(';').next().unwrap_or_default();
+        encoding.trim().eq_ignore_ascii_case("base64").then_some(DataUrl { kind, data })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_head_may_say_more_than_a_type() {
+        for (url, kind) in [
+            ("data:image/png;base64,AA,", "image/png"),
+            ("DATA:image/png;charset=utf-8;name=a.png;BASE64,AA,", "image/png"),
+            ("data:;base64,AA,", ""),
+        ] {
+            assert_eq!(DataUrl::read(url), Some(DataUrl { kind, data: "AA," }), "{url}");
+        }
+        for other in [
+            "data:text/plain,AA",
+            "data:image/png;base64",
+            "https://a/b;base64,AA",
+            "dat",
+            "däta:;base64,A",
+        ] {
+            assert_eq!(DataUrl::read(other), None, "{other}");
+        }
+    }
+}
