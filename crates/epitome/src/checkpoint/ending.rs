@@ -3,8 +3,7 @@
 //! Most commands end with what they did. Some print one line for each of many things, and one that went wrong stands in the midst:
 //! where most lines are like others, one of each kind is told, the rarest first.
 
-use super::failure_lines::{Echo, states_newly};
-use super::kinds::{OR, Row, are_most_alike, kinds, told, words};
+use super::kinds::{Kind, OR, Row, are_most_alike, kinds, told, words};
 use super::target::{MOST_RESULT, settled, whole_words};
 use crate::text::cut;
 use crate::text::figure::counted;
@@ -25,11 +24,11 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// The end of an output in about `most` bytes.
-    pub(super) fn of(output: &str, most: usize) -> Option<Self> {
+    /// The end of an output in about `most` bytes; where most lines are alike, as `kinds` tells, one of each.
+    pub(super) fn of(output: &str, kinds: Option<&LineKinds<'_>>, most: usize) -> Option<Self> {
         let mut said: Vec<&str> = lines(output).collect();
         let lines = said.len();
-        if let Some((text, is_all)) = kinds_of(output, most, |_| true) {
+        if let Some((text, is_all)) = kinds.and_then(|kinds| kinds.told(most, |_| true)) {
             let which = if is_all { "" } else { ", among them" };
             return Some(Ending { text, lines, is_all: false, which });
         }
@@ -63,24 +62,34 @@ fn lines(output: &str) -> impl Iterator<Item = &str> {
     output.lines().map(settled).filter(says)
 }
 
-/// What stands beside the lines that state a failure, where most of it is alike, in at most `most` bytes.
-pub(super) fn beside(output: &str, echo: Echo<'_>, most: usize) -> Option<String> {
-    kinds_of(output, most, |line| !states_newly(line, echo)).map(|(text, _)| text)
+/// The lines of an output most of which are like others.
+pub(super) struct LineKinds<'o> {
+    lines: Vec<&'o str>,
+    kinds: Vec<Kind>,
+    /// Whether these are all of its lines.
+    is_all: bool,
 }
 
-/// One line of each kind of those that are `told`, the rarest first, in at most `most` bytes; and whether that stands for all of
-/// them. `None` where most are like no others.
-fn kinds_of(output: &str, most: usize, is_told: impl Fn(&str) -> bool) -> Option<(String, bool)> {
-    let lines = lines(cut::tail(output, MOST_COMPARED)).filter(|line| is_told(line));
-    let lines: Vec<&str> = lines.collect();
-    let rows: Vec<Row> = lines.iter().map(|line| words(line)).collect();
-    let kinds = kinds(&rows);
-    if !are_most_alike(&kinds) {
-        return None;
+impl<'o> LineKinds<'o> {
+    /// Compares the lines of an output; `None` where most are like no others.
+    pub(super) fn of(output: &'o str) -> Option<Self> {
+        let lines: Vec<&str> = lines(cut::tail(output, MOST_COMPARED)).collect();
+        let rows: Vec<Row> = lines.iter().map(|line| words(line)).collect();
+        let kinds = kinds(&rows);
+        let is_all = output.len() <= MOST_COMPARED;
+        are_most_alike(&kinds).then_some(LineKinds { lines, kinds, is_all })
     }
-    let (told, is_whole) = told(&kinds, most, |kind| Some(lines[kind.last()].to_owned()));
-    let is_all = is_whole && output.len() <= MOST_COMPARED;
-    (!told.is_empty()).then_some((told, is_all))
+
+    /// One line of each kind that is `told`, the rarest first, in at most `most` bytes; and whether that stands for all of them.
+    pub(super) fn told(
+        &self,
+        most: usize,
+        is_told: impl Fn(&str) -> bool,
+    ) -> Option<(String, bool)> {
+        let line = |kind: &Kind| Some(self.lines[kind.last()]).filter(|line| is_told(line));
+        let (told, is_whole) = told(&self.kinds, most, |kind| line(kind).map(str::to_owned));
+        (!told.is_empty()).then_some((told, is_whole && self.is_all))
+    }
 }
 
 #[cfg(test)]
@@ -91,7 +100,8 @@ mod tests {
     use crate::checkpoint::target::MOST_COMMAND;
 
     fn ending(output: &str, most: usize) -> String {
-        Ending::of(output, most).expect("it says something").told()
+        let kinds = LineKinds::of(output);
+        Ending::of(output, kinds.as_ref(), most).expect("it says something").told()
     }
 
     #[test]
@@ -109,8 +119,10 @@ mod tests {
                      publish skipped";
         assert_eq!(ending(&release, 120), brief);
         let failed = format!("error: no right to push\n{cleaned}done: gone\n");
-        let beside = beside(&failed, Echo::NONE, MOST_COMMAND);
-        assert_eq!(beside.as_deref(), Some("cleanup: removed tmp/39 (40 such) / done: gone"));
+        let kinds = LineKinds::of(&failed).expect("most are alike");
+        let beside = kinds.told(MOST_COMMAND, |line| !line.starts_with("error"));
+        let expected = "cleanup: removed tmp/39 (40 such) / done: gone".to_owned();
+        assert_eq!(beside, Some((expected, false)));
     }
 
     #[test]

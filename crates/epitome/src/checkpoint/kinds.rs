@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::hash::BuildHasherDefault;
 
-use super::activation::{Key, key};
+use super::activation::{AsItIs, ByKey, Key, key};
 use super::target::whole_words;
 
 /// What stands between two rows that are told.
@@ -26,9 +27,10 @@ pub(super) struct Cell {
 impl Cell {
     /// A text under a name; of a word that is empty.
     pub(super) fn of(name: &str, text: &str) -> Self {
-        let has_digit = text.contains(|c: char| c.is_ascii_digit());
-        let masked = if has_digit { "#" } else { text };
-        Cell { text: key(text) ^ key(name), masked: key(masked) ^ key(name) }
+        let name = if name.is_empty() { 0 } else { key(name) };
+        let said = key(text) ^ name;
+        let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+        Cell { text: said, masked: if has_digit { !name } else { said } }
     }
 }
 
@@ -56,9 +58,13 @@ pub(super) fn kinds(rows: &[Row]) -> Vec<Kind> {
     }
     let mut kinds = Vec::new();
     for (cells, group) in sizes {
+        let most = group.len() / LEAST_ALIKE;
         let are_few = |said: &dyn Fn(&Cell) -> Key, cell: usize| {
-            let all: HashSet<Key> = group.iter().map(|at| said(&rows[*at][cell])).collect();
-            all.len() * LEAST_ALIKE <= group.len()
+            let mut all: HashSet<Key, BuildHasherDefault<AsItIs>> = HashSet::default();
+            group.iter().all(|at| {
+                all.insert(said(&rows[*at][cell]));
+                all.len() <= most
+            })
         };
         let (mut told_by, mut masked) = (Vec::new(), Vec::new());
         for cell in 0..cells {
@@ -69,10 +75,11 @@ pub(super) fn kinds(rows: &[Row]) -> Vec<Kind> {
             }
         }
         let are_alike = (told_by.len() + masked.len()) * 2 >= cells && !told_by.is_empty();
-        let mut alike: HashMap<Vec<Key>, Vec<usize>> = HashMap::new();
+        let mut alike: ByKey<Vec<usize>> = ByKey::default();
         for at in group {
             let said = told_by.iter().map(|cell| rows[at][*cell].text);
-            let said = said.chain(masked.iter().map(|cell| rows[at][*cell].masked)).collect();
+            let said = said.chain(masked.iter().map(|cell| rows[at][*cell].masked));
+            let said = said.fold(0, |all: Key, one| all.rotate_left(7) ^ one);
             alike.entry(said).or_default().push(at);
         }
         for rows in alike.into_values() {

@@ -5,8 +5,10 @@ use std::cell::OnceCell;
 use std::fmt::Write as _;
 
 use super::deeds::BETWEEN;
-use super::ending::{Ending, beside};
-use super::failure_lines::{Echo, EchoKind, behind_totals, failed_tests, failure, own_words};
+use super::ending::{Ending, LineKinds};
+use super::failure_lines::{
+    Echo, EchoKind, behind_totals, failed_tests, failure, own_words, states_newly,
+};
 use super::members::{ANSWERED, Members};
 use super::target::{MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, whole_ends, whole_words};
 use crate::specifics::specifics;
@@ -66,6 +68,7 @@ pub(super) fn outcome(
         tests: if is_run { Tests::of(cut::tail(bare, 64 * 1024)) } else { None },
         members: Members::read(bare),
         stated: OnceCell::new(),
+        kinds: OnceCell::new(),
     };
     let of_tests = || answer.tests.map(|tests| answer.tested(tests));
     let told = |detail| {
@@ -112,6 +115,8 @@ struct Answer<'a> {
     members: Option<Members<'a>>,
     /// The line that states a failure.
     stated: OnceCell<Option<String>>,
+    /// Its lines, where most are like others.
+    kinds: OnceCell<Option<LineKinds<'a>>>,
 }
 
 impl Answer<'_> {
@@ -136,7 +141,7 @@ impl Answer<'_> {
                 // Without an exit code the last words may say what ended it.
                 let is_ended = !self.is_guessed && code.is_none();
                 let last = self.bare.lines().next_back().filter(|_| is_ended);
-                reason(self.bare, last, detail)
+                self.reason(last, detail)
             }
             // What a tool says of its failure is the reason, and behind it may stand what somebody says of it.
             _ if detail == Detail::Full && self.verdict.line.is_some() => {
@@ -223,18 +228,46 @@ impl Answer<'_> {
         let stated = self.stated.get_or_init(|| failure(self.bare, self.echo(), MOST_COMMAND));
         if let Some(line) = stated {
             let said = format!("{SAYS}{line}{}", self.although());
-            let room = detail.most().checked_sub(said.len() + BESIDE.len());
-            // What was done before it stays done.
-            let beside = room.and_then(|room| beside(self.bare, self.echo(), room));
-            return beside.map_or(said.clone(), |beside| format!("{said}{BESIDE}{beside}"));
+            return self.beside(said, self.echo(), detail);
         }
         match (warns, first) {
             (Some(line), _) => says(line, MOST_COMMAND),
             (_, Some(_)) => quoted(whole_ends(self.bare, detail.most()).into()),
             _ if self.verdict.outcome == CallStatus::Ok => "ok".to_owned(),
-            _ => Ending::of(self.bare, detail.most())
+            _ => Ending::of(self.bare, self.kinds(), detail.most())
                 .map_or("no output".to_owned(), |ending| ending.told()),
         }
+    }
+
+    /// Why a command failed, as far as its lines tell, the last one of which may say what ended it.
+    fn reason(&self, last: Option<&str>, detail: Detail) -> Option<String> {
+        let most = detail.most();
+        let Some(mut reason) = failure(self.bare, Echo::NONE, most) else {
+            let ending = Ending::of(self.bare, self.kinds(), most)?;
+            return Some(if ending.is_all { ending.text } else { ending.told() });
+        };
+        let last = last.map(str::trim).filter(|last| !reason.starts_with(last));
+        if let Some(last) = last {
+            let _ = write!(reason, " / {}", whole_words(last, MOST_RESULT));
+        }
+        Some(self.beside(reason, Echo::NONE, detail))
+    }
+
+    /// What was said of a failure, and what stands beside it: what was done before stays done.
+    fn beside(&self, said: String, echo: Echo<'_>, detail: Detail) -> String {
+        let room = detail.most().checked_sub(said.len() + BESIDE.len());
+        let kinds = room.and_then(|room| Some((self.kinds()?, room)));
+        let told = |(kinds, room): (&LineKinds<'_>, usize)| {
+            kinds.told(room, |line| !states_newly(line, echo))
+        };
+        match kinds.and_then(told) {
+            Some((beside, _)) => format!("{said}{BESIDE}{beside}"),
+            None => said,
+        }
+    }
+
+    fn kinds(&self) -> Option<&LineKinds<'_>> {
+        self.kinds.get_or_init(|| LineKinds::of(self.bare)).as_ref()
     }
 
     /// What the output may repeat.
@@ -271,23 +304,6 @@ pub(super) fn state(output: &str, is_new: &dyn Fn(&str) -> bool) -> Option<Strin
         None => (is_line && is_told()).then(|| one_line(bare).into_owned()),
     };
     state.map(unmarked).filter(|state| !state.is_empty() && !state.contains(BETWEEN.trim()))
-}
-
-/// Why a command failed, as far as its lines tell, the last one of which may say what ended it.
-fn reason(output: &str, last: Option<&str>, detail: Detail) -> Option<String> {
-    let Some(mut reason) = failure(output, Echo::NONE, detail.most()) else {
-        let ending = Ending::of(output, detail.most())?;
-        return Some(if ending.is_all { ending.text } else { ending.told() });
-    };
-    let last = last.map(str::trim).filter(|last| !reason.starts_with(last));
-    if let Some(last) = last {
-        let _ = write!(reason, " / {}", whole_words(last, MOST_RESULT));
-    }
-    let room = detail.most().checked_sub(reason.len() + BESIDE.len());
-    if let Some(beside) = room.and_then(|room| beside(output, Echo::NONE, room)) {
-        let _ = write!(reason, "{BESIDE}{beside}");
-    }
-    Some(reason)
 }
 
 /// Whether what [`outcome`] said is no success.

@@ -38,10 +38,10 @@ const CHANGING: [&str; 117] = [
 /// Those that are nouns, too, and say so first or last in a name, and behind a noun: `get_refund` may ask for one,
 /// `get_refund_status` doesn't.
 #[rustfmt::skip]
-const CHANGING_NOUNS: [&str; 35] = [
+const CHANGING_NOUNS: [&str; 39] = [
     "book", "call", "capture", "change", "checkout", "close", "commit", "drop", "export", "forward", "import", "lock", "mark",
     "merge", "open", "patch", "pause", "pay", "pop", "purchase", "push", "refund", "reply", "resume", "schedule", "share",
-    "start", "stop", "transfer", "trash", "trigger", "upload", "use", "vote", "flag",
+    "start", "stop", "transfer", "trash", "trigger", "upload", "use", "vote", "flag", "complete", "fix", "hold", "promote",
 ];
 
 /// Words that join one act with another: `get_or_create`, `mark_as_read`.
@@ -147,7 +147,7 @@ mod tests {
              stop_search get_or_create mcp__asana__TaskCreate order_status list_append query_kill \
              view_drop get_refund list_append_item read_pop_flush_all query_kill_session \
              view_drop_table upload_screenshot trigger_search unsubscribe_search readAPIDelete \
-             github__delete__list read_trash"
+             github__delete__list read_trash read_replica_promote list_tasks_complete inspect_fix"
         ) {
             assert!(!only_reads(tool), "{tool}");
         }
