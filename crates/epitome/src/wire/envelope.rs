@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::splice::Stands;
+use super::terms::Feature;
 use super::{Dialect, Field, Format, WireError};
 use crate::json::{self, JsonError, Scanner, Span, unquote};
 use crate::request::{Envelope, Frame, Keeper, Request};
-use crate::transcript::{PartRow, Transcript};
+use crate::transcript::{PartRow, Role, Transcript};
 
 pub(super) fn parse(format: Format, source: Arc<String>) -> Result<Request, WireError> {
     parse_on(format, source, None)
@@ -71,7 +72,7 @@ pub(super) fn append(request: &mut Request, message: &str) -> Result<(), WireErr
             return Err(refused("a line without what every message has"));
         }
     } else if !request.frame.list.of(request.source()).starts_with('[') {
-        return Err(refused("plain words where the list of messages would be"));
+        return Err(refused("one message where the list of messages would be"));
     }
     let between = match request.transcript.entries().next_back() {
         Some(_) => request.plain_separator().to_owned(),
@@ -139,17 +140,22 @@ impl Reader<'_> {
                 // The last of duplicate keys wins.
                 self.transcript = Transcript::new(Arc::clone(self.transcript.source()));
                 let first = scanner.peek();
-                // Responses take plain words for a list of one message.
-                let is_words = first == Some(b'"') && name == "input";
-                is_list = is_words || first == Some(b'[');
-                lists += usize::from(is_list);
+                // Plain words may stand for a list of one message, and a content by itself does at Interactions.
+                let is_alone = match first {
+                    Some(b'"') => name == "input",
+                    Some(b'{') => self.dialect.has(Feature::TypedSteps),
+                    _ => false,
+                };
+                is_list = first == Some(b'[');
                 let start = scanner.position();
-                if is_words {
+                if is_alone {
                     self.entry(scanner)?;
                     frame.list = Span::new(start..scanner.position());
+                    is_list = self.transcript.entry(0).role() == Role::User;
                 } else {
                     frame.list = if is_list { self.entries(scanner)? } else { scanner.value()? };
                 }
+                lists += usize::from(is_list);
                 return Ok::<_, JsonError>(());
             }
             let value = scanner.value()?;

@@ -57,7 +57,7 @@ pub(super) struct Writer<'a> {
     wrote: bool,
     /// Entries that were written as they came.
     kept: Vec<Stands>,
-    /// Where plain words stand for the list: what is written, since more than they wants a list.
+    /// Where plain words, or a content, stand for the list: what is written, since more than that wants a list.
     pieces: Option<Vec<String>>,
 }
 
@@ -65,8 +65,8 @@ impl<'a> Writer<'a> {
     pub(super) fn new(request: &'a Request) -> Self {
         let mut out = String::with_capacity(request.source().len());
         out.push_str(request.head());
-        let is_words = request.frame.list.of(request.source()).starts_with('"');
-        let pieces = (is_words && request.frame.envelope == Envelope::Body).then(Vec::new);
+        let is_alone = !request.frame.list.of(request.source()).starts_with('[');
+        let pieces = (is_alone && request.frame.envelope == Envelope::Body).then(Vec::new);
         Writer { request, out, wrote: false, kept: Vec::new(), pieces }
     }
 
@@ -93,7 +93,7 @@ impl<'a> Writer<'a> {
     pub(super) fn finish(mut self) -> String {
         match self.pieces.take().as_deref() {
             None => {}
-            Some([words]) if words.starts_with('"') => self.out.push_str(words),
+            Some([only]) if self.is_alone(only) => self.out.push_str(only),
             Some(pieces) => {
                 let format = self.request.format;
                 let item = |piece: &String| {
@@ -112,6 +112,14 @@ impl<'a> Writer<'a> {
         }
         self.out.push_str(self.request.tail());
         self.out
+    }
+
+    /// Whether this may stand for the list.
+    fn is_alone(&self, piece: &str) -> bool {
+        let list = self.request.frame.list.of(self.request.source());
+        let kind = |raw: &str| json::text_member(raw, "type");
+        let is_object = |raw: &str| raw.starts_with('{');
+        piece.starts_with('"') || is_object(piece) && is_object(list) && kind(piece) == kind(list)
     }
 
     fn write(&mut self, separator: &str, text: &str) {
