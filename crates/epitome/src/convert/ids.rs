@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::wire::Dialect;
-use crate::wire::NameLimits;
 use crate::wire::neutral::{ContentPiece, Loss, Neutral};
+use crate::wire::{Dialect, Feature, NameLimits};
 
 /// Ids that a format takes; the same wish twice gives two.
 pub(super) fn ids(to: &dyn Dialect) -> Names {
@@ -14,6 +13,7 @@ pub(super) fn ids(to: &dyn Dialect) -> Names {
 /// Gives tools names that `to` takes; those that it takes already stay.
 pub(super) fn label(neutral: &mut Neutral, to: &dyn Dialect) {
     let mut names = Names::new(to.terms().tool_names, "tool");
+    names.opening = to.has(Feature::LetteredNames).then_some('_');
     let mut lost = Vec::new();
     for tool in &mut neutral.tools {
         names.rename(&mut tool.name, &mut lost);
@@ -38,6 +38,8 @@ pub(super) struct Names {
     demand: NameLimits,
     /// What stands where there is nothing.
     default: &'static str,
+    /// What stands before what is no letter, where a name begins with one.
+    opening: Option<char>,
     taken: HashSet<String>,
     given: HashMap<String, String>,
     /// The number to try next behind a name.
@@ -49,6 +51,7 @@ impl Names {
         Names {
             demand,
             default,
+            opening: None,
             taken: HashSet::new(),
             given: HashMap::new(),
             next: HashMap::new(),
@@ -75,8 +78,10 @@ impl Names {
     pub(super) fn fresh(&mut self, wish: &str) -> String {
         let NameLimits { letters, longest } = self.demand;
         let takes = |c: char| c.is_ascii_alphanumeric() || letters.contains(c);
-        let mut lawful: String =
-            wish.chars().map(|c| if takes(c) { c } else { '_' }).take(longest).collect();
+        let is_bare = !wish.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let opening = self.opening.filter(|_| is_bare && !wish.is_empty());
+        let letters = wish.chars().map(|c| if takes(c) { c } else { '_' });
+        let mut lawful: String = opening.into_iter().chain(letters).take(longest).collect();
         if lawful.is_empty() {
             self.default.clone_into(&mut lawful);
         }

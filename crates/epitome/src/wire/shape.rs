@@ -3,6 +3,8 @@
 //! A provider may know more by tomorrow than these tables do today. So only [`inspect`](super::inspect) holds a request to
 //! them; a compaction carries what it doesn't know.
 
+mod media;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -19,14 +21,21 @@ pub(super) enum Shape {
     OneOf(&'static [&'static str]),
     /// A string of which this holds.
     Such(fn(&str) -> bool),
+    /// Nothing but null.
+    Barred,
+    /// A number, if it is one, that isn't below this.
+    Least(f64),
     /// A media type: an image's is one of these.
     Media(&'static [&'static str]),
-    /// Base64, or bytes as it.
+    /// Bytes as base64.
     Data,
-    /// An address. Where it is a data URL with an image, that is of one of these types.
+    /// An address with a scheme. Where it is a data URL with an image, that is of one of these types.
     Address(&'static [&'static str]),
     Object(&'static Object),
+    /// Each element of a list; another value isn't judged.
     List(&'static Shape),
+    /// A list of so many elements: at least, and at most.
+    Listed(usize, usize, &'static Shape),
     /// An object whose `type` says what it is made of.
     Typed(&'static Typed),
 }
@@ -40,13 +49,19 @@ pub(super) struct Object {
     needed: &'static str,
     /// Those that must be there, with what says nothing in their place.
     filled: &'static [(&'static str, &'static str)],
+    /// One of which must be there.
+    either: &'static str,
+    /// A member, and another beside which it can't stand.
+    apart: &'static [(&'static str, &'static str)],
     others: Others,
 }
 
 impl Object {
     /// Has these members, each of which may be anything.
     pub(super) const fn of(plain: &'static str) -> Self {
-        Object { plain, shaped: &[], needed: "", filled: &[], others: Others::Refused }
+        let (either, apart) = ("", &[] as &[_]);
+        let others = Others::Refused;
+        Object { plain, shaped: &[], needed: "", filled: &[], either, apart, others }
     }
 
     /// Has members that others judge, too.
@@ -69,6 +84,14 @@ impl Object {
 
     pub(super) const fn filled(self, filled: &'static [(&'static str, &'static str)]) -> Self {
         Object { filled, ..self }
+    }
+
+    pub(super) const fn either(self, either: &'static str) -> Self {
+        Object { either, ..self }
+    }
+
+    pub(super) const fn apart(self, apart: &'static [(&'static str, &'static str)]) -> Self {
+        Object { apart, ..self }
     }
 }
 
@@ -121,6 +144,10 @@ pub(super) fn is_tool_name(name: &str) -> bool {
 
 pub(super) fn says_something(text: &str) -> bool {
     !text.trim().is_empty()
+}
+
+pub(super) fn is_any(_text: &str) -> bool {
+    true
 }
 
 /// What is found in this entry, but for what stands in `spared`.
@@ -204,46 +231,29 @@ impl<'a> Reading<'a> {
         let raw = span.of(self.source);
         match (shape, raw.as_bytes().first()) {
             (Shape::Object(object), Some(b'{')) => self.object(span, object, name),
-            (Shape::List(shape), Some(b'[')) => {
-                let items = json::elements(self.source, span).unwrap_or_default();
-                for (at, item) in items.into_iter().enumerate() {
-                    self.inside(Step::Element(at), |this| this.value(item, shape, name));
-                }
+            (Shape::List(shape), Some(b'[')) => self.list(span, (0, usize::MAX), shape, name),
+            (Shape::Listed(least, most, shape), Some(b'[')) => {
+                self.list(span, (*least, *most), shape, name);
             }
             (Shape::Typed(typed), Some(b'{')) => self.typed(span, typed, name),
-            (Shape::Object(_) | Shape::Typed(_), _) if self.must_be(raw) => {
+            (Shape::Object(_) | Shape::Typed(_) | Shape::Listed(..), _) if self.must_be(raw) => {
                 self.find(self.shapes.kind, format!("{name}: {}", said(raw)), Mend::Nothing);
             }
             (Shape::OneOf(known), Some(b'"')) => self.word(span, known, name),
-            (Shape::OneOf(_), Some(b'0'..=b'9' | b't' | b'f' | b'{' | b'[')) => {
+            (Shape::Such(holds), Some(b'"')) if holds(&unquote(raw)) => {}
+            (Shape::Least(least), Some(b'-' | b'0'..=b'9'))
+                if raw.parse::<f64>().is_ok_and(|number| number < *least) =>
+            {
                 self.refuse(name, raw);
             }
-            (Shape::Such(holds), Some(b'"')) if !holds(&unquote(raw)) => self.refuse(name, raw),
-            (Shape::Media(images), Some(b'"')) if is_image(&unquote(raw)) => {
+            (Shape::OneOf(_) | Shape::Such(_) | Shape::Barred, _) if raw != "null" => {
+                self.refuse(name, raw);
+            }
+            (Shape::Media(images), Some(b'"')) if media::is_image(&unquote(raw)) => {
                 self.word(span, images, name);
             }
-            (Shape::Data, Some(b'"')) if raw.starts_with("\"data:") => {
-                let said = unquote(raw);
-                let mend = match said.split_once(";base64,") {
-                    Some((_, data)) => Mend::Overwrite { value: span, json: quote(data) },
-                    None => Mend::Nothing,
-                };
-                self.find(self.shapes.value, format!("{name}: a data URL"), mend);
-            }
-            (Shape::Address(images), Some(b'"')) if raw.starts_with("\"data:image/") => {
-                let said = unquote(raw);
-                let head = &said["data:".len()..];
-                let kind = head.split([';', ',']).next().unwrap_or_default();
-                if images.contains(&kind) {
-                    return;
-                }
-                let mend = right(kind, images).map(|right| Mend::Overwrite {
-                    value: span,
-                    json: quote(&format!("data:{right}{}", &head[kind.len()..])),
-                });
-                let detail = format!("{name}: {kind}");
-                self.find(self.shapes.value, detail, mend.unwrap_or(Mend::Nothing));
-            }
+            (Shape::Data, Some(b'"')) => self.data(span, name),
+            (Shape::Address(images), _) => self.address(span, images, name),
             _ => {}
         }
     }
@@ -254,6 +264,21 @@ impl<'a> Reading<'a> {
             None => false,
             Some(Step::Member(_)) => raw != "null",
             Some(Step::Element(_)) => true,
+        }
+    }
+
+    fn list(&mut self, span: Span, (least, most): (usize, usize), shape: &Shape, name: &str) {
+        let items = json::elements(self.source, span).unwrap_or_default();
+        let count = items.len();
+        if !(least..=most).contains(&count) {
+            let detail = match most {
+                usize::MAX => format!("{name}: {count} of at least {least}"),
+                most => format!("{name}: {count}, not {least} to {most}"),
+            };
+            self.find(self.shapes.value, detail, Mend::Nothing);
+        }
+        for (at, item) in items.into_iter().enumerate() {
+            self.inside(Step::Element(at), |this| this.value(item, shape, name));
         }
     }
 
@@ -316,6 +341,7 @@ impl<'a> Reading<'a> {
                 self.inside(step, |this| this.value(*value, shape, name));
             }
         }
+        self.company(object, &members, &shapes, name);
         let bare = object.needed.split_whitespace().map(|needed| (needed, ""));
         for (needed, stand_in) in bare.chain(object.filled.iter().copied()) {
             let at = shapes.iter().rposition(|known| known.is_some_and(|(name, _)| name == needed));
@@ -333,6 +359,35 @@ impl<'a> Reading<'a> {
             self.inside(step, |this| {
                 this.find(this.shapes.missing, format!("no {needed}{of}"), mend);
             });
+        }
+    }
+
+    /// Members of which one must be there, or not both.
+    fn company(
+        &mut self,
+        object: &Object,
+        members: &[(Span, Span)],
+        known: &[Option<(&str, &Shape)>],
+        name: &str,
+    ) {
+        let is_there = |wanted: &str| {
+            let mut all = members.iter().zip(known);
+            all.any(|((_, value), known)| {
+                known.is_some_and(|(name, _)| name == wanted) && value.of(self.source) != "null"
+            })
+        };
+        let mut either = object.either.split_whitespace();
+        let lacks = !object.either.is_empty() && !either.any(is_there);
+        let both: Vec<_> =
+            object.apart.iter().filter(|(one, other)| is_there(one) && is_there(other)).collect();
+        if lacks {
+            let detail = format!("{name}: none of {}", object.either);
+            self.find(self.shapes.missing, detail, Mend::Nothing);
+        }
+        for (one, other) in both {
+            let detail = format!("{other} beside {one}");
+            let step = Step::Member((*other).to_owned());
+            self.inside(step, |this| this.find(this.shapes.value, detail, Mend::Nothing));
         }
     }
 
@@ -386,10 +441,6 @@ impl<'a> Reading<'a> {
     }
 }
 
-fn is_image(media_type: &str) -> bool {
-    media_type.get(.."image/".len()).is_some_and(|head| head.eq_ignore_ascii_case("image/"))
-}
-
 /// The one of these words that is meant by one that is spelt otherwise.
 fn right<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let word = word.trim().to_ascii_lowercase();
@@ -416,8 +467,17 @@ mod tests {
         .filled(&[("data", "\"\"")]);
     const SHAPES: Shapes = Shapes {
         entry: Shape::Object(
-            &Object::union("")
-                .with(&[("blob", Shape::Object(&INNER)), ("way", Shape::OneOf(&["up", "down"]))]),
+            &Object::union("note memo")
+                .with(&[
+                    ("blob", Shape::Object(&INNER)),
+                    ("way", Shape::OneOf(&["up", "down"])),
+                    ("some", Shape::Listed(1, 2, &Shape::Such(says_something))),
+                    ("count", Shape::Least(0.0)),
+                    ("never", Shape::Barred),
+                    ("url", Shape::Address(&["image/png"])),
+                ])
+                .either("blob way some count url note memo never")
+                .apart(&[("note", "memo")]),
         ),
         body: Shape::Any,
         names: Names::EitherCase,
@@ -466,8 +526,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_there_is_such_and_not_too_many() {
+        for right in [
+            r#"{"some":["a","b"]}"#,
+            r#"{"count":0}"#,
+            r#"{"never":null,"way":"up"}"#,
+            r#"{"url":"HTTPS://e.x"}"#,
+            r#"{"note":1,"memo":null}"#,
+        ] {
+            assert_eq!(found(right), [], "{right}");
+        }
+        for wrong in [
+            r#"{"some":[]}"#,
+            r#"{"some":["a","b","c"]}"#,
+            r#"{"some":["a",7]}"#,
+            r#"{"some":[" "]}"#,
+            r#"{"count":-1}"#,
+            r#"{"never":[]}"#,
+            r#"{"url":"iVBORw0KGgo"}"#,
+            r#"{"url":7}"#,
+            r#"{"url":""}"#,
+            r#"{"note":1,"memo":2}"#,
+            r#"{"blob":{"data":"a%"}}"#,
+        ] {
+            assert_eq!(found(wrong), [("gemini/value", Mend::Nothing)], "{wrong}");
+        }
+        assert_eq!(found(r#"{"some":"a"}"#), [("gemini/unknown-part", Mend::Nothing)]);
+        assert_eq!(found(r#"{"way":null}"#), [("gemini/missing", Mend::Nothing)]);
+    }
+
+    #[test]
     fn what_is_not_known_leaves_only_where_something_stays() {
         assert_eq!(found(r#"{"odd":1,"way":"up"}"#).len(), 1);
-        assert_eq!(found(r#"{"odd":1}"#), [("gemini/unknown-part", Mend::Nothing)]);
+        assert_eq!(found(r#"{"odd":1,"odder":1}"#)[0], ("gemini/unknown-part", Mend::Nothing));
     }
 }

@@ -132,6 +132,8 @@ pub(crate) enum Feature {
     FlatEntries,
     /// All results of a turn must stand in one message.
     GatheredResults,
+    /// A tool's name begins with a letter or `_`.
+    LetteredNames,
     /// Instructions in mid-conversation are messages that say whose they are.
     InstructionMessages,
     /// A request may go on from items that the provider keeps.
@@ -150,6 +152,10 @@ pub(crate) enum Feature {
     OpenaiModels,
     /// A result has a payload beside its media.
     PayloadBesideMedia,
+    /// A tool's schema has no choice at its top.
+    PlainSchemas,
+    /// Words that end the answer aren't blank.
+    SpokenStops,
     /// Chat's `reasoning_content` carries reasoning back.
     ReasoningContent,
     /// Refusals are told apart from other words.

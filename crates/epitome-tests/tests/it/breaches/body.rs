@@ -16,26 +16,28 @@ fn found(request: &Request) -> Vec<(&'static str, String, String)> {
 /// What is found where, and what a repair makes of it.
 #[test]
 fn what_is_inspected_is_as_the_page_says() {
-    page::check(&expect_file!["inspected.txt"], |case| {
-        let named = (!case.settings.is_empty()).then(|| case.format().0);
-        let request = named.map_or_else(|| read(&case.given), |format| case.request(format));
-        let mut told = vec![request.format.to_string()];
-        told.extend(
-            found(&request).iter().map(|(rule, place, why)| format!("{rule} {place}: {why}")),
-        );
-        let Repaired { request, mended, left, .. } = wire::repair_inspected(&request, &[]);
-        told.extend(
-            mended.iter().map(|mended| {
-                format!("mended: {} {}", mended.rule, mended.place().expect("known"))
-            }),
-        );
-        told.extend(left.iter().map(|left| format!("left: {} {}", left.rule, left.place())));
-        if !mended.is_empty() && left.is_empty() {
-            assert_eq!(testkit::accepted(&request), Ok(()), "{}", request.source());
-        }
-        told.extend(request.source().lines().map(str::to_owned));
-        told.join("\n")
-    });
+    for file in [expect_file!["inspected.txt"], expect_file!["held.txt"]] {
+        page::check(&file, inspected);
+    }
+}
+
+fn inspected(case: &page::Case) -> String {
+    let named = (!case.settings.is_empty()).then(|| case.format().0);
+    let request = named.map_or_else(|| read(&case.given), |format| case.request(format));
+    let mut told = vec![request.format.to_string()];
+    told.extend(found(&request).iter().map(|(rule, place, why)| format!("{rule} {place}: {why}")));
+    let Repaired { request, mended, left, .. } = wire::repair_inspected(&request, &[]);
+    told.extend(
+        mended
+            .iter()
+            .map(|mended| format!("mended: {} {}", mended.rule, mended.place().expect("known"))),
+    );
+    told.extend(left.iter().map(|left| format!("left: {} {}", left.rule, left.place())));
+    if !mended.is_empty() && left.is_empty() {
+        assert_eq!(testkit::accepted(&request), Ok(()), "{}", request.source());
+    }
+    told.extend(request.source().lines().map(str::to_owned));
+    told.join("\n")
 }
 
 /// The places of what is found.

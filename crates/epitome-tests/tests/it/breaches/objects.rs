@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use epitome::wire::{self, Format};
 
 /// A body for each place where an object must stand, `?`.
-const BODIES: [(Format, &str); 21] = [
+const BODIES: [(Format, &str); 25] = [
     (
         Format::Anthropic,
         r#"{"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":[?,{"type":"text","text":"hi"}]}]}"#,
@@ -21,6 +21,14 @@ const BODIES: [(Format, &str); 21] = [
     (
         Format::Anthropic,
         r#"{"model":"claude-x","max_tokens":9,"tools":[?],"messages":[{"role":"user","content":"hi"}]}"#,
+    ),
+    (
+        Format::Anthropic,
+        r#"{"model":"claude-x","max_tokens":9,"tool_choice":?,"messages":[{"role":"user","content":"hi"}]}"#,
+    ),
+    (
+        Format::Anthropic,
+        r#"{"model":"claude-x","max_tokens":9,"thinking":?,"messages":[{"role":"user","content":"hi"}]}"#,
     ),
     (
         Format::OpenaiChat,
@@ -71,6 +79,14 @@ const BODIES: [(Format, &str); 21] = [
     ),
     (Format::Bedrock, r#"{"messages":[{"role":"user","content":[?,{"text":"hi"}]}]}"#),
     (Format::Bedrock, r#"{"messages":[{"role":"user","content":[{"text":"hi"},{"image":?}]}]}"#),
+    (
+        Format::Bedrock,
+        r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":?}}]},"messages":[{"role":"user","content":[{"text":"hi"}]}]}"#,
+    ),
+    (
+        Format::Bedrock,
+        r#"{"toolConfig":{"tools":[{"systemTool":{"name":"f"}}],"toolChoice":?},"messages":[{"role":"user","content":[{"text":"hi"}]}]}"#,
+    ),
     (Format::Bedrock, r#"{"system":[?],"messages":[{"role":"user","content":[{"text":"hi"}]}]}"#),
 ];
 

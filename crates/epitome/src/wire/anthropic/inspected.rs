@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::json;
+use crate::json::{self, quote};
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Slot};
-use crate::wire::rules::{self, Finding};
+use crate::wire::rules::{self, Finding, Mend};
+use crate::wire::thinking::Thinking;
 
 /// Whether the request is for a model of which the SDK's types hold: others behind the same format take what they like.
 pub(super) fn is_claudes(request: &Request) -> bool {
@@ -19,7 +20,71 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     let mut findings = sides(request);
     findings.extend(served(request));
     findings.extend(references(request));
+    findings.extend(last_block(request));
+    findings.extend(beside_thinking(request));
     findings
+}
+
+/// Nothing is written on behind thinking, or behind white space.
+fn last_block(request: &Request) -> Option<Finding> {
+    let last = request.transcript.entries().next_back()?;
+    let block = last.parts().rfind(|part| !part.is(Marks::NESTED))?;
+    let find = |rule, detail: &str, mend| {
+        Some(Finding::of_entry(rule, last.index, Some(block.slot), detail, mend))
+    };
+    match block.kind() {
+        _ if last.role() != Role::Assistant => None,
+        PartKind::Reasoning if block.name() == "thinking" => {
+            let (rule, mend) = (rules::ANTHROPIC_BLOCK_SIDE, Mend::DropPart(block.slot));
+            find(rule, "thinking is the last block", mend)
+        }
+        PartKind::Text if block.is(Marks::LITERAL) => {
+            let text = block.text();
+            let said = text.trim_end();
+            if said.is_empty() || said.len() == text.len() {
+                return None;
+            }
+            let mend = Mend::Rewrite { slot: block.slot, json: quote(said) };
+            find(rules::ANTHROPIC_VALUE, "the last text ends with white space", mend)
+        }
+        _ => None,
+    }
+}
+
+/// What doesn't go with thinking that is enabled by hand (PROVIDERS.md B.1.3).
+fn beside_thinking(request: &Request) -> Vec<Finding> {
+    if Thinking::of(request) != Thinking::Manual {
+        return Vec::new();
+    }
+    let number = |name| request.value(&[name]).and_then(|raw| raw.parse::<f64>().ok());
+    let is_forced = request.says_other(&["tool_choice", "type"], &["auto", "none"]);
+    let members = [
+        ("tool_choice", is_forced),
+        ("temperature", number("temperature").is_some_and(|warmth| warmth < 1.0)),
+        ("top_k", number("top_k").is_some()),
+        ("top_p", number("top_p").is_some_and(|share| share < 0.95)),
+    ];
+    let of_member =
+        |member: &str| Finding::of_member(rules::ANTHROPIC_VALUE, member, "beside thinking");
+    let mut findings: Vec<Finding> =
+        members.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| of_member(name)).collect();
+    findings.extend(prefill(request));
+    findings
+}
+
+/// The beginning of an answer, in which nothing was thought.
+fn prefill(request: &Request) -> Option<Finding> {
+    let entries = request.transcript.entries().rev();
+    let mut parts = entries
+        .take_while(|entry| entry.role() == Role::Assistant)
+        .flat_map(|entry| entry.parts().rev());
+    let last = parts.next().filter(|last| last.kind() == PartKind::Text)?;
+    if parts.any(|part| part.kind() == PartKind::Reasoning || part.is(Marks::SERVER)) {
+        return None;
+    }
+    let at = request.transcript.entry_of(last.slot);
+    let detail = "the last message starts without thinking";
+    Some(Finding::of_part(rules::ANTHROPIC_THINKING_FIRST, at, last.slot, detail))
 }
 
 /// Thinking is the assistant's; images and documents are the user's.
@@ -75,7 +140,7 @@ fn served(request: &Request) -> Vec<Finding> {
     findings
 }
 
-/// A reference is to a tool that is defined.
+/// A reference, and a choice, is of a tool that is defined.
 fn references(request: &Request) -> Vec<Finding> {
     let source = request.source();
     let tools = request.frame.tools;
@@ -93,7 +158,10 @@ fn references(request: &Request) -> Vec<Finding> {
     }
     // A tool may have been added.
     let is_fixed = !source.contains("\"tool_addition\"");
-    let mut findings = Vec::new();
+    let chosen = request.value(&["tool_choice", "name"]).map(|name| json::unquote(name));
+    let chosen = chosen.filter(|name| is_fixed && !names.contains(name.as_ref()));
+    let of_choice = |name| Finding::of_member(rules::ANTHROPIC_REFERENCE, "tool_choice.name", name);
+    let mut findings = Vec::from_iter(chosen.map(of_choice));
     for entry in request.transcript.entries() {
         let is_one = |part: &Part<'_>| part.is(Marks::NESTED) && part.name() == "tool_reference";
         for part in entry.parts().filter(is_one) {

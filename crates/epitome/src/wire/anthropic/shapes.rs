@@ -1,7 +1,9 @@
 //! What a body is made of (SDK types of anthropic 2.14).
 
 use crate::wire::rules;
-use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, is_tool_name};
+use crate::wire::shape::{
+    Names, Object, Others, Shape, Shapes, Typed, is_tool_name, says_something,
+};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Object(&MESSAGE),
@@ -85,7 +87,33 @@ fn source(kind: &str) -> Option<&'static Object> {
 }
 
 fn tool(kind: &str) -> Option<&'static Object> {
-    (kind == "custom").then_some(&TOOL)
+    const BASH: Object = named(&[("name", Shape::OneOf(&["bash"]))]);
+    const MEMORY: Object = named(&[("name", Shape::OneOf(&["memory"]))]);
+    const EDITOR: Object =
+        named(&[("name", Shape::OneOf(&["str_replace_editor", "str_replace_based_edit_tool"]))]);
+    const COMPUTER: Object = Object::open("display_width_px display_height_px")
+        .with(&[("name", Shape::OneOf(&["computer"]))])
+        .needing("name display_width_px display_height_px");
+    const SEARCH: Object = named(&[("name", Shape::OneOf(&["web_search"]))])
+        .apart(&[("allowed_domains", "blocked_domains")]);
+    const FETCH: Object = named(&[("name", Shape::OneOf(&["web_fetch"]))]);
+    // A date follows.
+    let family = kind.trim_end_matches(|c: char| c.is_ascii_digit());
+    Some(match family {
+        "custom" => &TOOL,
+        "bash_" => &BASH,
+        "memory_" => &MEMORY,
+        "text_editor_" => &EDITOR,
+        "computer_" => &COMPUTER,
+        "web_search_" => &SEARCH,
+        "web_fetch_" => &FETCH,
+        _ => return None,
+    })
+}
+
+/// A tool that the provider defines.
+const fn named(name: &'static [(&'static str, Shape)]) -> Object {
+    Object::open("allowed_domains blocked_domains").with(name).needing("name")
 }
 
 const OPEN: Object = Object::open("");
@@ -104,9 +132,17 @@ const REDACTED: Object = Object::of("type data").needing("data");
 const USE: Object = Object::of("type id name input caller toolset_name").with(&[MARKER]);
 const RESULT: Object = Object::of("type tool_use_id is_error toolset_name")
     .with(&[("content", Shape::List(&Shape::Typed(&RESULT_BLOCKS))), MARKER]);
-const SERVED: Object = Object::of("type id name input caller").with(&[MARKER]).needing("name");
+const SERVED: Object = Object::of("type name input caller")
+    .with(&[("id", Shape::Such(is_served_id)), MARKER])
+    .needing("name");
 const SERVED_RESULT: Object =
     Object::of("type tool_use_id content caller").with(&[MARKER]).needing("tool_use_id content");
+
+/// `^srvtoolu_[a-zA-Z0-9_]+$` (PROVIDERS.md B.1.2).
+fn is_served_id(id: &str) -> bool {
+    let rest = id.strip_prefix("srvtoolu_").unwrap_or_default();
+    !rest.is_empty() && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
 const MCP: Object =
     Object::of("type id name input server_name").with(&[MARKER]).needing("name server_name");
 const MCP_RESULT: Object =
@@ -116,11 +152,33 @@ const UPLOAD: Object = Object::of("type file_id").with(&[MARKER]).needing("file_
 const REFERENCE: Object = Object::of("type tool_name").with(&[MARKER]).needing("tool_name");
 
 const TOOL: Object = Object::of(
-    "type description input_schema allowed_callers defer_loading eager_input_streaming \
-     input_examples strict",
+    "type description allowed_callers defer_loading eager_input_streaming input_examples strict",
 )
-.with(&[("name", Shape::Such(is_tool_name)), MARKER])
+.with(&[("name", Shape::Such(is_tool_name)), ("input_schema", Shape::Object(&SCHEMA)), MARKER])
 .needing("name input_schema");
+
+const SCHEMA: Object = Object::open("")
+    .with(&[
+        ("type", Shape::OneOf(&["object"])),
+        ("oneOf", Shape::Barred),
+        ("anyOf", Shape::Barred),
+        ("allOf", Shape::Barred),
+    ])
+    .filled(&[("type", "\"object\"")]);
+
+const CHOICE: Typed = Typed { of: choice, untyped: None, others: Others::Refused };
+
+fn choice(kind: &str) -> Option<&'static Object> {
+    const NAMED: Object = Object::open("name").needing("name");
+    match kind {
+        "auto" | "any" | "none" => Some(&OPEN),
+        "tool" => Some(&NAMED),
+        _ => None,
+    }
+}
+
+/// A model may know more ways to think by tomorrow.
+const THINKING_CONFIG: Typed = Typed { of: |_| None, untyped: None, others: Others::Taken };
 
 const SYSTEM: Typed = Typed { of: system_block, untyped: None, others: Others::Refused };
 
@@ -131,14 +189,18 @@ fn system_block(kind: &str) -> Option<&'static Object> {
 
 /// Members of the clouds' own, and those of its SDK's own, are among them.
 const BODY: Object = Object::of(
-    "model messages max_tokens tool_choice thinking context_management compaction \
-     diagnostics metadata stop_sequences stream temperature top_k top_p service_tier \
-     container mcp_servers output_config output_format inference_geo speed betas thread \
+    "model messages context_management compaction diagnostics metadata stream temperature \
+     top_k top_p service_tier container mcp_servers output_config output_format inference_geo speed betas thread \
      fallbacks billing_policy fallback_credit_token user_profile_id workspace_id \
      anthropic_version anthropic_beta",
 )
 .with(&[
     ("tools", Shape::List(&Shape::Typed(&TOOLS))),
+    ("tool_choice", Shape::Typed(&CHOICE)),
+    ("thinking", Shape::Typed(&THINKING_CONFIG)),
+    // None is for filling the cache.
+    ("max_tokens", Shape::Least(0.0)),
+    ("stop_sequences", Shape::List(&Shape::Such(says_something))),
     ("system", Shape::List(&Shape::Typed(&SYSTEM))),
     MARKER,
 ]);

@@ -14,6 +14,8 @@ pub(super) static TERMS: Terms = Terms {
         Feature::Failure,
         Feature::NeededLimit,
         Feature::NoCalls,
+        Feature::PlainSchemas,
+        Feature::SpokenStops,
         Feature::StrictTools,
         Feature::TextDocuments,
         Feature::ThinkingModes,

@@ -2,6 +2,7 @@
 
 mod block;
 mod conversion;
+mod inspected;
 mod rules;
 mod shapes;
 mod terms;
@@ -75,7 +76,9 @@ impl Dialect for Bedrock {
     }
 
     fn inspect(&self, request: &Request) -> Vec<Finding> {
-        rules::inspect(request)
+        let mut findings = rules::inspect(request);
+        findings.extend(inspected::check(request));
+        findings
     }
 
     fn shapes(&self, _request: &Request) -> Option<&'static Shapes> {

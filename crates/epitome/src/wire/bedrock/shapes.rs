@@ -96,7 +96,7 @@ const USE: Object = Object::of("toolUseId name input")
     .needing("toolUseId");
 const RESULT: Object = Object::of("toolUseId type")
     .with(&[
-        ("content", Shape::List(&Shape::Object(&RESULT_BLOCK))),
+        ("content", Shape::Listed(0, usize::MAX, &Shape::Object(&RESULT_BLOCK))),
         ("status", Shape::OneOf(&["success", "error"])),
     ])
     .needing("toolUseId")
@@ -124,8 +124,9 @@ const TOOL: Object = Object::union("systemTool").with(&[
     (
         "toolSpec",
         Shape::Object(
-            &Object::of("inputSchema strict")
+            &Object::of("strict")
                 .with(&[
+                    ("inputSchema", Shape::Object(&INPUT_SCHEMA)),
                     ("name", Shape::Such(is_tool_name)),
                     ("description", Shape::Such(is_there)),
                 ])
@@ -134,6 +135,13 @@ const TOOL: Object = Object::union("systemTool").with(&[
     ),
     ("cachePoint", Shape::Object(&CACHE_POINT)),
 ]);
+
+const INPUT_SCHEMA: Object = Object::union("").with(&[("json", Shape::Object(&SCHEMA))]);
+/// "The top level schema type must be `object`."
+const SCHEMA: Object =
+    Object::open("").with(&[("type", Shape::OneOf(&["object"]))]).filled(&[("type", "\"object\"")]);
+const CHOICE: Object = Object::union("auto any")
+    .with(&[("tool", Shape::Object(&Object::open("name").needing("name")))]);
 
 fn is_tool_name(name: &str) -> bool {
     crate::wire::shape::is_tool_name(name) && name.len() <= 64
@@ -150,9 +158,12 @@ const SYSTEM: Object = Object::union("").with(&[
 ]);
 
 const BODY: Object = Object::open("").with(&[
-    ("system", Shape::List(&Shape::Object(&SYSTEM))),
+    ("system", Shape::Listed(0, usize::MAX, &Shape::Object(&SYSTEM))),
     (
         "toolConfig",
-        Shape::Object(&Object::open("").with(&[("tools", Shape::List(&Shape::Object(&TOOL)))])),
+        Shape::Object(&Object::open("").with(&[
+            ("tools", Shape::Listed(1, usize::MAX, &Shape::Object(&TOOL))),
+            ("toolChoice", Shape::Object(&CHOICE)),
+        ])),
     ),
 ]);

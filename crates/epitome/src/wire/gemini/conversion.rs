@@ -12,6 +12,7 @@ use crate::wire::neutral::{
     ToolAnswer, ToolCall, ToolChoice, ToolReader, by_name, list, text,
 };
 use crate::wire::{FOREIGN_CALL, Terms};
+use crate::word_list::words;
 
 impl Conversion for Gemini {
     fn terms(&self) -> &'static Terms {
@@ -150,10 +151,15 @@ fn read_function(function: &Object<'_>, reader: &mut ToolReader<'_>) {
     }
 }
 
+/// Members of a schema that count something.
+const COUNTS: [&str; 6] =
+    words!("minItems maxItems minLength maxLength minProperties maxProperties");
+
 /// How deep schemas are looked into.
 const DEEPEST: usize = 64;
 
-/// A schema with its types in small letters.
+/// A schema with its types in small letters, none where none is said, and its counts as numbers, which protocol buffers write as
+/// strings.
 fn lowered(raw: &str, depth: usize) -> String {
     if depth > DEEPEST {
         return raw.to_owned();
@@ -166,11 +172,16 @@ fn lowered(raw: &str, depth: usize) -> String {
         return raw.to_owned();
     }
     let members = json::members(raw, Span::new(0..raw.len())).unwrap_or_default();
-    let members = members.into_iter().map(|(key, value)| {
+    let members = members.into_iter().filter_map(|(key, value)| {
         let value = value.of(raw);
-        let is_type = json::key_is(raw, key, "type") && value.starts_with('"');
-        let value = if is_type { value.to_ascii_lowercase() } else { lowered(value, depth + 1) };
-        format!("{}:{value}", key.of(raw))
+        let is_one_of = |names: &[&str]| names.iter().any(|name| json::key_is(raw, key, name));
+        let value = match value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) {
+            Some("TYPE_UNSPECIFIED") if is_one_of(&["type"]) => return None,
+            Some(_) if is_one_of(&["type"]) => value.to_ascii_lowercase(),
+            Some(count) if is_one_of(&COUNTS) && count.parse::<u64>().is_ok() => count.to_owned(),
+            _ => lowered(value, depth + 1),
+        };
+        Some(format!("{}:{value}", key.of(raw)))
     });
     format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }

@@ -12,7 +12,7 @@ mod rules;
 mod shapes;
 mod terms;
 
-pub(super) use shapes::{IMAGES, may_be_shown};
+pub(super) use shapes::{IMAGES, is_function_name, may_be_shown};
 
 use super::clean::Past;
 use super::message::{self, Spelling};

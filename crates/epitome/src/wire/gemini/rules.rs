@@ -225,7 +225,8 @@ fn demands_signatures(model: &str) -> bool {
 }
 
 fn cached_frame(request: &Request, findings: &mut Vec<Finding>) {
-    let is_set = request.system().is_some() || request.tools().is_some();
+    let calls = ["toolConfig", "tool_config"].iter().any(|name| request.value(&[name]).is_some());
+    let is_set = request.system().is_some() || request.tools().is_some() || calls;
     if request.keeper().is_some() && is_set && !request.transcript.is_empty() {
         let (rule, member) = (rules::GEMINI_CACHED, "cachedContent");
         findings.push(Finding::of_member(rule, member, quote(member)));

@@ -1,7 +1,7 @@
 //! What a content is made of (SDK types of google-genai 3.6.1).
 
 use crate::wire::rules;
-use crate::wire::shape::{Names, Object, Shape, Shapes};
+use crate::wire::shape::{Names, Object, Shape, Shapes, is_any};
 use crate::word_list::words;
 
 pub(super) const SHAPES: Shapes = Shapes {
@@ -27,11 +27,12 @@ pub(in crate::wire) fn may_be_shown(kind: &str) -> bool {
 const CONTENT: Object = Object::open("").with(&[("parts", Shape::List(&Shape::Object(&PART)))]);
 
 const PART: Object = Object::union(
-    "text toolCall toolResponse thought thoughtSignature videoMetadata mediaResolution \
+    "toolCall toolResponse thought thoughtSignature videoMetadata mediaResolution \
      mediaProcessing partMetadata audioTranscription speechMetadata documentMetadata \
      spreadsheetMetadata audioMetadata",
 )
 .with(&[
+    ("text", Shape::Such(is_any)),
     ("inlineData", Shape::Object(&BLOB)),
     ("fileData", Shape::Object(&FILE)),
     ("functionCall", Shape::Object(&CALL)),
@@ -42,8 +43,41 @@ const PART: Object = Object::union(
 
 const BODY: Object = Object::open("").with(&[
     ("systemInstruction", Shape::Object(&CONTENT)),
-    ("tools", Shape::List(&Shape::Object(&Object::open("")))),
+    ("tools", Shape::List(&Shape::Object(&TOOL))),
+    (
+        "toolConfig",
+        Shape::Object(&Object::open("").with(&[(
+            "functionCallingConfig",
+            Shape::Object(&Object::open("").with(&[("mode", Shape::Such(is_mode))])),
+        )])),
+    ),
 ]);
+
+/// The provider's own tools are its own; OpenAI's have a type.
+const TOOL: Object = Object::open("").with(&[
+    (
+        "functionDeclarations",
+        Shape::List(&Shape::Object(
+            &Object::open("").with(&[("name", Shape::Such(is_function_name))]).needing("name"),
+        )),
+    ),
+    ("type", Shape::Barred),
+    ("function", Shape::Barred),
+]);
+
+/// "Function names should start with a letter or an underscore and contain only characters a-z, A-Z, 0-9, underscores, dots or
+/// dashes"; colons are taken, too.
+pub(in crate::wire) fn is_function_name(name: &str) -> bool {
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
+    starts && name.len() <= 128 && name.chars().all(is_allowed)
+}
+
+/// The SDK has them without regard to case.
+fn is_mode(mode: &str) -> bool {
+    let modes: [&str; 5] = words!("mode_unspecified auto any none validated");
+    modes.contains(&mode.to_ascii_lowercase().as_str())
+}
 
 const BLOB: Object = Object::of("displayName")
     .with(&[("mimeType", Shape::Media(IMAGES)), ("data", Shape::Data)])

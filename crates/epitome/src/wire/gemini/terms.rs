@@ -16,6 +16,7 @@ pub(super) static TERMS: Terms = Terms {
         Feature::Failure,
         Feature::GatheredResults,
         Feature::KeyedParts,
+        Feature::LetteredNames,
         Feature::ModelMedia,
         Feature::NoCalls,
         Feature::PayloadBesideMedia,

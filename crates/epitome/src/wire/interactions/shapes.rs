@@ -1,8 +1,8 @@
 //! What a step is made of (SDK types of google-genai 3.6.1).
 
-use crate::wire::gemini::IMAGES;
+use crate::wire::gemini::{IMAGES, is_function_name};
 use crate::wire::rules;
-use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed};
+use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, is_any};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Typed(&STEPS),
@@ -81,5 +81,13 @@ const MEDIUM: Object =
 const FUNCTION: Object = Object::open("");
 
 /// The provider's own tools are its own.
-const TOOLS: Typed = Typed { of: |_| None, untyped: None, others: Others::Taken };
-const BODY: Object = Object::open("").with(&[("tools", Shape::List(&Shape::Typed(&TOOLS)))]);
+const TOOLS: Typed = Typed { of: tool, untyped: None, others: Others::Taken };
+const BODY: Object = Object::open("").with(&[
+    ("tools", Shape::List(&Shape::Typed(&TOOLS))),
+    ("system_instruction", Shape::Such(is_any)),
+]);
+
+fn tool(kind: &str) -> Option<&'static Object> {
+    const DEFINED: Object = Object::open("").with(&[("name", Shape::Such(is_function_name))]);
+    (kind == "function").then_some(&DEFINED)
+}

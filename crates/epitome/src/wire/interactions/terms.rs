@@ -16,6 +16,7 @@ pub(super) static TERMS: Terms = Terms {
         Feature::Failure,
         Feature::FlatEntries,
         Feature::KeptItems,
+        Feature::LetteredNames,
         Feature::ModelMedia,
         Feature::NoCalls,
         Feature::TypedSteps,

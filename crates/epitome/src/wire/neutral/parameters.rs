@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::wire::Terms;
+use crate::wire::{Feature, Terms};
 
 /// Parameters, each by its key.
 #[derive(Debug, Default)]
@@ -77,7 +77,12 @@ impl ParameterKey {
             }
             ParameterKey::TopK | ParameterKey::Seed => value.is_i64() || value.is_u64(),
             ParameterKey::Stop => {
-                value.as_array().is_some_and(|all| (1..=terms.most_stops).contains(&all.len()))
+                let is_said = |one: &Value| one.as_str().is_none_or(|word| !word.trim().is_empty());
+                let must_say = terms.features.contains(&Feature::SpokenStops);
+                value.as_array().is_some_and(|all| {
+                    (1..=terms.most_stops).contains(&all.len())
+                        && (!must_say || all.iter().all(is_said))
+                })
             }
             ParameterKey::Stream | ParameterKey::Store => value.is_boolean(),
             ParameterKey::Effort => value.is_string(),

@@ -65,7 +65,23 @@ impl ToolReader<'_> {
     /// A function with a schema.
     pub(crate) fn function(&mut self, function: &Object<'_>, schema: Option<&str>) {
         let schema = schema.filter(|schema| schema.starts_with('{')).unwrap_or(ANY_OBJECT);
-        self.add(function, ToolInput::Schema(schema.to_owned()));
+        let plain = self.to.has(Feature::PlainSchemas).then(|| self.plain(function, schema));
+        let schema = plain.flatten().unwrap_or_else(|| schema.to_owned());
+        self.add(function, ToolInput::Schema(schema));
+    }
+
+    /// The schema without a choice at its top; `None` where it has none.
+    fn plain(&mut self, function: &Object<'_>, schema: &str) -> Option<String> {
+        let is_choice = |key: &String| matches!(key.as_str(), "oneOf" | "anyOf" | "allOf");
+        let (choices, others): (Vec<_>, Vec<_>) =
+            Object::of(schema).0.into_iter().partition(|(key, _)| is_choice(key));
+        let name = function.text("name").unwrap_or_default();
+        for (key, _) in &choices {
+            self.neutral.lose(None, Loss::Member, format!("{key} of {name}"));
+        }
+        let member = |(key, value): &(String, &str)| format!("{}:{value}", quote(key));
+        let others: Vec<String> = others.iter().map(member).collect();
+        (!choices.is_empty()).then(|| format!("{{{}}}", others.join(",")))
     }
 
     /// A tool that takes words.

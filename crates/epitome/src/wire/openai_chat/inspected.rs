@@ -33,6 +33,7 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     if is_for_openai {
         findings.extend(longer(&request.transcript, LONGEST_ID, rules::CHAT_LENGTH));
         findings.extend(request.transcript.entries().flat_map(longer_names));
+        findings.extend(idle_choice(request));
     }
     findings
 }
@@ -82,6 +83,15 @@ fn of_responses(entry: Entry<'_>) -> Vec<Finding> {
         .filter(|part| !matches!(part.kind(), PartKind::Result))
         .filter_map(found)
         .collect()
+}
+
+/// A choice where there is nothing to choose.
+fn idle_choice(request: &Request) -> Option<Finding> {
+    let choice = request.value(&["tool_choice"]).filter(|choice| *choice != "\"none\"")?;
+    let has_tools = request.tools().is_some() || request.value(&["functions"]).is_some();
+    let finding =
+        Finding::of_member(rules::CHAT_KIND, "tool_choice", format!("{choice}, no tools"));
+    (!has_tools).then_some(finding)
 }
 
 fn longer_names(entry: Entry<'_>) -> Vec<Finding> {

@@ -1,8 +1,9 @@
 //! What parts and tools are made of (SDK types of openai 3.57). Members of others' are theirs.
 
 use super::inspected::is_of_others;
+use crate::wire::openai_responses::IMAGES;
 use crate::wire::rules;
-use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed};
+use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, is_any, is_tool_name};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Object(&MESSAGE),
@@ -14,19 +15,45 @@ pub(super) const SHAPES: Shapes = Shapes {
     missing: rules::CHAT_KIND,
 };
 
-const MESSAGE: Object = Object::open("").with(&[("content", Shape::List(&Shape::Typed(&PARTS)))]);
-const BODY: Object = Object::open("").with(&[("tools", Shape::List(&Shape::Typed(&TOOLS)))]);
+const MESSAGE: Object = Object::open("").with(&[
+    ("content", Shape::List(&Shape::Typed(&PARTS))),
+    ("tool_calls", Shape::List(&Shape::Typed(&CALLS))),
+]);
+const BODY: Object =
+    Object::open("").with(&[("tools", Shape::Listed(1, 128, &Shape::Typed(&TOOLS)))]);
 
 const PARTS: Typed = Typed { of: part, untyped: None, others: Others::Refused };
 const TOOLS: Typed = Typed { of: tool, untyped: None, others: Others::Taken };
 
+const CALLS: Typed = Typed { of: call, untyped: Some(&CALL), others: Others::Taken };
+
 const ANY: Object = Object::open("");
-const NAMED: Object = Object::open("name").needing("name");
+const NAMED: Object =
+    Object::open("").with(&[("name", Shape::Such(is_function_name))]).needing("name");
+const CALL: Object = Object::open("")
+    .with(&[("type", Shape::OneOf(&["function"])), ("function", Shape::Object(&CALLED))])
+    .filled(&[("type", "\"function\"")]);
+const CALLED: Object = Object::open("arguments").filled(&[("arguments", "\"{}\"")]);
+
+fn call(kind: &str) -> Option<&'static Object> {
+    (kind == "function").then_some(&CALL)
+}
+
+/// "Must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64."
+fn is_function_name(name: &str) -> bool {
+    is_tool_name(name) && name.len() <= 64
+}
 
 fn part(kind: &str) -> Option<&'static Object> {
     const IMAGE: Object = Object::open("")
-        .with(&[("image_url", Shape::Object(&Object::open("url").needing("url")))])
+        .with(&[(
+            "image_url",
+            Shape::Object(
+                &Object::open("").with(&[("url", Shape::Address(IMAGES))]).needing("url"),
+            ),
+        )])
         .needing("image_url");
+    const TEXT: Object = Object::open("").with(&[("text", Shape::Such(is_any))]).needing("text");
     const AUDIO: Object =
         Object::open("").with(&[("input_audio", Shape::Object(&ANY))]).needing("input_audio");
     const FILE: Object = Object::open("").with(&[("file", Shape::Object(&ANY))]).needing("file");
@@ -34,7 +61,8 @@ fn part(kind: &str) -> Option<&'static Object> {
         "image_url" => &IMAGE,
         "input_audio" => &AUDIO,
         "file" => &FILE,
-        "text" | "refusal" => &ANY,
+        "text" => &TEXT,
+        "refusal" => &ANY,
         // A look at a request finds these by themselves.
         kind if is_of_others(kind) => &ANY,
         _ => return None,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::json;
 use crate::request::Request;
-use crate::transcript::Marks;
+use crate::transcript::{Entry, Marks, Part};
 use crate::wire::rules::{self, Finding};
 use crate::wire::tool_names;
 
@@ -21,7 +21,21 @@ pub(super) fn is_openais(request: &Request) -> bool {
 pub(super) fn check(request: &Request) -> Vec<Finding> {
     let mut findings = tool_names::repeated(request, &["tools", ""], rules::RESPONSES_TOOL_NAMES);
     findings.extend(approvals(request));
+    findings.extend(request.transcript.entries().flat_map(shown_by_model));
     findings
+}
+
+/// The model shows nothing.
+fn shown_by_model(entry: Entry<'_>) -> Vec<Finding> {
+    let is_models = json::text_member(entry.raw(), "role").is_some_and(|role| role == "assistant");
+    let media = entry.parts().filter(|part| {
+        let kind = json::text_member(part.raw(), "type").filter(|_| part.raw().starts_with('{'));
+        matches!(kind.as_deref(), Some("input_image" | "input_file"))
+    });
+    let of_part = |part: Part<'_>| {
+        Finding::of_part(rules::RESPONSES_CONTENT, entry.index, part.slot, part.name())
+    };
+    if is_models { media.map(of_part).collect() } else { Vec::new() }
 }
 
 fn approvals(request: &Request) -> Vec<Finding> {

@@ -16,6 +16,7 @@ mod shapes;
 mod terms;
 
 use head::Head;
+pub(super) use shapes::IMAGES;
 
 use super::clean::Past;
 use super::shape::Shapes;

@@ -1,7 +1,7 @@
 //! What an item is made of (SDK types of openai 3.57: of items that are sent, and of those that come back).
 
 use crate::wire::rules;
-use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed};
+use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, is_tool_name};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Typed(&ITEMS),
@@ -13,7 +13,8 @@ pub(super) const SHAPES: Shapes = Shapes {
     missing: rules::RESPONSES_MISSING,
 };
 
-const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/gif"];
+/// Images that OpenAI's models see.
+pub(in crate::wire) const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/gif"];
 
 /// An item whose members aren't judged, but those that must be there.
 const fn open(needed: &'static str) -> Object {
@@ -93,12 +94,15 @@ const OPEN: Object = Object::open("");
 const TEXT: Object = Object::of("type text prompt_cache_breakpoint").needing("text");
 const SAID: Object =
     Object::of("type text annotations logprobs prompt_cache_breakpoint parsed").needing("text");
-const IMAGE: Object = Object::of("type file_id prompt_cache_breakpoint").with(&[
-    ("image_url", Shape::Address(IMAGES)),
-    ("detail", Shape::OneOf(&["low", "high", "auto", "original"])),
-]);
+const IMAGE: Object = Object::of("type file_id prompt_cache_breakpoint")
+    .with(&[
+        ("image_url", Shape::Address(IMAGES)),
+        ("detail", Shape::OneOf(&["low", "high", "auto", "original"])),
+    ])
+    .either("image_url file_id");
 const FILE: Object =
-    Object::of("type file_data file_id file_url filename detail prompt_cache_breakpoint");
+    Object::of("type file_data file_id file_url filename detail prompt_cache_breakpoint")
+        .either("file_data file_id file_url");
 
 const MESSAGE: Object = Object::of(
     "type role id status phase created_by internal_chat_message_metadata_passthrough \
@@ -133,5 +137,13 @@ const CUSTOM_OUTPUT: Object = Object::of(
 .with(&[OUTPUT]);
 
 /// The provider's own tools are its own.
-const TOOLS: Typed = Typed { of: |_| None, untyped: None, others: Others::Taken };
+const TOOLS: Typed = Typed { of: tool, untyped: None, others: Others::Taken };
+
+fn tool(kind: &str) -> Option<&'static Object> {
+    // Chat has its members in a `function`.
+    const FUNCTION: Object =
+        Object::open("").with(&[("name", Shape::Such(is_tool_name))]).needing("name");
+    (kind == "function").then_some(&FUNCTION)
+}
+
 const BODY: Object = Object::open("").with(&[("tools", Shape::List(&Shape::Typed(&TOOLS)))]);

@@ -148,26 +148,26 @@ rules! {
         repair "",
         error "system: text content blocks must be non-empty",
         source "PROVIDERS.md B.1.2 (4)";
-    ANTHROPIC_THINKING_FIRST = Anthropic "anthropic/thinking-first": "with thinking enabled by hand, the assistant turn of an open tool loop starts with thinking",
+    ANTHROPIC_THINKING_FIRST = Anthropic "anthropic/thinking-first": "with thinking enabled by hand, the assistant turn of an open tool loop starts with thinking, and the beginning of an answer, too",
         repair "",
         error "messages.….content.0.type: Expected `thinking` or `redacted_thinking`, but found `…`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
         source "PROVIDERS.md B.1.3";
-    ANTHROPIC_KIND = Anthropic "anthropic/unknown-type": "blocks, sources of media, tools and cache markers are objects, blocks and sources of a type that the SDK has",
+    ANTHROPIC_KIND = Anthropic "anthropic/unknown-type": "blocks, sources of media, tools, a tool_choice and cache markers are objects, blocks, sources and choices of a type that the SDK has",
         repair "",
         error "messages.….content.…: Input tag '…' found using 'type' does not match any of the expected tags: …",
         source "Anthropic SDK types";
-    ANTHROPIC_VALUE = Anthropic "anthropic/value": "values are of those that the SDK has: a cache marker's time to live, a tool's name",
-        repair "what is only spelt otherwise is written right",
-        error "…: Input should be …",
-        source "Anthropic SDK types; names: [BK]";
+    ANTHROPIC_VALUE = Anthropic "anthropic/value": "values are of those that the SDK has: a cache marker's time to live, a tool's name, a schema of an object without a choice at its top, media in base64, stop sequences that aren't blank; beside thinking enabled by hand no tool is forced and no sampling set; the last message doesn't end with white space",
+        repair "what is only spelt otherwise is written right; the white space is left out",
+        error "…: Input should be … (or: messages: final assistant content cannot end with trailing whitespace)",
+        source "Anthropic SDK types; PROVIDERS.md B.1.2 (12, 13), B.1.3; names: [BK]";
     ANTHROPIC_MISSING = Anthropic "anthropic/missing": "blocks, sources of media and tools of the client's have all members that they need",
         repair "a member of which only one value can be meant is added",
         error "messages.….content.….redacted_thinking.data: Field required",
         source "Anthropic SDK types";
-    ANTHROPIC_BLOCK_SIDE = Anthropic "anthropic/block-side": "thinking is the assistant's; images and documents are the user's",
-        repair "",
-        error "messages.…: `thinking` blocks can only be in `assistant` messages",
-        source "PROVIDERS.md B.1.2 (11) [BK]";
+    ANTHROPIC_BLOCK_SIDE = Anthropic "anthropic/block-side": "thinking is the assistant's, and not the end of the request; images and documents are the user's",
+        repair "thinking at the end is dropped",
+        error "messages.…: The final block in an assistant message cannot be `thinking`. (or: `thinking` blocks can only be in `assistant` messages)",
+        source "PROVIDERS.md B.1.2 (11) (GH router-for-me/CLIProxyAPI#5321); sides: [BK]";
     ANTHROPIC_UNSERVED = Anthropic "anthropic/unserved": "what the provider's own tool was asked has its result before a person speaks again",
         repair "",
         error "messages.…: `…` tool use with id `…` was found without a corresponding `…_tool_result` block",
@@ -176,7 +176,7 @@ rules! {
         repair "",
         error "messages.….content.…: `tool_use` ids must be unique",
         source "PROVIDERS.md B.1.2 (3); text [BK]";
-    ANTHROPIC_REFERENCE = Anthropic "anthropic/tool-reference": "a tool_reference names a tool of the request's",
+    ANTHROPIC_REFERENCE = Anthropic "anthropic/tool-reference": "a tool_reference, and a tool_choice, names a tool of the request's",
         repair "",
         error "messages.….content.….tool_reference: Tool reference '…' not found in available tools",
         source "Anthropic SDK types; text [BK]";

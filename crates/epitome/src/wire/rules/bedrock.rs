@@ -64,10 +64,10 @@ rules! {
         repair "the input is wrapped in an object",
         error "The format of the value at messages.….content.….toolUse.input is invalid. Provide a json object for the field and try again.",
         source "PROVIDERS.md B.4b; text [BK]";
-    BEDROCK_SIDE = Bedrock "bedrock/side": "toolUse blocks are the assistant's",
-        repair "the block is dropped",
+    BEDROCK_SIDE = Bedrock "bedrock/side": "toolUse blocks are the assistant's, images and documents the user's",
+        repair "a toolUse block is dropped",
         error "The toolUse block at messages.….content.… is not allowed in a user message",
-        source "PROVIDERS.md B.4b; text [BK]";
+        source "PROVIDERS.md B.4b; AWS SDK service model (`Message`); text [BK]";
     BEDROCK_TOOLS = Bedrock "bedrock/tool-config": "a request whose history has calls or results defines tools",
         repair "the tools that were called are defined, without a description",
         error "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
@@ -92,12 +92,12 @@ rules! {
         repair "",
         error "Unknown parameter in messages[…].content[…]: \"…\", must be one of: text, image, document, …",
         source "AWS SDK service model and its validation";
-    BEDROCK_VALUE = Bedrock "bedrock/value": "values are of those that the service model has: formats of media, a result's status, names of documents and tools, texts of the system prompt",
-        repair "what is only spelt otherwise is written right, and what stands before the base64 is left out",
+    BEDROCK_VALUE = Bedrock "bedrock/value": "values are of those that the service model has: formats of media, a result's status, names of documents, each once, and of tools, texts of the system prompt; a message has at most 5 documents, and a toolConfig a tool",
+        repair "what is only spelt otherwise is written right, what stands before the base64 is left out, and a document whose name is taken gets a number",
         error "Value '…' at '…' failed to satisfy constraint: Member must satisfy …",
-        source "AWS SDK service model; names of documents: its docstring";
-    BEDROCK_MISSING = Bedrock "bedrock/missing": "structures have all members that they need",
-        repair "a member of which only one value can be meant is added",
+        source "AWS SDK service model; names of documents: its docstring, GH maximhq/bifrost#7003";
+    BEDROCK_MISSING = Bedrock "bedrock/missing": "structures have all members that they need, and documents a text beside them",
+        repair "a member of which only one value can be meant is added, and a text that says that there is a document",
         error "Missing required parameter in messages[…].content[…].image: \"format\"",
         source "AWS SDK service model and its validation";
     BEDROCK_JSON = Bedrock "bedrock/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles",

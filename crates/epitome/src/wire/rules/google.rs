@@ -72,7 +72,7 @@ rules! {
         repair "it gets the signature that is documented for calls that the model didn't make",
         error "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `…`, position ….",
         source "PROVIDERS.md B.4";
-    GEMINI_CACHED = Gemini "gemini/cached-frame": "a request on cached content sets no system instruction and no tools of its own",
+    GEMINI_CACHED = Gemini "gemini/cached-frame": "a request on cached content sets no system instruction, no tools and no mode of calls of its own",
         repair "",
         error "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config. Proposed fix: move those values to CachedContent from GenerateContent request.",
         source "PROVIDERS.md B.4";
@@ -140,10 +140,10 @@ rules! {
         repair "",
         error "Invalid JSON payload received. Unknown name \"…\" at 'contents[…].parts[…]': Cannot find field.",
         source "google-genai SDK types";
-    GEMINI_VALUE = Gemini "gemini/value": "an image is PNG, JPEG, WebP, HEIC, HEIF, GIF, BMP or TIFF, and data is base64, no data URL",
+    GEMINI_VALUE = Gemini "gemini/value": "an image is PNG, JPEG, WebP, HEIC, HEIF, GIF, BMP or TIFF, and data is base64, no data URL; a text is a string; a function's name begins with a letter or `_`, and tools are not OpenAI's; a mode of calls is the SDK's",
         repair "what is only spelt otherwise is written right, and what stands before the base64 is left out",
         error "Unsupported MIME type: …",
-        source "google-genai SDK types; text [BK]";
+        source "google-genai SDK types; PROVIDERS.md B.4 (names: GH dust-tt/dust#28212); text [BK]";
     GEMINI_MISSING = Gemini "gemini/missing": "data has its type and its bytes or address, code its text, a result its outcome",
         repair "",
         error "* GenerateContentRequest.contents[…].parts[…].inline_data.mime_type: mime_type is required.",
@@ -160,7 +160,7 @@ rules! {
         repair "the member is left out",
         error "Invalid JSON payload received. Unknown name \"…\" at 'input[…]': Cannot find field.",
         source "google-genai SDK types; text [BK]";
-    INTERACTIONS_VALUE = GeminiInteractions "interactions/value": "an image is PNG, JPEG, WebP, HEIC, HEIF, GIF, BMP or TIFF, and data is base64, no data URL",
+    INTERACTIONS_VALUE = GeminiInteractions "interactions/value": "an image is PNG, JPEG, WebP, HEIC, HEIF, GIF, BMP or TIFF, and data is base64, no data URL; the system instruction is a string; a function's name begins with a letter or `_`",
         repair "what is only spelt otherwise is written right, and what stands before the base64 is left out",
         error "Unsupported MIME type: …",
         source "google-genai SDK types; text [BK]";

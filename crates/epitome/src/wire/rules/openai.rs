@@ -100,7 +100,7 @@ rules! {
         repair "the later id is left out; a repeated thought, reference or call of the provider's own is dropped",
         error "Duplicate item found with id …. Remove duplicate items from your input and try again.",
         source "PROVIDERS.md B.2.2";
-    RESPONSES_CONTENT = OpenaiResponses "responses/content-type": "content is a list of blocks, each an object with a type; the model's texts are `output_text`, all others `input_text`",
+    RESPONSES_CONTENT = OpenaiResponses "responses/content-type": "content is a list of blocks, each an object with a type; the model's texts are `output_text`, all others `input_text`; the model shows no images or files",
         repair "what is no block is dropped; the text gets the type of its side",
         error "Invalid value: '…'. Supported values are: 'output_text' and 'refusal'.",
         source "PROVIDERS.md B.2.2";
@@ -144,10 +144,10 @@ rules! {
         repair "a text gets its type; an image's address is put into `image_url`",
         error "Invalid value: 'input_text'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.",
         source "OpenAI SDK types";
-    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts and tools are objects of a type that the SDK has, with an object of what they hold",
-        repair "",
+    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts, calls and tools are objects of a type that the SDK has, with what they hold; a request has up to 128 tools, none of them without letters, digits, `_` and `-` in its name, and a tool_choice where there are tools; an address has a scheme",
+        repair "a call's type and empty arguments are added",
         error "Invalid type for 'messages[…].content[…]': expected an object, but got … instead.",
-        source "OpenAI SDK types; text [BK]";
+        source "OpenAI SDK types; PROVIDERS.md B.3; text [BK]";
     RESPONSES_KIND = OpenaiResponses "responses/unknown-type": "items, blocks and tools are objects, items and blocks of a type that the SDK has",
         repair "",
         error "Invalid value: '…'. Supported values are: ….",
@@ -156,11 +156,11 @@ rules! {
         repair "the member is left out",
         error "Unknown parameter: 'input[…].…'.",
         source "OpenAI SDK types; text [BK]";
-    RESPONSES_VALUE = OpenaiResponses "responses/value": "an image is PNG, JPEG, GIF or WebP",
-        repair "what is only spelt otherwise is written right",
+    RESPONSES_VALUE = OpenaiResponses "responses/value": "an image is PNG, JPEG, GIF or WebP, at an address with a scheme; a function's name has 1 to 128 letters, digits, `_` and `-`",
+        repair "what is only spelt otherwise is written right; an address in an object stands by itself",
         error "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
         source "OpenAI SDK types; text [BK]";
-    RESPONSES_MISSING = OpenaiResponses "responses/missing": "items have all members that they need",
+    RESPONSES_MISSING = OpenaiResponses "responses/missing": "items have all members that they need; images and files are somewhere, and functions have a name",
         repair "the summary of a thought is there and empty",
         error "Missing required parameter: 'input[…].summary'.",
         source "OpenAI SDK types";
