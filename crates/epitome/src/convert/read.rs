@@ -238,7 +238,10 @@ impl<'a> Reader<'a> {
     }
 
     fn medium(&mut self, at: usize, part: &Part<'a>) -> Option<ContentPiece> {
-        let value = serde_json::from_str(part.raw()).ok();
+        // A content by itself is its entry; the part, its data.
+        let is_data = part.raw().starts_with('"') && self.from.has(Feature::FlatEntries);
+        let raw = if is_data { self.entry_of(part).raw() } else { part.raw() };
+        let value = serde_json::from_str(raw).ok();
         let medium = value.and_then(|value| self.from.read_medium(&value));
         let Some(medium) = medium.and_then(Medium::bare) else {
             self.lose(at, Loss::Part, part.name());
