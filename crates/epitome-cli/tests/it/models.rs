@@ -152,14 +152,24 @@ fn a_request_is_checked_for_another_model() {
     expect![[r#"
         exit 3
         --- stdout
-        nothing found in 1 message by the rules of anthropic
+        tool_choice anthropic/value: beside thinking
+          rule:   values are of those that the SDK has: a cache marker's time to live, a tool's name, an object's schema without a choice at its top, base64, stop sequences that say something; thinking by hand leaves sampling and tools alone; no white space ends the request
+          error:  …: Input should be … (or: messages: final assistant content cannot end with trailing whitespace)
+          repair: only its author can mend it
+
+        1 breach in 1 message by the rules of anthropic
         model/thinking: thinking "enabled"; the model takes adaptive
         model/forced-tool: tool_choice "any"; the model chooses by itself
         doesn't suit claude-opus-5-5
     "#]]
     .assert_eq(&bench.run("check r.json --for :claude-opus-5-5").shown());
-    assert_eq!(bench.run("check r.json --for anthropic:claude-opus-4-5").code, 0);
-    assert_eq!(bench.run("check r.json --for anthropic").code, 0);
+    bench.write(
+        "free.json",
+        r#"{"model":"claude-opus-4-5","max_tokens":9000,"thinking":{"type":"enabled","budget_tokens":1024},
+        "messages":[{"role":"user","content":"hi"}]}"#,
+    );
+    assert_eq!(bench.run("check free.json --for anthropic:claude-opus-4-5").code, 0);
+    assert_eq!(bench.run("check free.json --for anthropic").code, 0);
     let json = bench.run("check r.json --for anthropic:claude-opus-5-5 --json").json();
     assert_eq!(json["for"]["misfits"][0]["rule"], "model/thinking");
     assert_eq!(json["for"]["misfits"][0]["subject"], "thinking");

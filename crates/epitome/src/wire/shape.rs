@@ -12,8 +12,8 @@ use super::rules::{Finding, Mend, RuleId};
 use crate::json::{self, Span, quote, unquote};
 use crate::transcript::Entry;
 
-/// What a value may be. What must be an object is one; another value of another form isn't judged here, nor is a member that is
-/// null, which counts as not there.
+/// What a value may be. What must be an object, a string or a list of so many is one; another value of another form isn't judged
+/// here, nor is a member that is null, which counts as not there.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
     Any,

@@ -144,7 +144,7 @@ rules! {
         repair "a text gets its type; an image's address is put into `image_url`",
         error "Invalid value: 'input_text'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.",
         source "OpenAI SDK types";
-    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts, calls and tools are objects of a type that the SDK has, with what they hold; a request has up to 128 tools, none of them without letters, digits, `_` and `-` in its name, and a tool_choice where there are tools; an address has a scheme",
+    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts, calls and tools are objects of a type that the SDK has, with what they hold; a list of tools has 1 to 128 of them, with names of up to 64 letters, digits, `_` and `-`; a tool_choice comes with tools; an address has a scheme",
         repair "a call's type and empty arguments are added",
         error "Invalid type for 'messages[…].content[…]': expected an object, but got … instead.",
         source "OpenAI SDK types; PROVIDERS.md B.3; text [BK]";
