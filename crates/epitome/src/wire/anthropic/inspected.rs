@@ -25,8 +25,10 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     findings
 }
 
-/// Nothing is written on behind thinking, or behind white space.
+/// Nothing is written on behind thinking, or behind white space. A session that has ended is no request: only one that says how long
+/// an answer may be asks for more.
 fn last_block(request: &Request) -> Option<Finding> {
+    request.value(&["max_tokens"])?;
     let last = request.transcript.entries().next_back()?;
     let block = last.parts().rfind(|part| !part.is(Marks::NESTED))?;
     let find = |rule, detail: &str, mend| {
