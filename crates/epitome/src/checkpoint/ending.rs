@@ -4,7 +4,7 @@
 //! where most lines are like others, one of each kind is told, the rarest first.
 
 use super::kinds::{Kind, OR, Row, are_most_alike, kinds, told, words};
-use super::target::{MOST_RESULT, settled, whole_words};
+use super::target::{MOST_RESULT, is_ruler, one_line, settled, whole_ends, whole_words};
 use crate::text::cut;
 use crate::text::figure::counted;
 use crate::text::outcome::exit_code;
@@ -33,6 +33,10 @@ impl Ending {
             return Some(Ending { text, lines, is_all: false, which });
         }
         said.dedup();
+        if let [line] = &said[..] {
+            let (text, which) = (whole_ends(line, most), "");
+            return Some(Ending { text, lines, is_all: true, which });
+        }
         let mut text = whole_words(said.last()?, MOST_RESULT).into_owned();
         let mut shown = 1;
         for line in said.iter().rev().skip(1) {
@@ -51,13 +55,20 @@ impl Ending {
     }
 }
 
+/// All lines of an output on one, of equal neighbours one.
+pub(super) fn joined(output: &str) -> String {
+    let mut said: Vec<&str> = lines(output).collect();
+    said.dedup();
+    one_line(&said.join(OR)).into_owned()
+}
+
 /// The lines that say something.
 fn lines(output: &str) -> impl Iterator<Item = &str> {
     // A shell that waits for the next command says nothing of this one.
     let is_prompt = |line: &str| line.ends_with(['$', '#']) && !line.contains(' ');
     let says = move |line: &&str| {
         let is_code = line.len() <= MOST_RESULT && exit_code(line).is_some();
-        !line.is_empty() && !is_code && !is_prompt(line)
+        !is_ruler(line) && !is_code && !is_prompt(line)
     };
     output.lines().map(settled).filter(says)
 }

@@ -1,12 +1,12 @@
 //! Rows that say the same but for names and numbers are of one kind: what one row says otherwise than many tells how it went.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::hash::BuildHasherDefault;
 
-use super::activation::{AsItIs, ByKey, Key, key};
+use super::activation::{ByKey, Key, key};
 use super::target::whole_words;
+use crate::text::cut;
 
 /// What stands between two rows that are told.
 pub(super) const OR: &str = " / ";
@@ -37,7 +37,11 @@ impl Cell {
 /// A line as its words, without the signs between them.
 pub(super) fn words(line: &str) -> Row {
     let words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(|word| Cell::of("", word)).collect()
+    let is_negative = |word: &str| {
+        let before = line[..cut::place_in(line, word)].strip_suffix('-');
+        before.is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '-'))
+    };
+    words.map(|word| Cell::of(if is_negative(word) { "-" } else { "" }, word)).collect()
 }
 
 /// Rows of one kind.
@@ -58,13 +62,14 @@ pub(super) fn kinds(rows: &[Row]) -> Vec<Kind> {
     }
     let mut kinds = Vec::new();
     for (cells, group) in sizes {
-        let most = group.len() / LEAST_ALIKE;
+        // Many rows say one of few words there, or most say the same.
         let are_few = |said: &dyn Fn(&Cell) -> Key, cell: usize| {
-            let mut all: HashSet<Key, BuildHasherDefault<AsItIs>> = HashSet::default();
-            group.iter().all(|at| {
-                all.insert(said(&rows[*at][cell]));
-                all.len() <= most
-            })
+            let mut all: ByKey<usize> = ByKey::default();
+            for at in &group {
+                *all.entry(said(&rows[*at][cell])).or_default() += 1;
+            }
+            let most = all.values().max().copied().unwrap_or_default();
+            all.len() * LEAST_ALIKE <= group.len() || most * 2 > group.len()
         };
         let (mut told_by, mut masked) = (Vec::new(), Vec::new());
         for cell in 0..cells {

@@ -18,6 +18,8 @@ use crate::tool::words;
 pub(super) const ANSWERED: &str = "answered";
 /// Levels of objects and lists that are looked into.
 const DEEPEST: usize = 4;
+/// What stands for members that have no room.
+const CUT: &str = ", …";
 /// Stands for the number of a record where a list has values.
 const VALUE: u32 = 0;
 /// Of so many records each is told that has room, of more only where most are alike.
@@ -65,7 +67,8 @@ impl<'a> Members<'a> {
             members.map(|(name, value)| (unquote(name.of(text)), value)).collect()
         };
         // The only one of a list stands for itself.
-        let are_records = is_list && inside.len() > 1;
+        let is_map = !is_list && is_map(text, &inside);
+        let are_records = is_list && inside.len() > 1 || is_map;
         let begin = self.all.len();
         for (name, value) in inside {
             let raw = value.of(text);
@@ -77,6 +80,10 @@ impl<'a> Members<'a> {
                 false => around.record,
             };
             let depth = around.depth + 1;
+            if is_map {
+                let (value, name) = (name.clone(), Cow::Borrowed(""));
+                self.all.push(Member { name, value, record, is_failure: false });
+            }
             if raw.starts_with(['{', '[']) {
                 // A list of what was rejected tells of a failure if it holds anything.
                 let is_failure = around.is_failure
@@ -171,20 +178,40 @@ impl<'a> Members<'a> {
         let mut told: Vec<_> = own.filter_map(|member| Some((rank(member)?, member))).collect();
         told.sort_by_key(|(rank, _)| *rank);
         let mut out = String::new();
-        for (_, Member { name, value, .. }) in told {
+        let mut is_cut = false;
+        for (_, member) in told {
             let gap = if out.is_empty() { "" } else { ", " };
-            let room = most.saturating_sub(out.len() + gap.len());
-            let told = format!("{name}={value}");
+            let room = most.saturating_sub(out.len() + gap.len() + CUT.len());
+            let told = member.told();
             // Of a sentence the beginning tells something.
-            if told.len() <= room || value.contains(' ') && room >= MOST_RESULT {
+            if told.len() <= room || member.value.contains(' ') && room >= MOST_RESULT {
                 let _ = write!(out, "{gap}{}", whole_words(&told, room));
+            } else {
+                is_cut = true;
             }
+        }
+        out.push_str(if is_cut && !out.is_empty() { CUT } else { "" });
+        // Where nothing else tells anything, lists tell how many.
+        if out.is_empty() {
+            let counts =
+                self.values().into_iter().map(|(name, count)| format!("{name}={count} listed"));
+            out = whole_words(&counts.collect::<Vec<_>>().join(", "), most).into_owned();
         }
         let gap = if out.is_empty() { "" } else { ", " };
         if let Some(listed) = self.listed(most.saturating_sub(out.len() + gap.len())) {
             let _ = write!(out, "{gap}{}", one_line(&listed));
         }
         out
+    }
+
+    /// Lists of values by their names, and how many each has.
+    fn values(&self) -> Vec<(&str, usize)> {
+        let values: Vec<_> = self.all.iter().filter(|it| it.record == Some(VALUE)).collect();
+        let lists = values.chunk_by(|one, next| one.name == next.name);
+        lists
+            .map(|list| (&*list[0].name, list.len()))
+            .filter(|(name, _)| !name.is_empty())
+            .collect()
     }
 
     /// What an answer lists, within `most` bytes: what few of many say, else each of a few.
@@ -213,11 +240,24 @@ impl<'a> Members<'a> {
             let is_one = kind.rows.len() == 1;
             let said =
                 record.iter().enumerate().filter(|(at, _)| is_one || kind.told_by.contains(at));
-            let said = said.map(|(_, it)| format!("{}={}", it.name, it.value)).collect::<Vec<_>>();
+            let said = said.map(|(_, it)| it.told()).collect::<Vec<_>>();
             Some(said.join(", "))
         });
         (!told.is_empty()).then_some(told)
     }
+}
+
+/// Whether members are records by their names: several objects of one shape.
+fn is_map(text: &str, members: &[(Cow<'_, str>, Span)]) -> bool {
+    let first = |value: Span| {
+        let is_object = value.of(text).starts_with('{');
+        let inside = is_object.then(|| json::members(text, value).ok()).flatten()?;
+        inside.first().map(|(name, _)| name.of(text))
+    };
+    members.len() > 2
+        && members
+            .iter()
+            .all(|it| first(it.1).is_some_and(|name| Some(name) == first(members[0].1)))
 }
 
 /// Whether a text is an object or a list in JSON.
@@ -235,6 +275,11 @@ struct Around<'a> {
 }
 
 impl Member<'_> {
+    fn told(&self) -> String {
+        let Member { name, value, .. } = self;
+        if name.is_empty() { value.to_string() } else { format!("{name}={value}") }
+    }
+
     fn owned<'o>(self) -> Member<'o> {
         let (name, value) = (self.name.into_owned().into(), self.value.into_owned().into());
         Member { name, value, record: self.record, is_failure: self.is_failure }
@@ -332,6 +377,7 @@ mod tests {
             ),
             (r#"{"done":["a"],"rejected":[],"timeout":30,"status":"queued"}"#, None),
             (r#"{"id": 7, "status": "declined"}"#, None),
+            (r#"{"a": {"ok": true}, "b": {"ok": true}, "c": {"ok": false}}"#, Some("ok=false")),
             (r#"{"id": 7, "status": "failed"}"#, Some("status=failed")),
             (r#"{"id": 7, "status": "aborted"}"#, None),
             (
@@ -370,6 +416,14 @@ mod tests {
             .expect("JSON")
             .summary(("", ""), MOST_ERROR, &|said| said == "r-1");
         assert_eq!(told, "request=r-1, status=gone / status=in use / status=gone");
+        let of = |name: &str, state: &str| format!(r#""{name}": {{"sso": "{state}"}}"#);
+        let tenants: Vec<String> = ["a", "b", "c", "d", "e", "f", "g"]
+            .iter()
+            .map(|name| of(name, if *name == "d" { "waiting" } else { "on" }))
+            .collect();
+        let tenants = format!("{{{}}}", tenants.join(","));
+        let told = Members::read(&tenants).expect("JSON").summary(("", ""), MOST_ERROR, &|_| false);
+        assert_eq!(told, "d, sso=waiting / sso=on (6 such)");
         assert!(Members::read("{no").is_none() && Members::read("words").is_none());
     }
 }

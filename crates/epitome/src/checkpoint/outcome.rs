@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::fmt::Write as _;
 
 use super::deeds::BETWEEN;
-use super::ending::{Ending, LineKinds};
+use super::ending::{Ending, LineKinds, joined};
 use super::failure_lines::{
     Echo, EchoKind, behind_totals, failed_tests, failure, own_words, states_newly,
 };
@@ -22,6 +22,7 @@ use crate::tool::{Act, Tests};
 const SAYS: &str = "says: ";
 /// What stands before other lines of the same output.
 const BESIDE: &str = "; beside it: ";
+const ENDS: &str = "; at its end: ";
 /// What stands for it in few words.
 const WARNED: &str = "reports errors";
 
@@ -137,12 +138,7 @@ impl Answer<'_> {
         out.push_str(&self.tests.map(Tests::note).unwrap_or_default());
         let reason = match self.act {
             _ if self.tests.is_some() => failed_tests(self.bare),
-            Act::Run => {
-                // Without an exit code the last words may say what ended it.
-                let is_ended = !self.is_guessed && code.is_none();
-                let last = self.bare.lines().next_back().filter(|_| is_ended);
-                self.reason(last, detail)
-            }
+            Act::Run => self.reason(detail),
             // What a tool says of its failure is the reason, and behind it may stand what somebody says of it.
             _ if detail == Detail::Full && self.verdict.line.is_some() => {
                 Some(whole_ends(untagged(self.bare), detail.most()))
@@ -226,43 +222,45 @@ impl Answer<'_> {
         }
         // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
         let stated = self.stated.get_or_init(|| failure(self.bare, self.echo(), MOST_COMMAND));
-        if let Some(line) = stated {
-            let said = format!("{SAYS}{line}{}", self.although());
-            return self.beside(said, self.echo(), detail);
+        if let Some(line) = stated.as_deref().or(warns) {
+            return format!("{SAYS}{}{}", self.around(line, self.echo(), detail), self.although());
         }
-        match (warns, first) {
-            (Some(line), _) => says(line, MOST_COMMAND),
-            (_, Some(_)) => quoted(whole_ends(self.bare, detail.most()).into()),
-            _ if self.verdict.outcome == CallStatus::Ok => "ok".to_owned(),
-            _ => Ending::of(self.bare, self.kinds(), detail.most())
-                .map_or("no output".to_owned(), |ending| ending.told()),
+        let ending = || Ending::of(self.bare, self.kinds(), detail.most());
+        match first {
+            Some(_) if self.kinds().is_none() => {
+                quoted(whole_ends(self.bare, detail.most()).into())
+            }
+            None if self.verdict.outcome == CallStatus::Ok => "ok".to_owned(),
+            _ => ending().map_or("no output".to_owned(), |ending| ending.told()),
         }
     }
 
-    /// Why a command failed, as far as its lines tell, the last one of which may say what ended it.
-    fn reason(&self, last: Option<&str>, detail: Detail) -> Option<String> {
+    /// Why a command failed, as far as its lines tell.
+    fn reason(&self, detail: Detail) -> Option<String> {
+        if let Some(line) = failure(self.bare, Echo::NONE, detail.most()) {
+            return Some(self.around(&line, Echo::NONE, detail));
+        }
+        let ending = Ending::of(self.bare, self.kinds(), detail.most())?;
+        Some(if ending.is_all { ending.text } else { ending.told() })
+    }
+
+    /// A line that states a failure, with what stands beside it: what was done stays done, and what was tried again may have gone
+    /// well. A short output is told whole.
+    fn around(&self, line: &str, echo: Echo<'_>, detail: Detail) -> String {
         let most = detail.most();
-        let Some(mut reason) = failure(self.bare, Echo::NONE, most) else {
-            let ending = Ending::of(self.bare, self.kinds(), most)?;
-            return Some(if ending.is_all { ending.text } else { ending.told() });
-        };
-        let last = last.map(str::trim).filter(|last| !reason.starts_with(last));
-        if let Some(last) = last {
-            let _ = write!(reason, " / {}", whole_words(last, MOST_RESULT));
+        if self.bare.len() <= most {
+            return joined(self.bare);
         }
-        Some(self.beside(reason, Echo::NONE, detail))
-    }
-
-    /// What was said of a failure, and what stands beside it: what was done before stays done.
-    fn beside(&self, said: String, echo: Echo<'_>, detail: Detail) -> String {
-        let room = detail.most().checked_sub(said.len() + BESIDE.len());
-        let kinds = room.and_then(|room| Some((self.kinds()?, room)));
-        let told = |(kinds, room): (&LineKinds<'_>, usize)| {
-            kinds.told(room, |line| !states_newly(line, echo))
-        };
-        match kinds.and_then(told) {
-            Some((beside, _)) => format!("{said}{BESIDE}{beside}"),
-            None => said,
+        let said = whole_words(line, most * 3 / 5);
+        let room = most.saturating_sub(said.len() + BESIDE.len());
+        let is_told = |line: &str| !states_newly(line, echo);
+        if let Some((beside, _)) = self.kinds().and_then(|kinds| kinds.told(room, is_told)) {
+            return format!("{said}{BESIDE}{beside}");
+        }
+        let ending = Ending::of(self.bare, None, room);
+        match ending.filter(|ending| !ending.is_all && !line.starts_with(&ending.text)) {
+            Some(ending) => format!("{said}{ENDS}{}", ending.text),
+            None => said.into_owned(),
         }
     }
 
@@ -389,7 +387,7 @@ mod tests {
             ("failed: 0", "output: failed: 0"),
             ("says: hello", "output: says: hello"),
             ("→ ok", "ok"),
-            ("a\n→ Error: no host", "says: Error: no host"),
+            ("a\n→ Error: no host", "says: a / Error: no host"),
         ];
         for (output, went) in cases {
             let is = of(Act::Run, output);
@@ -441,7 +439,7 @@ mod tests {
         );
         assert_eq!(of(Act::Other, &issue), format!("answered: url={url}"));
         let nothing = format!(r#"{{"id":"JG7FMM","legs":[{rest}]}}"#);
-        assert_eq!(of(Act::Other, &nothing), "answered");
+        assert_eq!(of(Act::Other, &nothing), "answered: legs=81 listed");
         let output =
             r#"{"stdout":"","stderr":"rm: a: Permission denied\nerror: gave up","killed":false}"#;
         assert_eq!(of(Act::Run, output), "says: error: gave up");
@@ -470,13 +468,17 @@ mod tests {
             "[main 9f3c1aa] fix error: null price / 1 file changed"
         );
         let failed = "[main 9f3c1aa] fix error: null price\nerror: no space left";
-        assert_eq!(repeated(command, failed), "says: error: no space left");
+        let said = "says: [main 9f3c1aa] fix error: null price / error: no space left";
+        assert_eq!(repeated(command, failed), said);
     }
 
     #[test]
     fn of_a_long_output_both_ends_are_told() {
         let output = format!("Page: checkout\n-----\n{}\nYour bank said no.", "Home\n".repeat(40));
-        assert_eq!(of(Act::Other, &output), "Page: checkout / Home / Your bank said no.");
+        assert_eq!(
+            of(Act::Other, &output),
+            "42 lines of output: Page: checkout / Home (40 such) / Your bank said no."
+        );
         let report =
             format!("Here is my report. {}All changes are reverted.", "It went on. ".repeat(30));
         let told = of(Act::Other, &report);

@@ -217,9 +217,6 @@ pub(super) fn whole_words(text: &str, most: usize) -> Cow<'_, str> {
 /// The beginning and the end of a text on one line, without rulers and repeats, in at most `most` bytes: what is told last may matter
 /// most.
 pub(super) fn whole_ends(text: &str, most: usize) -> String {
-    let is_ruler = |line: &str| {
-        line.chars().all(|c| c.is_ascii_punctuation() || ('\u{2500}'..='\u{257f}').contains(&c))
-    };
     // In so much of each end both ends of the line stand.
     let head = cut::head(text, 8 * MOST_COMMAND);
     let tail = cut::tail(&text[head.len()..], 8 * MOST_COMMAND);
@@ -234,9 +231,17 @@ pub(super) fn whole_ends(text: &str, most: usize) -> String {
         return text;
     }
     let head = whole_words(&text, most * 3 / 5);
-    let tail = cut::tail(&text, most.saturating_sub(head.len() + " ".len()));
-    let tail = tail.split_once(' ').map_or("", |(_, whole)| whole.trim_start_matches("/ "));
-    format!("{head} {tail}").trim_end().to_owned()
+    let tail = cut::tail(&text, most.saturating_sub(head.len() + " / ".len()));
+    // Words of two lines make no third.
+    let line = tail.split_once(" / ").map(|(_, line)| format!(" / {line}"));
+    let words = || tail.split_once(' ').map(|(_, words)| format!(" {words}"));
+    let tail = line.or_else(words).unwrap_or_default();
+    format!("{head}{tail}").trim_end().to_owned()
+}
+
+/// Whether a line is nothing but signs and strokes.
+pub(super) fn is_ruler(line: &str) -> bool {
+    line.chars().all(|c| c.is_ascii_punctuation() || ('\u{2500}'..='\u{257f}').contains(&c))
 }
 
 /// What a line shows in the end: a terminal writes over what stands before a carriage return.

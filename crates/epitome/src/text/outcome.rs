@@ -44,26 +44,28 @@ impl CallStatus {
 struct Blocks {
     /// Where its content stands.
     content: Span,
+    /// And what it says as an object, which its text may say, too.
+    structured: Option<Span>,
     is_error: bool,
 }
 
 /// Reads such a result; `None` for anything else.
 fn blocks(output: &str) -> Option<Blocks> {
-    const BESIDE: [&str; 2] = ["structuredContent", "_meta"];
     let start = output.len() - output.trim_start().len();
     if !output[start..].starts_with('{') {
         return None;
     }
-    let (mut content, mut is_error) = (None, false);
+    let (mut content, mut structured, mut is_error) = (None, None, false);
     for (name, value) in json::members(output, Span::new(start..output.len())).ok()? {
         match &*unquote(name.of(output)) {
             "content" => content = Some(value),
             "isError" => is_error = value.of(output) == "true",
-            name if BESIDE.contains(&name) => {}
+            "structuredContent" => structured = Some(value),
+            "_meta" => {}
             _ => return None,
         }
     }
-    Some(Blocks { content: content?, is_error })
+    Some(Blocks { content: content?, structured, is_error })
 }
 
 /// What was found out about one result.
@@ -231,8 +233,9 @@ fn has_preamble(output: &str) -> bool {
 pub(crate) fn said(output: &str) -> Cow<'_, str> {
     let bare = body(output);
     let whole = Span::new(bare.len() - bare.trim_start().len()..bare.len());
-    let whole = blocks(bare).map_or(whole, |blocks| blocks.content);
-    let texts: Vec<_> = match whole.of(bare).as_bytes() {
+    let blocks = blocks(bare);
+    let whole = blocks.as_ref().map_or(whole, |blocks| blocks.content);
+    let mut texts: Vec<_> = match whole.of(bare).as_bytes() {
         [b'[', ..] => {
             let text = |block: Span| {
                 let block = block.of(bare);
@@ -249,6 +252,9 @@ pub(crate) fn said(output: &str) -> Cow<'_, str> {
         }
         _ => Vec::new(),
     };
+    let structured = blocks.and_then(|blocks| blocks.structured).map(|it| it.of(bare).to_owned());
+    let is_said = texts.iter().any(|text| text.trim_start().starts_with('{'));
+    texts.extend(structured.filter(|it| it.starts_with('{') && !is_said));
     if texts.is_empty() { Cow::Borrowed(bare) } else { Cow::Owned(texts.join("\n")) }
 }
 
@@ -342,6 +348,8 @@ mod tests {
             (CallStatus::Error, CallStatus::Unknown)
         );
         assert_eq!(judge(&of(true), CallStatus::Ok).outcome, CallStatus::Ok);
+        let both = r#"{"content":[{"type":"text","text":"Done."}],"structuredContent":{"state":"waiting"}}"#;
+        assert_eq!(said(both), "Done.\n{\"state\":\"waiting\"}");
         let own = r#"{"content":[],"isError":true,"rows":3}"#;
         assert_eq!((outcome(own), &*said(own)), (CallStatus::Unknown, own));
     }

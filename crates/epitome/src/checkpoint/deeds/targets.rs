@@ -89,11 +89,14 @@ pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
 
 /// The one exact string that a call made: that of its outcome which the call doesn't name.
 pub(super) fn made(deed: &Deed) -> Option<&str> {
-    if deed.times > 1 || is_bad(&deed.went) || deed.names_files {
+    // Words and flags of an answer aren't made by it.
+    let is_bare = deed.times > 1 || deed.names_files || runs_lines(tool(&deed.what));
+    if is_bare || is_bad(&deed.went) || deed.went.contains("false") {
         return None;
     }
     let named = specifics::specifics(&deed.went).map(|found| found.text);
-    let mut new = named.filter(|name| is_target(name) && !deed.what.contains(name));
+    let is_id = |name: &str| is_target(name) && name.contains(|c: char| c.is_ascii_digit());
+    let mut new = named.filter(|name| is_id(name) && !deed.what.contains(name));
     new.next().filter(|_| new.next().is_none())
 }
 
@@ -124,16 +127,19 @@ fn commanded(line: &str) -> Vec<Cow<'_, str>> {
     [vec![program], changed].concat()
 }
 
-/// The program that a command line runs in the folder that it goes to, and its first word where that is no flag; behind `run` what
-/// it runs.
+/// The program that a command line runs in the folder that it goes to, the first that may change something, with the words behind it
+/// that are no flags, names or paths, up to two; behind `run` what it runs.
 fn program(line: &str) -> &str {
-    let goes = |command: &&str| !command.starts_with("cd ");
-    let command = line.split("&&").map(str::trim).find(goes).unwrap_or(line);
+    let goes = |command: &&str| !command.is_empty() && !command.starts_with("cd ");
+    let commands = || line.split(['|', ';', '&', '\n']).map(str::trim).filter(goes);
+    let acts = |command: &&str| Command::read(command).acts;
+    let command = commands().find(acts).or_else(|| commands().next()).unwrap_or(line);
+    let is_verb = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
     let mut end = 0;
     for (at, word) in command.split(' ').enumerate().take(3) {
-        let is_said = at == 0
-            || word.starts_with(char::is_alphanumeric)
-                && (at == 1 || command[..end].ends_with(" run"));
+        let is_word = word.starts_with(char::is_alphanumeric);
+        let is_said =
+            at == 0 || is_word && (at == 1 || is_verb(word) || command[..end].ends_with(" run"));
         if !is_said {
             break;
         }

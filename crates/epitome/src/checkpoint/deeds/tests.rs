@@ -157,7 +157,7 @@ fn a_refusal_keeps_its_object() {
     let output = format!("Wall time: 3.2 seconds\nOutput:\n{output}");
     deeds.call(3, 3, "js", r#"{"title":"Open the page"}"#, false);
     deeds.told(3, &output, CallStatus::Unknown);
-    let line = format!("[3] js(title=Open the page) → says: {refused}");
+    let line = format!("[3] js(title=Open the page) → says: {refused} / Try something else.");
     assert_eq!(deeds.lines(|_| true, Merging::Same), [line]);
 }
 

@@ -17,9 +17,9 @@ fn the_last_lines_are_told_as_that() {
     let ends = [
         " → 2 lines of output: built / Goodbye.",
         " → v0.8.0",
-        " → says: error: no such task",
+        " → says: error: no such task / Goodbye.",
         " → 4 lines of output, last: npm notice of a version / Goodbye.",
-        " → says: npm error command failed (1 of 2 failures)",
+        " → says: npm error command failed / npm error path /srv",
     ];
     assert!(lines.iter().zip(ends).all(|(line, end)| line.ends_with(end)), "{lines:?}");
     let mut next = Deeds::default();
@@ -31,8 +31,11 @@ fn the_last_lines_are_told_as_that() {
 fn a_failed_command_says_how_much_failed_and_what_ended_it() {
     let errors = "a.ts(1,2): error TS1: x\na.ts(3,4): error TS2: y\na.ts(3,4): error TS2: y";
     let outputs = [
-        (errors.to_owned(), "a.ts(1,2): error TS1: x (1 of 3 failures) / a.ts(3,4): error TS2: y"),
-        (format!("Exit code 2\n{errors}"), "a.ts(1,2): error TS1: x (1 of 3 failures)"),
+        (errors.to_owned(), "failed: a.ts(1,2): error TS1: x / a.ts(3,4): error TS2: y"),
+        (
+            format!("Exit code 2\n{errors}"),
+            "exit 2: a.ts(1,2): error TS1: x / a.ts(3,4): error TS2: y",
+        ),
         (
             "Error in the loader\n(node:3) Warning: slow\n\nCommand aborted".to_owned(),
             "Error in the loader / (node:3) Warning: slow / Command aborted",
@@ -74,10 +77,10 @@ fn commands_are_told_as_their_outputs_tell_them() {
             "2 lines of output: [main 45ffe0a] Release / 48 files changed",
         ),
         ("Failed: 0\nPassed: 17", "2 lines of output: Failed: 0 / Passed: 17"),
-        ("fatal: no upstream\nbuild ok", "says: fatal: no upstream"),
+        ("fatal: no upstream\nbuild ok", "says: fatal: no upstream / build ok"),
         (
             "Process exited with code 0\nOutput:\nKeyError: a\nerror: retried\nok",
-            "says: KeyError: a (1 of 2 failures) (exit 0)",
+            "says: Output: / KeyError: a / error: retried / ok (exit 0)",
         ),
     ];
     let mut deeds = Deeds::default();
