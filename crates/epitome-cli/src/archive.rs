@@ -323,7 +323,7 @@ pub(crate) fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
         StoreError::OtherVersion { found, known, .. } => Failure::other(what).hint(if found > known {
             "use a newer epitome".to_owned()
         } else {
-            format!("no release made such a store: mv {shown} {shown}.old")
+            "no release made such a store: name another one, or move it away".to_owned()
         }),
         StoreError::Unfinished { .. } => {
             Failure::other(what).hint(format!("copy {shown} to where it can be written"))

@@ -83,9 +83,12 @@ pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Inpu
     }
 }
 
+/// The longest name of a member that is said.
+const MOST_NAME: usize = 64;
+
 /// What stands inside of the first object, or element of a list.
 fn wrapped(text: &str) -> Option<OpenError> {
-    let text = text.trim_start();
+    let text = text.trim_start_matches('\u{feff}').trim_start();
     let is_list = text.starts_with('[');
     let object =
         if is_list { start_of_list(text, 1).into_iter().next()? } else { Object::start(text) };
@@ -99,6 +102,12 @@ fn wrapped(text: &str) -> Option<OpenError> {
     let is_request = |value: &str| matches!(look_at(&Object::start(value)), Look::Request(_));
     let mut members = object.members().filter(|(_, value)| value.starts_with('{'));
     let (name, _) = members.find(|(_, value)| is_request(value))?;
+    // The name stands in a command.
+    let is_plain =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if name.len() > MOST_NAME || !is_plain(name) || name.contains("FILE") {
+        return None;
+    }
     let what = format!("a request in the member {name:?} of something else");
     // Of rows on lines the first.
     let element = if is_list { "[0]" } else { "" };

@@ -94,7 +94,8 @@ pub(crate) fn foreign(text: &str) -> Option<&'static Foreign> {
     let on_lines = rows.len() > 1 && rows[0].line != rows[1].line;
     let is_body = |row: &RawRow<'_>| {
         let row = Object::of(row.text);
-        ["messages", "contents", "input"].iter().any(|list| row.opens(list, '['))
+        let has_list = ["messages", "contents", "input"].iter().any(|list| row.opens(list, '['));
+        has_list && !row.has_any(&["output"])
     };
     let are_bodies = on_lines && rows[..2].iter().all(is_body);
     let rows: Vec<Object<'_>> = rows.iter().map(|row| Object::start(row.text)).collect();

@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use epitome::archive::Archive as _;
 use epitome_store::{Access, Store, StoreError};
-use testkit::archives::original;
 
 use crate::{Place, take_in, talk};
 

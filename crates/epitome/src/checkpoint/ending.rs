@@ -84,10 +84,13 @@ pub(super) struct LineKinds<'o> {
 impl<'o> LineKinds<'o> {
     /// Compares the lines of an output; `None` where most are like no others.
     pub(super) fn of(output: &'o str) -> Option<Self> {
-        let lines: Vec<&str> = lines(cut::tail(output, MOST_COMPARED)).collect();
+        let is_all = output.len() <= MOST_COMPARED;
+        // Half a line is like no other.
+        let tail = cut::tail(output, MOST_COMPARED);
+        let tail = if is_all { tail } else { tail.split_once('\n').map_or("", |(_, whole)| whole) };
+        let lines: Vec<&str> = lines(tail).collect();
         let rows: Vec<Row> = lines.iter().map(|line| words(line)).collect();
         let kinds = kinds(&rows);
-        let is_all = output.len() <= MOST_COMPARED;
         are_most_alike(&kinds).then_some(LineKinds { lines, kinds, is_all })
     }
 
@@ -97,8 +100,10 @@ impl<'o> LineKinds<'o> {
         most: usize,
         is_told: impl Fn(&str) -> bool,
     ) -> Option<(String, bool)> {
+        let qualifier = if self.is_all { "" } else { "at least " };
         let line = |kind: &Kind| Some(self.lines[kind.last()]).filter(|line| is_told(line));
-        let (told, is_whole) = told(&self.kinds, most, |kind| line(kind).map(str::to_owned));
+        let (told, is_whole) =
+            told(&self.kinds, most, qualifier, |kind| line(kind).map(str::to_owned));
         (!told.is_empty()).then_some((told, is_whole && self.is_all))
     }
 }

@@ -13,6 +13,9 @@ pub(super) const OR: &str = " / ";
 /// Fewer rows than this are no kind, and what fewer say at one place is a name there.
 const LEAST_ALIKE: usize = 3;
 
+/// An odd number that spreads bits.
+const FACTOR: Key = 0x9e37_79b9_7f4a_7c15;
+
 /// The words of a line, or the members of a record.
 pub(super) type Row = Vec<Cell>;
 
@@ -84,7 +87,7 @@ pub(super) fn kinds(rows: &[Row]) -> Vec<Kind> {
         for at in group {
             let said = told_by.iter().map(|cell| rows[at][*cell].text);
             let said = said.chain(masked.iter().map(|cell| rows[at][*cell].masked));
-            let said = said.fold(0, |all: Key, one| all.rotate_left(7) ^ one);
+            let said = said.fold(0, |all: Key, one| all.wrapping_mul(FACTOR) ^ one);
             alike.entry(said).or_default().push(at);
         }
         for rows in alike.into_values() {
@@ -108,10 +111,12 @@ impl Kind {
     }
 }
 
-/// As many of these kinds as have room in `most` bytes, in the order of the rows, each as `said` says it; and whether all have.
+/// As many of these kinds as have room in `most` bytes, in the order of the rows, each as `said` says it, with `qualifier` before how
+/// many it has; and whether all have.
 pub(super) fn told(
     kinds: &[Kind],
     most: usize,
+    qualifier: &str,
     said: impl Fn(&Kind) -> Option<String>,
 ) -> (String, bool) {
     let mut told: Vec<(usize, String)> = Vec::new();
@@ -120,7 +125,7 @@ pub(super) fn told(
         let Some(text) = said(kind) else { continue };
         let mut text = whole_words(&text, most / 2).into_owned();
         if kind.rows.len() > 1 {
-            let _ = write!(text, " ({} such)", kind.rows.len());
+            let _ = write!(text, " ({qualifier}{} such)", kind.rows.len());
         }
         if let Some(rest) = left.checked_sub(text.len() + OR.len()) {
             left = rest;

@@ -12,12 +12,16 @@ use super::target::{MOST_ERROR, MOST_RESULT, one_line, whole_words};
 use crate::json::{self, Span, unquote};
 use crate::text::cut;
 use crate::text::salience::{Tell, opens_with_failure, tell};
+use crate::text::secrets::masked;
 use crate::tool::words;
 
 /// How a call went whose output is too long to be said.
 pub(super) const ANSWERED: &str = "answered";
 /// Levels of objects and lists that are looked into.
 const DEEPEST: usize = 4;
+/// The longest name that is said, and the least room in which anything is, in bytes.
+const MOST_NAME: usize = 64;
+const LEAST_SUMMARY: usize = 16;
 /// What stands for members that have no room.
 const CUT: &str = ", …";
 /// Stands for the number of a record where a list has values.
@@ -35,6 +39,8 @@ pub(super) struct Members<'a> {
     all: Vec<Member<'a>>,
     /// Records so far.
     records: u32,
+    /// Lists of values by their names, and how many each has.
+    lists: Vec<(Cow<'a, str>, usize)>,
 }
 
 struct Member<'a> {
@@ -64,11 +70,15 @@ impl<'a> Members<'a> {
             elements.map(|value| (around.name.clone(), value)).collect()
         } else {
             let members = json::members(text, span).unwrap_or_default().into_iter();
-            members.map(|(name, value)| (unquote(name.of(text)), value)).collect()
+            members.map(|(name, value)| (short(unquote(name.of(text))), value)).collect()
         };
         // The only one of a list stands for itself.
         let is_map = !is_list && is_map(text, &inside);
         let are_records = is_list && inside.len() > 1 || is_map;
+        let is_bare = |value: &Span| !value.of(text).starts_with(['{', '[']);
+        if is_list && inside.len() > 1 && inside.iter().all(|(_, value)| is_bare(value)) {
+            self.lists.push((around.name.clone(), inside.len()));
+        }
         let begin = self.all.len();
         for (name, value) in inside {
             let raw = value.of(text);
@@ -98,12 +108,15 @@ impl<'a> Members<'a> {
             let value = if is_text { unquote(raw) } else { Cow::Borrowed(raw) };
             // What came from elsewhere may be JSON in a string.
             if is_text && depth <= DEEPEST && is_json(&value) {
-                let mut inside = Members { all: Vec::new(), records: self.records };
+                let value = masked(&value);
+                let mut inside = Members { records: self.records, ..Members::default() };
                 let is_failure = around.is_failure || names_failure(&name);
                 let around = Around { name, record, is_failure, depth };
                 inside.add(&value, Span::new(0..value.len()), &around);
                 self.records = inside.records;
                 self.all.extend(inside.all.into_iter().map(Member::owned));
+                let lists = inside.lists.into_iter();
+                self.lists.extend(lists.map(|(name, count)| (name.into_owned().into(), count)));
                 continue;
             }
             // What an object of errors says is one.
@@ -157,6 +170,9 @@ impl<'a> Members<'a> {
         most: usize,
         is_new: &dyn Fn(&str) -> bool,
     ) -> String {
+        if most < LEAST_SUMMARY {
+            return String::new();
+        }
         let rank = |member: &Member<'_>| {
             let Member { name, value, .. } = member;
             let is_sentence = || value.contains(' ') && !asked.contains(value.trim());
@@ -168,9 +184,11 @@ impl<'a> Members<'a> {
             }
         };
         let is_own = |member: &&Member<'_>| {
+            let is_word = |word: &str| *word == *member.value;
             let is_said = match &*member.value {
                 value if member.is_word() => said.contains(&format!("{}={value}", member.name)),
-                value => said.contains(value),
+                value if value.contains(' ') => said.contains(value),
+                _ => said.split(|c: char| c.is_whitespace() || ",:;=".contains(c)).any(is_word),
             };
             member.record.is_none() && !is_said
         };
@@ -193,8 +211,8 @@ impl<'a> Members<'a> {
         out.push_str(if is_cut && !out.is_empty() { CUT } else { "" });
         // Where nothing else tells anything, lists tell how many.
         if out.is_empty() {
-            let counts =
-                self.values().into_iter().map(|(name, count)| format!("{name}={count} listed"));
+            let lists = self.lists.iter().filter(|(name, _)| !name.is_empty());
+            let counts = lists.map(|(name, count)| format!("{name}={count} listed"));
             out = whole_words(&counts.collect::<Vec<_>>().join(", "), most).into_owned();
         }
         let gap = if out.is_empty() { "" } else { ", " };
@@ -204,24 +222,13 @@ impl<'a> Members<'a> {
         out
     }
 
-    /// Lists of values by their names, and how many each has.
-    fn values(&self) -> Vec<(&str, usize)> {
-        let values: Vec<_> = self.all.iter().filter(|it| it.record == Some(VALUE)).collect();
-        let lists = values.chunk_by(|one, next| one.name == next.name);
-        lists
-            .map(|list| (&*list[0].name, list.len()))
-            .filter(|(name, _)| !name.is_empty())
-            .collect()
-    }
-
     /// What an answer lists, within `most` bytes: what few of many say, else each of a few.
     fn listed(&self, most: usize) -> Option<String> {
-        let listed: Vec<&Member<'_>> = self
-            .all
-            .iter()
-            .filter(|member| member.record > Some(VALUE))
-            .take(MOST_LISTED)
-            .collect();
+        let records = self.all.iter().filter(|member| member.record > Some(VALUE));
+        let mut listed: Vec<&Member<'_>> = records.take(MOST_LISTED).collect();
+        let qualifier = if listed.len() < MOST_LISTED { "" } else { "at least " };
+        // What stands behind a list in a record is of that record.
+        listed.sort_by_key(|member| member.record);
         let records: Vec<&[&Member<'_>]> =
             listed.chunk_by(|one, next| one.record == next.record).collect();
         let row = |record: &&[&Member<'_>]| {
@@ -235,7 +242,7 @@ impl<'a> Members<'a> {
         if !are_told && !are_most_alike(&kinds) {
             return None;
         }
-        let (told, _) = told(&kinds, most, |kind| {
+        let (told, _) = told(&kinds, most, qualifier, |kind| {
             let record = records[kind.last()];
             let is_one = kind.rows.len() == 1;
             let said =
@@ -247,17 +254,23 @@ impl<'a> Members<'a> {
     }
 }
 
+/// The beginning of a name.
+fn short(name: Cow<'_, str>) -> Cow<'_, str> {
+    match name {
+        Cow::Borrowed(name) => cut::head(name, MOST_NAME).into(),
+        Cow::Owned(name) => cut::head(&name, MOST_NAME).to_owned().into(),
+    }
+}
+
 /// Whether members are records by their names: several objects of one shape.
 fn is_map(text: &str, members: &[(Cow<'_, str>, Span)]) -> bool {
-    let first = |value: Span| {
+    let names = |value: Span| {
         let is_object = value.of(text).starts_with('{');
         let inside = is_object.then(|| json::members(text, value).ok()).flatten()?;
         inside.first().map(|(name, _)| name.of(text))
     };
-    members.len() > 2
-        && members
-            .iter()
-            .all(|it| first(it.1).is_some_and(|name| Some(name) == first(members[0].1)))
+    let first = members.first().filter(|_| members.len() > 2).and_then(|it| names(it.1));
+    first.is_some() && members.iter().all(|(_, value)| names(*value) == first)
 }
 
 /// Whether a text is an object or a list in JSON.
@@ -424,6 +437,15 @@ mod tests {
         let tenants = format!("{{{}}}", tenants.join(","));
         let told = Members::read(&tenants).expect("JSON").summary(("", ""), MOST_ERROR, &|_| false);
         assert_eq!(told, "d, sso=waiting / sso=on (6 such)");
+        let torn =
+            r#"[{"id":1,"lines":[{"s":"a"},{"s":"b"}],"status":"failed"},{"id":2,"status":"on"}]"#;
+        let told = Members::read(torn).expect("JSON").summary(("", ""), MOST_ERROR, &|_| false);
+        assert_eq!(told, "id=1, status=failed / s=a / s=b / id=2, status=on");
+        // A long name is said once for each of what it lists.
+        let named = format!(r#"{{"x": "{{\"{}\": [1, 2]}}"}}"#, "A".repeat(1_000));
+        assert!(
+            Members::read(&named).expect("JSON").all.iter().all(|it| it.name.len() <= MOST_NAME)
+        );
         assert!(Members::read("{no").is_none() && Members::read("words").is_none());
     }
 }

@@ -180,7 +180,8 @@ impl Answer<'_> {
         };
         let gap = if told == ANSWERED { ": " } else { ", " };
         let room = most.saturating_sub(told.len() + gap.len());
-        let summary = members.summary((self.asked, &told), room, is_new);
+        let said = if told == ANSWERED { "" } else { &told };
+        let summary = members.summary((self.asked, said), room, is_new);
         if !summary.is_empty() {
             told.push_str(gap);
             told.push_str(&summary);
@@ -248,8 +249,9 @@ impl Answer<'_> {
     /// well. A short output is told whole.
     fn around(&self, line: &str, echo: Echo<'_>, detail: Detail) -> String {
         let most = detail.most();
-        if self.bare.len() <= most {
-            return joined(self.bare);
+        let whole = (self.bare.len() <= most).then(|| joined(self.bare));
+        if let Some(whole) = whole.filter(|whole| whole.len() <= most) {
+            return whole;
         }
         let said = whole_words(line, most * 3 / 5);
         let room = most.saturating_sub(said.len() + BESIDE.len());
@@ -257,8 +259,10 @@ impl Answer<'_> {
         if let Some((beside, _)) = self.kinds().and_then(|kinds| kinds.told(room, is_told)) {
             return format!("{said}{BESIDE}{beside}");
         }
-        let ending = Ending::of(self.bare, None, room);
-        match ending.filter(|ending| !ending.is_all && !line.starts_with(&ending.text)) {
+        let ending = Ending::of(self.bare, None, room).filter(|ending| !ending.is_all);
+        let last = self.bare.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        let is_last = last.is_some_and(|last| line.starts_with(cut::head(last, MOST_RESULT)));
+        match ending.filter(|_| !is_last) {
             Some(ending) => format!("{said}{ENDS}{}", ending.text),
             None => said.into_owned(),
         }

@@ -77,16 +77,13 @@ struct Item {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Todo {
     items: Vec<Item>,
-    /// The newest call of its tool, by its slot, and what the list was before it.
+    /// The newest call that wrote the list, by its slot, and what it was before.
     before: Option<(u32, Vec<Item>)>,
 }
 
 impl Todo {
     /// Takes in what the call in `slot` does to the list; whether it does anything.
     pub(super) fn take(&mut self, slot: u32, tool: &str, arguments: &Arguments<'_>) -> bool {
-        if keeps_list(tool) {
-            self.before = Some((slot, self.items.clone()));
-        }
         let name = bare(tool).to_ascii_lowercase().replace('_', "");
         let get = |names: &[&str]| arguments.get(names).map(|value| line(&value));
         match name.as_str() {
@@ -119,6 +116,7 @@ impl Todo {
         if !is_list || found.is_empty() && raw.trim() != "[]" {
             return false;
         }
+        self.before = Some((slot, self.items.clone()));
         if keeps_ids {
             for item in found {
                 self.put(item);
@@ -135,8 +133,9 @@ impl Todo {
         self.items.iter().any(|item| item.id.is_some() || item.added_by.is_some())
     }
 
-    /// Takes in that the call in `slot` failed: the list is as it was before.
+    /// Takes in that the call in `slot` failed: the list is as it was before, without what it added.
     pub(super) fn fail(&mut self, slot: u32) {
+        self.items.retain(|item| item.added_by != Some(slot));
         if let Some((_, items)) = self.before.take_if(|(call, _)| *call == slot) {
             self.items = items;
         }
@@ -294,6 +293,14 @@ mod tests {
         assert_eq!(todo.lines(), ["[x] test it"]);
         todo.fail(2);
         assert_eq!(todo.lines(), ["[ ] test it"]);
+        let mut todo = Todo::default();
+        for (slot, subject) in [(1, "one"), (2, "two")] {
+            let arguments = format!(r#"{{"subject":"{subject}"}}"#);
+            todo.take(slot, "TaskCreate", &Arguments::read(&arguments));
+        }
+        todo.answer(1, "Task #1 created");
+        todo.fail(2);
+        assert_eq!(todo.lines(), ["[ ] #1 one"]);
     }
 
     #[test]

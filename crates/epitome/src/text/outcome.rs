@@ -31,7 +31,7 @@ impl CallStatus {
     /// The same, or, where nobody said, what an MCP server's own result says.
     pub(crate) fn or_by_flag(self, output: &str) -> Self {
         let is_flagged = || memchr::memmem::find(output.as_bytes(), b"\"isError\"").is_some();
-        let fails = || blocks(output).is_some_and(|blocks| blocks.is_error);
+        let fails = || blocks(body(output)).is_some_and(|blocks| blocks.is_error);
         if self == CallStatus::Unknown && is_flagged() && fails() {
             CallStatus::Error
         } else {
@@ -254,7 +254,8 @@ pub(crate) fn said(output: &str) -> Cow<'_, str> {
     };
     let structured = blocks.and_then(|blocks| blocks.structured).map(|it| it.of(bare).to_owned());
     let is_said = texts.iter().any(|text| text.trim_start().starts_with('{'));
-    texts.extend(structured.filter(|it| it.starts_with('{') && !is_said));
+    let is_beside = !texts.is_empty() && !is_said;
+    texts.extend(structured.filter(|it| is_beside && it.starts_with('{')));
     if texts.is_empty() { Cow::Borrowed(bare) } else { Cow::Owned(texts.join("\n")) }
 }
 

@@ -69,22 +69,23 @@ pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
     let found: Vec<Cow<'_, str>> = match (&*short, &*all) {
         _ if is_line => inner.split(BETWEEN).flat_map(commanded).collect(),
         ([_, _, ..], _) => {
-            // A number says nothing without its name.
-            let values = short.iter().filter_map(|one| match value(one) {
-                Some(_) if is_numbered(one) => Some(Cow::Borrowed(*one)),
-                value => value.map(brief),
-            });
+            let values = short.iter().filter_map(|one| named(one));
             let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
             vec![values.chain(flags).collect::<Vec<_>>().join(", ").into()]
         }
-        ([one], [_, _, ..]) if let Some(value) = value(one) => {
+        ([one], [_, _, ..]) if let Some(value) = named(one) => {
             let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
-            vec![[brief(value)].into_iter().chain(flags).collect::<Vec<_>>().join(", ").into()]
+            vec![[value].into_iter().chain(flags).collect::<Vec<_>>().join(", ").into()]
         }
-        ([one], _) | ([], [one]) if let Some(value) = value(one) => vec![brief(value)],
+        ([one], _) | ([], [one]) if let Some(value) = named(one) => vec![value],
         _ => inner.split(BETWEEN).map(brief).collect(),
     };
     found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
+}
+
+/// The beginning of an argument's value; a number says nothing without its name.
+fn named(argument: &str) -> Option<Cow<'_, str>> {
+    if is_numbered(argument) { Some(Cow::Borrowed(argument)) } else { value(argument).map(brief) }
 }
 
 /// The one exact string that a call made: that of its outcome which the call doesn't name.
@@ -127,13 +128,20 @@ fn commanded(line: &str) -> Vec<Cow<'_, str>> {
     [vec![program], changed].concat()
 }
 
-/// The program that a command line runs in the folder that it goes to, the first that may change something, with the words behind it
-/// that are no flags, names or paths, up to two; behind `run` what it runs.
+/// The program that a command line runs in the folder that it goes to, the first that may change something, with its first word where
+/// that is no flag, and a second that is a word alone; behind `run` what it runs.
 fn program(line: &str) -> &str {
     let goes = |command: &&str| !command.is_empty() && !command.starts_with("cd ");
-    let commands = || line.split(['|', ';', '&', '\n']).map(str::trim).filter(goes);
+    let is_open =
+        |command: &&str| ['\'', '"'].iter().any(|quote| command.matches(*quote).count() % 2 == 1);
+    let commands = || {
+        let pieces = line.split("&&").flat_map(|piece| piece.split(['|', ';']));
+        pieces.map(str::trim).filter(goes)
+    };
     let acts = |command: &&str| Command::read(command).acts;
-    let command = commands().find(acts).or_else(|| commands().next()).unwrap_or(line);
+    // Within quotes a sign parts nothing.
+    let acting = commands().find(acts).filter(|_| !commands().any(|command| is_open(&command)));
+    let command = acting.or_else(|| commands().next()).unwrap_or(line);
     let is_verb = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
     let mut end = 0;
     for (at, word) in command.split(' ').enumerate().take(3) {

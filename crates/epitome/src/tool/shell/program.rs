@@ -218,9 +218,9 @@ const GROUPS: [&str; 6] = words!("compose container image network volume rollout
 const VALUED: [&str; 10] =
     words!("-n --namespace --context --kubeconfig -R --repo --profile --region -H -f");
 /// Verbs that only look, up to a sign in them: `describe-instances`.
-const LOOKING_VERBS: [&str; 20] = words!(
+const LOOKING_VERBS: [&str; 19] = words!(
     "get list ls describe show status view logs ps images inspect top history events info search diff \
-     outdated tree version"
+     outdated tree"
 );
 
 /// Whether the verb behind `before` words only looks.
@@ -230,12 +230,18 @@ fn looks_by_verb(words: &[&str], before: usize) -> bool {
     while let Some(word) = words.next() {
         match word {
             word if VALUED.contains(word) => drop(words.next()),
+            // What stands behind it may be its value.
+            word if word.starts_with('-') && plain.is_empty() && !word.contains('=') => {
+                return false;
+            }
             word if word.starts_with('-') => {}
             word => plain.push(*word),
         }
     }
     let before = before + usize::from(plain.first().is_some_and(|word| GROUPS.contains(word)));
-    let verb = plain.get(before).and_then(|verb| verb.split('-').next());
+    // It writes a file.
+    let verb = plain.get(before).filter(|verb| **verb != "get-object");
+    let verb = verb.and_then(|verb| verb.split('-').next());
     verb.is_some_and(|verb| LOOKING_VERBS.contains(&verb))
 }
 
