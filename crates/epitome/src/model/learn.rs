@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::Model;
 use super::overflow::PromptOverflow;
-use super::registry::Registry;
 
 /// What was learnt, by the model's name as requests say it. The caller keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,29 +65,5 @@ impl Window {
             (most, refused) => most.or(refused.map(|refused| refused.saturating_sub(1))),
         };
         most.map(|most| most.max(self.accepted.unwrap_or(0)))
-    }
-}
-
-impl Registry {
-    /// This table, corrected by what was learnt. A model that isn't in it is added, as far as its family
-    /// is known.
-    #[must_use]
-    pub fn taught(&self, learnt: &Learnt) -> Registry {
-        let mut registry = self.clone();
-        for (name, window) in &learnt.models {
-            let known = registry.get(name).and_then(Model::most_input);
-            let Some(most) = window.most(known).filter(|most| Some(*most) != known) else {
-                continue;
-            };
-            if let Some(model) = registry.get_mut(name) {
-                model.input = Some(most);
-                model.window = model.window.map(|all| all.max(most));
-                model.source = format!("learnt from use over {}", model.source);
-                continue;
-            }
-            let source = "learnt from use".to_owned();
-            registry.add(Model { input: Some(most), source, ..registry.presume(name) });
-        }
-        registry
     }
 }

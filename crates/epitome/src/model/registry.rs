@@ -341,16 +341,6 @@ impl Registry {
     pub fn made(&self) -> &str {
         &self.made
     }
-
-    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Model> {
-        let at = name::keys(name).iter().find_map(|key| self.index.get(key).copied())?;
-        self.models.get_mut(at)
-    }
-
-    pub(super) fn add(&mut self, model: Model) {
-        self.index.insert(name::key(&model.id), self.models.len());
-        self.models.push(model);
-    }
 }
 
 /// Puts `facts` over `whole`; `null` takes away, objects are merged, all else is replaced (RFC 7396).
