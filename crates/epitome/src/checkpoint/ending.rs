@@ -17,10 +17,10 @@ pub(super) struct Ending {
     pub(super) text: String,
     /// Lines of the whole output.
     lines: usize,
-    /// Whether the text is all of them, of equal neighbours one.
-    pub(super) is_all: bool,
     /// What the text is of them; empty if it stands for all.
     which: &'static str,
+    /// Whether the text is all of them as they are, of equal neighbours one.
+    pub(super) is_all: bool,
 }
 
 impl Ending {
@@ -30,24 +30,23 @@ impl Ending {
         let lines = said.len();
         if let Some((text, is_all)) = kinds.and_then(|kinds| kinds.told(most, |_| true)) {
             let which = if is_all { "" } else { ", among them" };
-            return Some(Ending { text, lines, is_all: false, which });
+            return Some(Ending { text, lines, which, is_all: false });
         }
         said.dedup();
+        if let Some(text) = joined(&said, most) {
+            return Some(Ending { text, lines, which: "", is_all: true });
+        }
         if let [line] = &said[..] {
-            let (text, which) = (whole_ends(line, most), "");
-            return Some(Ending { text, lines, is_all: true, which });
+            return Some(Ending { text: whole_ends(line, most), lines, which: "", is_all: false });
         }
         let mut text = whole_words(said.last()?, MOST_RESULT).into_owned();
-        let mut shown = 1;
         for line in said.iter().rev().skip(1) {
             if line.len() + OR.len() + text.len() > most {
                 break;
             }
             text.insert_str(0, &format!("{}{OR}", whole_words(line, most)));
-            shown += 1;
         }
-        let is_all = shown == said.len();
-        Some(Ending { text, lines, is_all, which: if is_all { "" } else { ", last" } })
+        Some(Ending { text, lines, which: ", last", is_all: false })
     }
 
     pub(super) fn told(&self) -> String {
@@ -55,11 +54,11 @@ impl Ending {
     }
 }
 
-/// All lines of an output on one, of equal neighbours one.
-pub(super) fn joined(output: &str) -> String {
-    let mut said: Vec<&str> = lines(output).collect();
-    said.dedup();
-    one_line(&said.join(OR)).into_owned()
+/// Lines as one; `None` where there is none, or where they have no room in `most` bytes.
+fn joined(lines: &[&str], most: usize) -> Option<String> {
+    let bytes = |line: &&str| line.len() + OR.len();
+    let fits = !lines.is_empty() && lines.iter().map(bytes).sum::<usize>() <= most + OR.len();
+    fits.then(|| one_line(&lines.join(OR)).into_owned())
 }
 
 /// The lines that say something.

@@ -28,7 +28,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// A text under a name; of a word that is empty.
+    /// A member's value under its name; a word has none, but for the sign before it.
     pub(super) fn of(name: &str, text: &str) -> Self {
         let name = if name.is_empty() { 0 } else { key(name) };
         let said = key(text) ^ name;

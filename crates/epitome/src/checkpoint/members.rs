@@ -108,6 +108,7 @@ impl<'a> Members<'a> {
             let value = if is_text { unquote(raw) } else { Cow::Borrowed(raw) };
             // What came from elsewhere may be JSON in a string.
             if is_text && depth <= DEEPEST && is_json(&value) {
+                // What stood behind one more escape wasn't seen by whoever masked the output.
                 let value = masked(&value);
                 let mut inside = Members { records: self.records, ..Members::default() };
                 let is_failure = around.is_failure || names_failure(&name);
@@ -162,8 +163,8 @@ impl<'a> Members<'a> {
         Some(format!("{name}={}", one_line(value)))
     }
 
-    /// Of a long answer in at most `most` bytes its states and flags, sentences that weren't `asked` with, the exact strings that it is
-    /// the first to say, and what it lists; nothing that is `said` already.
+    /// What a long answer tells in at most `most` bytes: its states and flags first, then sentences, new exact strings, and what it
+    /// lists. Nothing that the call `asked` with, or that is `said` already.
     pub(super) fn summary(
         &self,
         (asked, said): (&str, &str),

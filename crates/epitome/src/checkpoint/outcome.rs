@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::fmt::Write as _;
 
 use super::deeds::BETWEEN;
-use super::ending::{Ending, LineKinds, joined};
+use super::ending::{Ending, LineKinds};
 use super::failure_lines::{
     Echo, EchoKind, behind_totals, failed_tests, failure, own_words, states_newly,
 };
@@ -223,8 +223,7 @@ impl Answer<'_> {
             };
         }
         // Of others no status tells, as of a command in a pipe: their own words do, a failure's first.
-        let stated = self.stated.get_or_init(|| failure(self.bare, self.echo(), MOST_COMMAND));
-        if let Some(line) = stated.as_deref().or(warns) {
+        if let Some(line) = self.stated(self.echo()).or(warns) {
             return format!("{SAYS}{}{}", self.around(line, self.echo(), detail), self.although());
         }
         let ending = || Ending::of(self.bare, self.kinds(), detail.most());
@@ -239,8 +238,8 @@ impl Answer<'_> {
 
     /// Why a command failed, as far as its lines tell.
     fn reason(&self, detail: Detail) -> Option<String> {
-        if let Some(line) = failure(self.bare, Echo::NONE, detail.most()) {
-            return Some(self.around(&line, Echo::NONE, detail));
+        if let Some(line) = self.stated(Echo::NONE) {
+            return Some(self.around(line, Echo::NONE, detail));
         }
         let ending = Ending::of(self.bare, self.kinds(), detail.most())?;
         Some(if ending.is_all { ending.text } else { ending.told() })
@@ -250,9 +249,8 @@ impl Answer<'_> {
     /// well. A short output is told whole.
     fn around(&self, line: &str, echo: Echo<'_>, detail: Detail) -> String {
         let most = detail.most();
-        let whole = (self.bare.len() <= most).then(|| joined(self.bare));
-        if let Some(whole) = whole.filter(|whole| whole.len() <= most) {
-            return whole;
+        if let Some(whole) = Ending::of(self.bare, None, most).filter(|ending| ending.is_all) {
+            return whole.text;
         }
         let said = whole_words(line, most * 3 / 5);
         let room = most.saturating_sub(said.len() + BESIDE.len());
@@ -270,6 +268,11 @@ impl Answer<'_> {
             Some((mark, ending)) => format!("{said}{mark}{}", ending.text),
             None => said.into_owned(),
         }
+    }
+
+    /// The line that states a failure; `echo` is the same for both details.
+    fn stated(&self, echo: Echo<'_>) -> Option<&str> {
+        self.stated.get_or_init(|| failure(self.bare, echo, MOST_COMMAND)).as_deref()
     }
 
     fn kinds(&self) -> Option<&LineKinds<'_>> {

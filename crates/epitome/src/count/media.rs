@@ -4,6 +4,7 @@
 //! tokenizers do. The upper edge covers the models that charge most, except where said.
 
 use super::Count;
+use crate::text::data_url::DataUrl;
 
 /// Width and height in pixels, neither of them 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -227,8 +228,7 @@ impl Document {
 }
 
 fn payload(text: &str) -> &[u8] {
-    let is_data = text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
-    match text.split_once(',').filter(|_| is_data) {
+    match text.split_once(',').filter(|_| DataUrl::is_one(text)) {
         Some((_, payload)) => payload.as_bytes(),
         // Any other address says nothing of the file.
         None if text.get(..8).is_some_and(|start| start.contains(':')) => &[],

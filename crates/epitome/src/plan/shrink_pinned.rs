@@ -87,7 +87,7 @@ impl PlanInput<'_> {
             let tokens = self.tally.entry(entry.index);
             if self.guard.may_leave(entry.index) {
                 leaves = true;
-                said += self.words(entry);
+                said += self.words(entry, &earlier(entry));
                 continue;
             }
             let Some(cut) = self.cut(entry.index) else {
@@ -130,12 +130,12 @@ impl PlanInput<'_> {
         Levels { firm: firm_level, spoken: spoken_level, soft: soft_level }
     }
 
-    /// The room that people's words need which an entry says, or quotes as an earlier checkpoint.
-    fn words(&self, entry: Entry<'_>) -> u64 {
+    /// The room that people's words need which an entry says, or quotes in `earlier` checkpoints.
+    fn words(&self, entry: Entry<'_>, earlier: &[Contents]) -> u64 {
         if entry.is_human() {
             return self.tally.entry(entry.index).min(QUOTE);
         }
-        let words = checkpoints(entry).flat_map(|it| it.words);
+        let words = earlier.iter().flat_map(|it| &it.words);
         words.map(|word| self.counter.text(&word.text).tokens.min(QUOTE)).sum()
     }
 
@@ -153,9 +153,10 @@ impl PlanInput<'_> {
             call.kind() == PartKind::Call && !Call::read(&call.name(), &call.text()).only_looks()
         };
         let needed = |entry: Entry<'_>| {
-            let carried = checkpoints(entry).map(|it| it.deeds.lines().count());
+            let earlier = earlier(entry);
+            let carried = earlier.iter().map(|it| it.deeds.lines().count());
             let deeds = entry.parts().filter(acts).count() + carried.sum::<usize>();
-            deeds as u64 * DEED + self.words(entry)
+            deeds as u64 * DEED + self.words(entry, &earlier)
         };
         let missing = wanted.min(folded.map(needed).sum()).saturating_sub(left);
         if missing == 0 {
@@ -270,8 +271,9 @@ impl PlanInput<'_> {
 }
 
 /// What earlier checkpoints in an entry say.
-fn checkpoints(entry: Entry<'_>) -> impl Iterator<Item = Contents> {
-    entry.parts().filter(|p| p.origin() == Origin::Checkpoint).filter_map(|p| read(&p.text()))
+fn earlier(entry: Entry<'_>) -> Vec<Contents> {
+    let checkpoints = entry.parts().filter(|part| part.origin() == Origin::Checkpoint);
+    checkpoints.filter_map(|part| read(&part.text())).collect()
 }
 
 /// An excerpt that says the pinned words, whatever else it leaves out.

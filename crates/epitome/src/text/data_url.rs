@@ -1,5 +1,7 @@
 //! Addresses that hold what they are of: `data:image/png;base64,…` (RFC 2397).
 
+const SCHEME: &str = "data:";
+
 /// What such an address holds, in base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DataUrl<'a> {
@@ -10,11 +12,15 @@ pub(crate) struct DataUrl<'a> {
 }
 
 impl<'a> DataUrl<'a> {
-    /// Reads an address; `None` for any other, and for one whose data isn't base64. The scheme is written in any case (RFC 3986,
-    /// section 3.1).
+    /// Whether an address is one, whatever it holds. The scheme is written in any case (RFC 3986, section 3.1).
+    pub(crate) fn is_one(url: &str) -> bool {
+        url.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME))
+    }
+
+    /// Reads an address; `None` for any other, and for one whose data isn't base64.
     pub(crate) fn read(url: &'a str) -> Option<Self> {
-        let (scheme, rest) = url.split_at_checked("data:".len())?;
-        let (head, data) = rest.split_once(',').filter(|_| scheme.eq_ignore_ascii_case("data:"))?;
+        let (head, data) = url.split_once(',').filter(|_| Self::is_one(url))?;
+        let head = &head[SCHEME.len()..];
         let (head, encoding) = head.rsplit_once(';')?;
         let kind = head.split(';').next().unwrap_or_default();
         encoding.trim().eq_ignore_ascii_case("base64").then_some(DataUrl { kind, data })

@@ -27,6 +27,8 @@ pub(crate) struct Command {
     pub(crate) deeds: Vec<(Deed, String)>,
     /// Whether it changes, builds or runs something, rather than only looking.
     pub(crate) acts: bool,
+    /// The words of the first program that does, without what stands before it.
+    pub(crate) acting: Vec<String>,
 }
 
 impl Command {
@@ -47,7 +49,17 @@ impl Command {
                 && substituted.is_empty()
                 && !segments.iter().flatten().any(says);
         for segment in segments {
+            let acted = std::mem::take(&mut self.acts);
+            let words = segment.iter().filter_map(|word| match word {
+                Word::Text(text) => Some(text.clone()),
+                Word::Into(_) => None,
+            });
+            let words: Vec<String> = words.skip_while(|word| is_prefix(word)).collect();
             self.segment(segment, &mut folder);
+            if self.acts && self.acting.is_empty() {
+                self.acting = words;
+            }
+            self.acts |= acted;
         }
         for line in substituted {
             self.line(&line, folder.clone());

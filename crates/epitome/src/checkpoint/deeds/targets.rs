@@ -68,16 +68,12 @@ pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
     let is_line = all.len() == 1 && !deed.names_files && runs_lines(tool(&deed.what));
     let found: Vec<Cow<'_, str>> = match (&*short, &*all) {
         _ if is_line => inner.split(BETWEEN).flat_map(commanded).collect(),
-        ([_, _, ..], _) => {
+        ([_, ..], [_, _, ..]) => {
             let values = short.iter().filter_map(|one| named(one));
             let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
             vec![values.chain(flags).collect::<Vec<_>>().join(", ").into()]
         }
-        ([one], [_, _, ..]) if let Some(value) = named(one) => {
-            let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
-            vec![[value].into_iter().chain(flags).collect::<Vec<_>>().join(", ").into()]
-        }
-        ([one], _) | ([], [one]) if let Some(value) = named(one) => vec![value],
+        (_, [one]) if let Some(value) = named(one) => vec![value],
         _ => inner.split(BETWEEN).map(brief).collect(),
     };
     found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
@@ -119,41 +115,38 @@ fn brief(target: &str) -> Cow<'_, str> {
 
 /// The program of a command line, and the files that the line changes.
 fn commanded(line: &str) -> Vec<Cow<'_, str>> {
-    let program = brief(program(line));
+    let command = Command::read(line);
+    let program = program(line, &command);
     let is_named = |path: &str| program.split(' ').any(|word| word == path);
     let looks = |deed| matches!(deed, FileDeed::Read | FileDeed::Search);
-    let changed = Command::read(line).deeds.into_iter();
+    let changed = command.deeds.iter();
     let changed = changed.filter(|(deed, path)| !looks(*deed) && !is_named(path));
-    let changed: Vec<_> = changed.map(|(_, path)| path.into()).collect();
+    let changed: Vec<_> = changed.map(|(_, path)| path.clone().into()).collect();
+    let program = brief(&program).into_owned().into();
     [vec![program], changed].concat()
 }
 
-/// The program that a command line runs in the folder that it goes to, the first that may change something, with its first word where
-/// that is no flag, and a second that is a word alone; behind `run` what it runs.
-fn program(line: &str) -> &str {
-    let goes = |command: &&str| !command.is_empty() && !command.starts_with("cd ");
-    let is_open =
-        |command: &&str| ['\'', '"'].iter().any(|quote| command.matches(*quote).count() % 2 == 1);
-    let commands = || {
-        let pieces = line.split("&&").flat_map(|piece| piece.split(['|', ';']));
-        pieces.map(str::trim).filter(goes)
+/// The first program of a line that may change something, with up to two words behind it: the first that is no flag, and one of
+/// letters alone. Behind `run` stands what it runs.
+fn program(line: &str, command: &Command) -> String {
+    let first = || line.split("&&").map(str::trim).find(|one| !one.starts_with("cd "));
+    // What the shell makes of quotes and escapes nobody said.
+    let acting: Vec<&str> = command.acting.iter().map(String::as_str).collect();
+    let said = acting.iter().take_while(|word| line.contains(**word)).count();
+    let all = match &acting[..said] {
+        [] => first().unwrap_or(line).split(' ').collect(),
+        said => said.to_vec(),
     };
-    let acts = |command: &&str| Command::read(command).acts;
-    // Within quotes a sign parts nothing.
-    let acting = commands().find(acts).filter(|_| !commands().any(|command| is_open(&command)));
-    let command = acting.or_else(|| commands().next()).unwrap_or(line);
     let is_verb = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
-    let mut end = 0;
-    for (at, word) in command.split(' ').enumerate().take(3) {
-        let is_word = word.starts_with(char::is_alphanumeric);
-        let is_said =
-            at == 0 || is_word && (at == 1 || is_verb(word) || command[..end].ends_with(" run"));
-        if !is_said {
-            break;
+    let is_said = |(at, word): &(usize, &&str)| match at {
+        0 => true,
+        at => {
+            word.starts_with(char::is_alphanumeric)
+                && (*at == 1 || is_verb(word) || all[at - 1] == "run")
         }
-        end += word.len() + usize::from(at > 0);
-    }
-    &command[..end]
+    };
+    let said = all.iter().enumerate().take(3).take_while(is_said);
+    said.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
 }
 
 /// What stands before them.

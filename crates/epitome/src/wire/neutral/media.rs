@@ -104,7 +104,7 @@ impl Medium {
     pub(crate) fn bare(mut self) -> Option<Self> {
         if let Data::Base64(data) = &mut self.data {
             let mut bare = data.as_str();
-            while bare.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
+            while DataUrl::is_one(bare) {
                 let url = DataUrl::read(bare)?;
                 if matches!(self.kind.as_str(), "" | "image") {
                     url.kind.clone_into(&mut self.kind);

@@ -2,6 +2,7 @@
 
 use super::{Reading, right, said};
 use crate::json::{Span, member, quote, unquote};
+use crate::text::data_url::DataUrl;
 use crate::wire::rules::Mend;
 
 impl Reading<'_> {
@@ -9,10 +10,9 @@ impl Reading<'_> {
     pub(super) fn data(&mut self, span: Span, name: &str) {
         let raw = span.of(self.source);
         let text = &raw[1..raw.len() - 1];
-        if raw.starts_with("\"data:") {
-            let said = unquote(raw);
-            let mend = match said.split_once(";base64,") {
-                Some((_, data)) => Mend::Overwrite { value: span, json: quote(data) },
+        if DataUrl::is_one(text) {
+            let mend = match DataUrl::read(&unquote(raw)) {
+                Some(url) => Mend::Overwrite { value: span, json: quote(url.data) },
                 None => Mend::Nothing,
             };
             return self.find(self.shapes.value, format!("{name}: a data URL"), mend);

@@ -56,3 +56,18 @@ fn reasons_that_differ_are_all_told() {
                 failed: Error: the card was declined / failed: Error: timeout";
     assert_eq!(deeds.lines(|_| true, Merging::Same), [line]);
 }
+
+#[test]
+fn a_line_is_named_by_what_acts_in_it() {
+    let lines = [
+        "kubectl get pods -o name | xargs kubectl delete pod",
+        "sed -n '1p; 7p' a.txt && make all",
+        "cat a.txt 2>&1 | python3 x.py",
+        "docker compose down -v",
+    ];
+    let calls = lines.map(|line| serde_json::json!({ "command": line }).to_string());
+    let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
+    let deeds = answered("Bash", &calls);
+    let line = "[1] Bash(kubectl delete pod · make all · python3 x.py · docker compose down) ×4, last [4] → no output";
+    assert_eq!(deeds.lines(|_| true, Merging::TOOL), [line]);
+}
