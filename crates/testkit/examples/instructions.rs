@@ -2,8 +2,8 @@
 //! `cargo run -p testkit --example instructions -- [--check] crates/testkit/data/instructions.tsv`
 //!
 //! Each piece is done by a process of its own under valgrind's cachegrind, which counts; what starting and making the input
-//! takes is subtracted. What was found to take long once is held to be linear: four times as much of it takes at most six
-//! times as many. Counts hardly depend on the machine, but on the profile and the compiler: the file says which. Without
+//! takes is subtracted. Work is held to be linear: ten times the messages take at most thirteen times as many (law 11), four
+//! times as much that is broken, or that was found to take long once, at most six times. Counts hardly depend on the machine, but on the profile and the compiler: the file says which. Without
 //! `--check` the file is written anew; with it a piece that takes over a twentieth more is an error.
 
 use std::collections::BTreeMap;
@@ -19,12 +19,20 @@ use epitome::count::{Tally, TokenCounter, counter};
 use epitome::session::{ChainKey, Recipient, SessionOptions, Sessions};
 use epitome::trigger::When;
 use epitome::{Compactor, Format, Options, Target, wire};
-use testkit::{bulk, hostile};
+use testkit::{broken, bulk, hostile};
 
 type Failed = Box<dyn Error>;
 
 /// What is done, in this order: each begins with what the one before it does.
 const PIECES: [&str; 7] = ["nothing", "parse", "check", "count", "compact", "new", "known"];
+/// Bedrock's requests are checked, mended and converted, not compacted.
+const FORMATS: [Format; 5] = [
+    Format::OpenaiChat,
+    Format::Anthropic,
+    Format::Gemini,
+    Format::OpenaiResponses,
+    Format::GeminiInteractions,
+];
 /// Messages of the input.
 const MESSAGES: usize = 400;
 /// Percent that a piece may take more.
@@ -38,19 +46,34 @@ const HOSTILE: [(&str, usize); 4] = [
     ("checkpoints open", 0),
 ];
 /// Bytes of it, and four times as many.
-const SIZES: [usize; 2] = [1 << 18, 1 << 20];
-/// How often as many instructions four times as much may take.
-const GROWTH: u64 = 6;
+const BYTES: [usize; 2] = [1 << 18, 1 << 20];
+/// How much is broken, and four times as much.
+const BROKEN: [usize; 2] = [500, 2_000];
+/// How often as many instructions four times as much may take, and ten times as many messages.
+const GROWTH: (u64, u64) = (6, 13);
+
+/// One piece of work at two sizes, by arguments of this program.
+struct Growth {
+    name: String,
+    arguments: [Vec<String>; 2],
+    most: u64,
+}
 
 fn main() -> Result<ExitCode, Failed> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["--do", piece, format] => {
-            black_box(work(piece, format.parse()?)?);
+        ["--do", piece, format, messages] => {
+            black_box(work(piece, format.parse()?, messages.parse()?)?);
             Ok(ExitCode::SUCCESS)
         }
         ["--hostile", name, place, size] => {
             black_box(hostile_work(name, place.parse()?, size.parse()?)?);
+            Ok(ExitCode::SUCCESS)
+        }
+        ["--mend", format, size] => {
+            for request in broken::requests(format.parse()?, size.parse()?) {
+                assert!(!black_box(wire::repair(&request)).mended.is_empty(), "nothing was broken");
+            }
             Ok(ExitCode::SUCCESS)
         }
         ["--check", file] => check(file),
@@ -71,8 +94,8 @@ fn compactor(counter: &Arc<dyn TokenCounter>) -> Result<Compactor, Failed> {
 }
 
 /// Does a piece and whatever it needs before.
-fn work(piece: &str, format: Format) -> Result<usize, Failed> {
-    let source = bulk::generate(7, bulk::Size::entries(format, MESSAGES));
+fn work(piece: &str, format: Format, messages: usize) -> Result<usize, Failed> {
+    let source = bulk::generate(7, bulk::Size::entries(format, messages));
     // A table, not a vocabulary: loading one would be most of it.
     let counter = counter("chars4")?;
     let request = || wire::parse(format, source.clone());
@@ -114,53 +137,69 @@ fn hostile_work(name: &str, place: usize, size: usize) -> Result<usize, Failed> 
     Ok(compactor(&counter("chars4")?)?.compact(&request)?.request.source().len())
 }
 
-/// Whether what was found to take long once is linear.
-fn is_linear() -> Result<bool, Failed> {
-    let grows = |(name, place): &(&str, usize)| -> Result<(u64, u64), String> {
-        let count = |size: usize| {
-            counted_by_valgrind(&["--hostile", name, &place.to_string(), &size.to_string()])
-        };
-        Ok((count(SIZES[0])?, count(SIZES[1])?))
+/// All that is held to be linear.
+fn growths() -> Vec<Growth> {
+    let growth = |name: String, most, words: &[&str], sizes: [usize; 2]| {
+        let arguments = sizes.map(|size| {
+            let size = size.to_string();
+            words.iter().map(|word| (*word).to_owned()).chain([size]).collect()
+        });
+        Growth { name, arguments, most }
     };
-    let sums = std::thread::scope(|scope| {
-        let running: Vec<_> = HOSTILE.iter().map(|case| scope.spawn(move || grows(case))).collect();
-        let done = running.into_iter().map(|one| one.join().expect("it doesn't panic"));
-        done.collect::<Result<Vec<_>, String>>()
+    let messages = [MESSAGES, 10 * MESSAGES];
+    let compacted = FORMATS.iter().map(|format| {
+        growth(format!("compact {format}"), GROWTH.1, &["--do", "compact", format.name()], messages)
+    });
+    let mended = Format::ALL.iter().map(|format| {
+        growth(format!("mend {format}"), GROWTH.0, &["--mend", format.name()], BROKEN)
+    });
+    let hostile = HOSTILE.iter().map(|(name, place)| {
+        let said = format!("{name} in {}", hostile::PLACES[*place]);
+        growth(said, GROWTH.0, &["--hostile", name, &place.to_string()], BYTES)
+    });
+    compacted.chain(mended).chain(hostile).collect()
+}
+
+/// Whether what is held to be linear is.
+fn is_linear() -> Result<bool, Failed> {
+    let growths = growths();
+    let counts = at_once(&growths, |growth| {
+        let [one, more] = &growth.arguments;
+        Ok((counted_by_valgrind(one)?, counted_by_valgrind(more)?))
     })?;
     let mut is_linear = true;
-    for ((name, place), (one, four)) in HOSTILE.iter().zip(sums) {
-        println!(
-            "{name} in {}\t{:.1} times of {one}",
-            hostile::PLACES[*place],
-            four as f64 / one as f64
-        );
-        if four > one * GROWTH {
-            println!("  four times as much takes over {GROWTH} times as many");
+    for (Growth { name, most, .. }, (one, more)) in growths.iter().zip(counts) {
+        println!("{name}\t{:.1} times of {one}", more as f64 / one as f64);
+        if more > one * most {
+            println!("  more than {most} times as many");
             is_linear = false;
         }
     }
     Ok(is_linear)
 }
 
+/// What `count` gives for each, in processes of their own: what counts is the same however many there are at once.
+fn at_once<T: Sync, C: Send>(
+    all: &[T],
+    count: impl Fn(&T) -> Result<C, String> + Sync,
+) -> Result<Vec<C>, String> {
+    let count = &count;
+    std::thread::scope(|scope| {
+        let running: Vec<_> = all.iter().map(|one| scope.spawn(move || count(one))).collect();
+        running.into_iter().map(|one| one.join().expect("it doesn't panic")).collect()
+    })
+}
+
 /// By piece and format, and as the file.
 fn counted() -> Result<(BTreeMap<String, u64>, String), Failed> {
-    let formats: Vec<Format> =
-        Format::ALL.into_iter().filter(|format| *format != Format::Bedrock).collect();
-    let count = |format: &Format| {
+    let all = at_once(&FORMATS, |format| {
         let nothing = instructions("nothing", *format)?;
         let of = |piece: &&str| Ok(instructions(piece, *format)?.saturating_sub(nothing));
         PIECES[1..].iter().map(of).collect::<Result<Vec<u64>, String>>()
-    };
-    // Processes of their own, so that what counts is the same however many there are at once.
-    let all = std::thread::scope(|scope| {
-        let running: Vec<_> =
-            formats.iter().map(|format| scope.spawn(move || count(format))).collect();
-        let done = running.into_iter().map(|one| one.join().expect("it doesn't panic"));
-        done.collect::<Result<Vec<_>, String>>()
     })?;
     let mut counts = BTreeMap::new();
     let mut file = format!("# {}\npiece\tformat\tinstructions\n", compiler()?);
-    for (format, of_pieces) in formats.iter().zip(all) {
+    for (format, of_pieces) in FORMATS.iter().zip(all) {
         for (piece, count) in PIECES[1..].iter().zip(of_pieces) {
             writeln!(file, "{piece}\t{format}\t{count}")?;
             counts.insert(format!("{piece}\t{format}"), count);
@@ -177,11 +216,12 @@ fn compiler() -> Result<String, Failed> {
 }
 
 fn instructions(piece: &str, format: Format) -> Result<u64, String> {
-    counted_by_valgrind(&["--do", piece, format.name()])
+    let words = ["--do", piece, format.name(), &MESSAGES.to_string()];
+    counted_by_valgrind(&words.map(str::to_owned))
 }
 
 /// Instructions of a process of this program with these arguments.
-fn counted_by_valgrind(arguments: &[&str]) -> Result<u64, String> {
+fn counted_by_valgrind(arguments: &[String]) -> Result<u64, String> {
     let flags = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
     let done = Command::new("valgrind")
         .args(flags)

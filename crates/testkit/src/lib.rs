@@ -4,6 +4,7 @@
 //! - [`notation`]: transcripts as text that reads like a diagram, both ways
 //! - [`generate`]: transcripts of every kind that providers accept, or that they don't
 //! - [`breaches`]: the smallest body that breaks a rule, for each
+//! - [`broken`]: requests in which as much is broken as there is
 //! - [`bulk`]: long ones, fast
 //! - [`features`]: how often each feature occurred, and a failure if one hardly did
 //! - [`layouts`]: the same JSON as others would have written it
@@ -20,6 +21,7 @@ pub mod archives;
 mod bedrock;
 pub mod breaches;
 mod break_up;
+pub mod broken;
 pub mod bulk;
 pub mod canaries;
 pub mod captures;

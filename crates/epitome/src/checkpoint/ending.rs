@@ -26,12 +26,15 @@ pub(super) struct Ending {
 impl Ending {
     /// The end of an output in about `most` bytes; where most lines are alike, as `kinds` tells, one of each.
     pub(super) fn of(output: &str, kinds: Option<&LineKinds<'_>>, most: usize) -> Option<Self> {
-        let mut said: Vec<&str> = lines(output).collect();
-        let lines = said.len();
-        if let Some((text, is_all)) = kinds.and_then(|kinds| kinds.told(most, |_| true)) {
+        if let Some((kinds, (text, is_all))) =
+            kinds.and_then(|kinds| Some((kinds, kinds.told(most, |_| true)?)))
+        {
+            let lines = if kinds.is_all { kinds.lines.len() } else { lines(output).count() };
             let which = if is_all { "" } else { ", among them" };
             return Some(Ending { text, lines, which, is_all: false });
         }
+        let mut said: Vec<&str> = lines(output).collect();
+        let lines = said.len();
         said.dedup();
         if let Some(text) = joined(&said, most) {
             return Some(Ending { text, lines, which: "", is_all: true });

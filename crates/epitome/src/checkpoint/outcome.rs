@@ -249,7 +249,9 @@ impl Answer<'_> {
     /// well. A short output is told whole.
     fn around(&self, line: &str, echo: Echo<'_>, detail: Detail) -> String {
         let most = detail.most();
-        if let Some(whole) = Ending::of(self.bare, None, most).filter(|ending| ending.is_all) {
+        let is_short = self.bare.len() <= most;
+        let whole = is_short.then(|| Ending::of(self.bare, None, most)).flatten();
+        if let Some(whole) = whole.filter(|ending| ending.is_all) {
             return whole.text;
         }
         let said = whole_words(line, most * 3 / 5);
@@ -262,8 +264,10 @@ impl Answer<'_> {
         let at = self.bare.find(cut::head(line, MOST_RESULT)).unwrap_or_default();
         let (before, rest) = self.bare.split_at(at);
         let after = rest.split_once('\n').map_or("", |(_, after)| after);
-        let after = Ending::of(after, None, room).map(|ending| (AFTER, ending));
-        let before = || Ending::of(before, None, room).map(|ending| (BEFORE, ending));
+        // Their last lines are looked at.
+        let end = |text| Ending::of(cut::tail(text, 4 * MOST_COMMAND), None, room);
+        let after = end(after).map(|ending| (AFTER, ending));
+        let before = || end(before).map(|ending| (BEFORE, ending));
         match after.or_else(before) {
             Some((mark, ending)) => format!("{said}{mark}{}", ending.text),
             None => said.into_owned(),

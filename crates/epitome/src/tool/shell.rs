@@ -49,17 +49,7 @@ impl Command {
                 && substituted.is_empty()
                 && !segments.iter().flatten().any(says);
         for segment in segments {
-            let acted = std::mem::take(&mut self.acts);
-            let words = segment.iter().filter_map(|word| match word {
-                Word::Text(text) => Some(text.clone()),
-                Word::Into(_) => None,
-            });
-            let words: Vec<String> = words.skip_while(|word| is_prefix(word)).collect();
             self.segment(segment, &mut folder);
-            if self.acts && self.acting.is_empty() {
-                self.acting = words;
-            }
-            self.acts |= acted;
         }
         for line in substituted {
             self.line(&line, folder.clone());
@@ -67,6 +57,7 @@ impl Command {
     }
 
     fn segment(&mut self, segment: Vec<Word>, folder: &mut String) {
+        let acted = std::mem::take(&mut self.acts);
         let mut words = Vec::with_capacity(segment.len());
         let mut segment = segment.into_iter();
         while let Some(word) = segment.next() {
@@ -84,7 +75,15 @@ impl Command {
             }
         }
         let at = words.iter().position(|word| !is_prefix(word)).unwrap_or(words.len());
-        let (before, words) = words.split_at(at);
+        self.runs(&words[..at], &words[at..], folder);
+        if self.acts && self.acting.is_empty() {
+            self.acting = words.split_off(at);
+        }
+        self.acts |= acted;
+    }
+
+    /// A program with its words, and what stands `before` it.
+    fn runs(&mut self, before: &[String], words: &[String], folder: &mut String) {
         self.acts |= before.iter().filter_map(|word| assigned(word)).any(may_steer);
         let [program, rest @ ..] = words else { return };
         let rest: Vec<&str> = rest.iter().map(String::as_str).collect();

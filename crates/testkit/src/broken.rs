@@ -1,75 +1,35 @@
-//! Requests in which as much is broken as there is: mending all of it takes time like the request, too.
+//! Requests in which as much is broken as there is.
 
-use std::error::Error;
+use epitome::{Format, Request, wire};
 
-use epitome::{Format, wire};
-
-use super::timed;
-
-/// How many of what is broken.
-const SIZES: [usize; 2] = [1_000, 4_000];
-/// Time for four times as much. A step to slower memory is in it; what grows with the square takes sixteen times.
-const LIMIT: f64 = 8.0;
-/// Rounds at first, and at most, while a ratio is over the limit.
-const ROUNDS: (usize, usize) = (2, 8);
-
-/// Measures and prints all shapes in all formats; whether all are within the limit.
-pub(super) fn report() -> Result<bool, Box<dyn Error>> {
-    let mut worst = 0.0_f64;
-    println!("{:<22}{:>18}{:>10}{:>10}{:>10}", "mending", "", "1,000", "4,000 ms", "ratio");
-    for (name, shape) in SHAPES {
-        for format in Format::ALL {
-            let (best, ratio) = measured(format, shape)?;
-            worst = worst.max(ratio);
-            let [small, large] = best.map(|time| time * 1e3);
-            println!("{name:<22}{:>18}{small:>10.2}{large:>10.2}{ratio:>10.1}", format.name());
-        }
-    }
-    let is_within = worst <= LIMIT;
-    let verdict = if is_within { "within" } else { "OVER" };
-    println!("largest ratio of mending: {worst:.1}, {verdict} the limit of {LIMIT}\n");
-    Ok(is_within)
-}
-
-/// The best times of both sizes, and their ratio.
-fn measured(format: Format, shape: Shape) -> Result<([f64; 2], f64), Box<dyn Error>> {
-    let mut requests = Vec::new();
-    for size in SIZES {
-        let body = format!(r#"{{"{}":[{}]}}"#, list(format), shape(format, size).join(","));
-        requests.push(wire::parse(format, body)?);
-    }
-    let mut best = [f64::INFINITY; 2];
-    let mut ratio = f64::INFINITY;
-    for round in 0..ROUNDS.1 {
-        if round >= ROUNDS.0 && ratio <= LIMIT {
-            break;
-        }
-        for (best, request) in best.iter_mut().zip(&requests) {
-            let (time, repaired) = timed(|| wire::repair(request));
-            assert!(!repaired.mended.is_empty(), "{format}: nothing was broken");
-            *best = best.min(time);
-        }
-        ratio = best[1] / best[0];
-    }
-    Ok((best, ratio))
+/// One request for each way to be broken, with `n` of what is broken.
+pub fn requests(format: Format, n: usize) -> Vec<Request> {
+    let broken = |shape: &Shape| {
+        let body = format!(r#"{{"{}":[{}]}}"#, list(format), shape(format, n).join(","));
+        wire::parse(format, body).expect("it can be read")
+    };
+    SHAPES.iter().map(broken).collect()
 }
 
 type Shape = fn(Format, usize) -> Vec<String>;
 
-const SHAPES: [(&str, Shape); 6] = [
-    ("results alone", |format, n| {
+const SHAPES: [Shape; 6] = [
+    // Results alone.
+    |format, n| {
         let results: Vec<_> = each(n, |at| Piece::Result(format!("c{at}")));
         [user(format, &[text("x")]), user(format, &results)].concat()
-    }),
-    ("texts that are empty", |format, n| {
+    },
+    // Texts that are empty.
+    |format, n| {
         [
             user(format, &[text("x")]),
             model(format, &[text("y")]),
             user(format, &each(n, |_| text(""))),
         ]
         .concat()
-    }),
-    ("results too late", |format, n| {
+    },
+    // Results too late.
+    |format, n| {
         let mut all = user(format, &[text("x")]);
         for at in 0..n {
             all.extend(model(format, &[Piece::Call(format!("c{at}"))]));
@@ -77,18 +37,21 @@ const SHAPES: [(&str, Shape); 6] = [
         }
         all.extend(user(format, &each(n, |at| Piece::Result(format!("c{at}")))));
         all
-    }),
-    ("results of others", |format, n| {
+    },
+    // Results of others.
+    |format, n| {
         let calls: Vec<_> = each(n, |at| Piece::Call(format!("c{at}")));
         let results: Vec<_> = each(n, |at| Piece::Result(format!("d{at}")));
         [user(format, &[text("x")]), model(format, &calls), user(format, &results)].concat()
-    }),
-    ("calls without an id", |format, n| {
+    },
+    // Calls without an id.
+    |format, n| {
         let calls: Vec<_> = each(n, |_| Piece::Call(String::new()));
         let results: Vec<_> = each(n / 2, |_| Piece::Result(String::new()));
         [user(format, &[text("x")]), model(format, &calls), user(format, &results)].concat()
-    }),
-    ("calls of one id", |format, n| {
+    },
+    // Calls of one id.
+    |format, n| {
         let calls: Vec<_> = each(n, |_| Piece::Call("c".to_owned()));
         let results: Vec<_> = each(n, |_| Piece::Result("c".to_owned()));
         // Whatever the id is, the last one is too much.
@@ -100,7 +63,7 @@ const SHAPES: [(&str, Shape); 6] = [
             user(format, &[more]),
         ]
         .concat()
-    }),
+    },
 ];
 
 /// What an entry says.
