@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use epitome::convert::{Converted, Goal, convert};
-use epitome::count::Tally;
+use epitome::count::{Tally, Weights, tool_weights};
 use epitome::model::{Binding, Registry, repair_inspected};
 use epitome::transcript::unit::Units;
-use epitome::transcript::{Entry, Marks, Origin, Part, PartKind};
 use epitome::wire::{self, Finding, Format, Mend, RULES, RuleId};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -67,6 +66,10 @@ pub(crate) fn survey(py: Python<'_>, given: &Given, compactor: &Compactor) -> Py
     let survey = py.detach(|| {
         let tally = Tally::of(request, reader.counter.as_ref());
         let units = Units::of(&request.transcript, request.format.instructions());
+        let weights = Weights::of(request, &tally);
+        let kinds = weights.kinds().filter(|(_, weight)| weight.tokens > 0);
+        let kinds: BTreeMap<_, _> =
+            kinds.map(|(kind, weight)| (kind.name(), weight.tokens)).collect();
         json!({
             "format": request.format,
             "model": request.model(),
@@ -80,8 +83,8 @@ pub(crate) fn survey(py: Python<'_>, given: &Given, compactor: &Compactor) -> Py
             "steps": units.all().iter().filter(|unit| unit.is_step).count(),
             "turns": units.all().iter().filter(|unit| unit.is_turn).count(),
             "open_calls": units.pairs().iter().filter(|pair| pair.result.is_none()).count(),
-            "kinds": kinds(request, &tally),
-            "tools": tools(request, &units, &tally),
+            "kinds": kinds,
+            "tools": tool_weights(request, &units, &tally),
         })
     });
     match raised() {
@@ -114,77 +117,4 @@ fn told(finding: &Finding) -> serde_json::Value {
         "error": rule.map(|rule| rule.error),
         "mendable": finding.mend != Mend::Nothing,
     })
-}
-
-/// Tokens by kind of content; together they are the whole request.
-fn kinds(request: &epitome::Request, tally: &Tally) -> BTreeMap<&'static str, u64> {
-    let mut kinds = BTreeMap::new();
-    *kinds.entry("system").or_insert(0) += tally.frame.system.tokens;
-    *kinds.entry("tool_definitions").or_insert(0) += tally.frame.tools.tokens;
-    for entry in request.transcript.entries() {
-        for part in entry.parts() {
-            *kinds.entry(kind(&entry, &part)).or_insert(0) += tally.part(part.slot);
-        }
-    }
-    let sum: u64 = kinds.values().sum();
-    *kinds.entry("wrapping").or_insert(0) += tally.total().tokens.saturating_sub(sum);
-    kinds.retain(|_, tokens| *tokens > 0);
-    kinds
-}
-
-fn kind(entry: &Entry<'_>, part: &Part<'_>) -> &'static str {
-    match part.kind() {
-        PartKind::Media => "media",
-        PartKind::Reasoning => "reasoning",
-        PartKind::Call => "call_arguments",
-        PartKind::Result => "tool_results",
-        _ if part.is(Marks::NESTED) => "tool_results",
-        PartKind::Opaque => "other",
-        PartKind::Link => "wrapping",
-        PartKind::Text if entry.role().instructs() => "system",
-        PartKind::Text => match part.origin() {
-            Origin::Human => "human",
-            Origin::Injected => "injected",
-            Origin::Model => "model_text",
-            Origin::Tool => "tool_results",
-            Origin::Checkpoint => "checkpoint",
-        },
-    }
-}
-
-/// What the calls of a tool weigh.
-#[derive(Default, Serialize)]
-struct Tool {
-    calls: usize,
-    errors: usize,
-    argument_tokens: u64,
-    result_tokens: u64,
-}
-
-fn tools(request: &epitome::Request, units: &Units, tally: &Tally) -> BTreeMap<String, Tool> {
-    let mut tools: BTreeMap<String, Tool> = BTreeMap::new();
-    for entry in request.transcript.entries() {
-        let mut answered = String::new();
-        for part in entry.parts() {
-            let tokens = tally.part(part.slot);
-            if part.kind() == PartKind::Call {
-                let tool = tools.entry(part.name().into_owned()).or_default();
-                tool.calls += 1;
-                tool.argument_tokens += tokens;
-                continue;
-            }
-            if part.kind() == PartKind::Result {
-                let call = units.call_of(part.slot).map(|slot| request.transcript.part(slot));
-                answered = call.map_or_else(|| part.name(), |call| call.name()).into_owned();
-                let tool = tools.entry(answered.clone()).or_default();
-                tool.errors += usize::from(part.is(Marks::ERROR));
-            } else if !part.is(Marks::NESTED) {
-                continue;
-            }
-            if let Some(tool) = tools.get_mut(&answered) {
-                tool.result_tokens += tokens;
-            }
-        }
-    }
-    tools
 }

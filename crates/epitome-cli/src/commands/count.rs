@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Result;
-use epitome::count::{Count, TokenCounter};
+use epitome::count::{Count, TokenCounter, Weights};
 use epitome::text::figure::counted;
 use serde::Serialize;
 
@@ -15,7 +15,6 @@ use crate::input::{self, Opened, Source};
 use crate::output::{self, Report};
 use crate::progress::Progress;
 use crate::reader::{Need, Reader, Reading};
-use crate::survey::Weights;
 use crate::terminal::{FAINT, STRONG, count, paint, put, size};
 use crate::{counters, receipt};
 

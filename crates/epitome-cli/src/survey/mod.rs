@@ -1,12 +1,12 @@
 //! What fills a transcript: by kind, by tool, by step.
 
-mod kinds;
+mod looks;
 mod rules;
 mod steps;
 mod tools;
 
 use epitome::Request;
-use epitome::count::{Count, Tally, TokenCounter};
+use epitome::count::{ContentKind, Count, Tally, TokenCounter, Weight, Weights};
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Entry, PartKind};
 use epitome::wire;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::input::Source;
 use crate::reader::Reading;
 
-pub(crate) use kinds::{ContentKind, Weight, Weights};
+pub(crate) use looks::{hues, shade};
 pub(crate) use rules::{By, Rule};
 pub(crate) use steps::{Moment, timeline};
 pub(crate) use tools::{Definitions, Tool};

@@ -1,12 +1,11 @@
 //! What each step weighs.
 
 use epitome::Request;
-use epitome::count::Tally;
+use epitome::count::{ContentKind, Tally, Weights};
 use epitome::transcript::unit::Units;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{ContentKind, Weights};
 use crate::said::does;
 
 /// A unit of the transcript: a step of the model, or a message by itself.

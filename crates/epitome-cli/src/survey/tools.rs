@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use epitome::Request;
-use epitome::count::{Tally, TokenCounter};
+use epitome::count::{Tally, TokenCounter, ToolWeight, tool_weights};
 use epitome::transcript::unit::Units;
-use epitome::transcript::{Marks, PartKind};
 use epitome::wire;
 use epitome::wire::json::{self, Span, unquote};
 use serde::Serialize;
@@ -16,11 +15,8 @@ use crate::terminal::line;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Tool {
     pub(crate) name: String,
-    pub(crate) calls: usize,
-    /// Results that report an error.
-    pub(crate) errors: usize,
-    pub(crate) argument_tokens: u64,
-    pub(crate) result_tokens: u64,
+    #[serde(flatten)]
+    pub(crate) weight: ToolWeight,
     /// 0 where the request doesn't define it.
     pub(crate) definition_tokens: u64,
 }
@@ -28,7 +24,7 @@ pub(crate) struct Tool {
 impl Tool {
     /// All that it weighs in the transcript.
     pub(crate) fn tokens(&self) -> u64 {
-        self.argument_tokens + self.result_tokens
+        self.weight.argument_tokens + self.weight.result_tokens
     }
 }
 
@@ -53,33 +49,10 @@ pub(super) fn weigh(
     tally: &Tally,
     counter: &dyn TokenCounter,
 ) -> (Vec<Tool>, Definitions) {
-    let mut tools: BTreeMap<String, Tool> = BTreeMap::new();
-    let transcript = &request.transcript;
-    for entry in transcript.entries() {
-        let mut answered = None;
-        for part in entry.parts() {
-            match part.kind() {
-                PartKind::Call => {
-                    let tool = tools.entry(part.name().into_owned()).or_default();
-                    tool.calls += 1;
-                    tool.argument_tokens += tally.part(part.slot);
-                    continue;
-                }
-                PartKind::Result => {
-                    let call = units.call_of(part.slot).map(|slot| transcript.part(slot));
-                    let name = call.map_or_else(|| part.name(), |call| call.name()).into_owned();
-                    let tool = tools.entry(name.clone()).or_default();
-                    tool.errors += usize::from(part.is(Marks::ERROR));
-                    answered = Some(name);
-                }
-                _ if part.is(Marks::NESTED) => {}
-                _ => continue,
-            }
-            if let Some(tool) = answered.as_ref().and_then(|name| tools.get_mut(name)) {
-                tool.result_tokens += tally.part(part.slot);
-            }
-        }
-    }
+    let mut tools: BTreeMap<String, Tool> = tool_weights(request, units, tally)
+        .into_iter()
+        .map(|(name, weight)| (name, Tool { weight, ..Tool::default() }))
+        .collect();
     let definitions = define(request, tally, counter, &mut tools);
     let mut tools: Vec<Tool> = tools
         .into_iter()

@@ -3,98 +3,23 @@
 use std::collections::HashMap;
 
 use epitome::Format;
-use epitome::checkpoint;
-use epitome::count::{Tally, TokenCounter};
+use epitome::count::{Tally, TokenCounter, Weights};
 use epitome::text::secrets::masked;
-use epitome::transcript::{Entry, Marks, Origin, Part, PartKind};
+use epitome::transcript::{Entry, PartKind};
 use epitome::wire::parse;
 
-/// What tokens of a request are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    System,
-    Tools,
-    Human,
-    Injected,
-    Checkpoint,
-    Model,
-    Reasoning,
-    Calls,
-    Results,
-    Media,
-    Other,
-}
-
-impl Kind {
-    pub(crate) const ALL: [Kind; 11] = [
-        Kind::System,
-        Kind::Tools,
-        Kind::Human,
-        Kind::Injected,
-        Kind::Checkpoint,
-        Kind::Model,
-        Kind::Reasoning,
-        Kind::Calls,
-        Kind::Results,
-        Kind::Media,
-        Kind::Other,
-    ];
-
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Kind::System => "system",
-            Kind::Tools => "tool definitions",
-            Kind::Human => "human",
-            Kind::Injected => "injected",
-            Kind::Checkpoint => "checkpoint",
-            Kind::Model => "model text",
-            Kind::Reasoning => "reasoning",
-            Kind::Calls => "tool calls",
-            Kind::Results => "tool results",
-            Kind::Media => "media",
-            Kind::Other => "other",
-        }
-    }
-
-    fn of(entry: &Entry<'_>, part: &Part<'_>) -> Self {
-        match part.kind() {
-            PartKind::Media => Kind::Media,
-            PartKind::Reasoning => Kind::Reasoning,
-            PartKind::Call => Kind::Calls,
-            PartKind::Result => Kind::Results,
-            _ if part.is(Marks::NESTED) => Kind::Results,
-            PartKind::Text if entry.role().instructs() => Kind::System,
-            PartKind::Text if part.origin() == Origin::Model => Kind::Model,
-            PartKind::Text if checkpoint::read(&part.text()).is_some() => Kind::Checkpoint,
-            PartKind::Text if part.origin() == Origin::Human => Kind::Human,
-            PartKind::Text => Kind::Injected,
-            _ => Kind::Other,
-        }
-    }
-}
-
-/// Tokens of each kind, before and after.
-pub(crate) type Kinds = [(u64, u64); Kind::ALL.len()];
-
-/// Counts both; `None` where one of them can't be read.
-pub(crate) fn kinds(format: Format, texts: [&str; 2], counter: &dyn TokenCounter) -> Option<Kinds> {
-    let mut kinds = Kinds::default();
-    for (is_after, text) in [false, true].into_iter().zip(texts) {
+/// What each kind of content weighs, before and after; `None` where one of them can't be read.
+pub(crate) fn kinds(
+    format: Format,
+    texts: [&str; 2],
+    counter: &dyn TokenCounter,
+) -> Option<[Weights; 2]> {
+    let weights = texts.map(|text| {
         let request = parse(format, text.to_owned()).ok()?;
-        let tally = Tally::of(&request, counter);
-        let mut add = |kind: Kind, tokens: u64| {
-            let (before, after) = &mut kinds[kind as usize];
-            *(if is_after { after } else { before }) += tokens;
-        };
-        add(Kind::System, tally.frame.system.tokens);
-        add(Kind::Tools, tally.frame.tools.tokens);
-        for entry in request.transcript.entries() {
-            for part in entry.parts() {
-                add(Kind::of(&entry, &part), tally.part(part.slot));
-            }
-        }
-    }
-    Some(kinds)
+        Some(Weights::of(&request, &Tally::of(&request, counter)))
+    });
+    let [before, after] = weights;
+    Some([before?, after?])
 }
 
 /// A stretch of messages.

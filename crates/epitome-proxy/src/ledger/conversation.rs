@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::time::SystemTime;
 
+use epitome::count::Weights;
 use epitome::engine::receipt::Stats;
 use epitome::model::Billed;
 use epitome::session::Committed;
 use epitome::trigger::Cause;
 use epitome::{CompactError, Receipt};
 
-use super::content::Kinds;
 use super::money::{Prompt, Reckoning};
 
 /// Prompts that are drawn; where there are more, every second is left out.
@@ -80,7 +80,7 @@ pub(crate) struct Done {
     /// What was done, or why nothing was.
     pub(crate) told: Result<Told, String>,
     /// Tokens of each kind before and after.
-    pub(crate) kinds: Option<Kinds>,
+    pub(crate) kinds: Option<[Weights; 2]>,
     /// Where its texts are kept.
     pub(crate) has_texts: bool,
 }

@@ -17,7 +17,7 @@ use epitome_tower::{Event, random_key};
 use crate::log::{ProxyEvent, ProxyObserver};
 use crate::options::ProxyMode;
 
-pub(crate) use content::{Kind, Stretch};
+pub(crate) use content::Stretch;
 pub(crate) use conversation::{Agreement, Conversation, Done, Point};
 pub(crate) use money::Reckoning;
 

@@ -2,38 +2,16 @@
 
 use std::fmt;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use indexmap::IndexMap;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Values as they are written.
 pub(crate) type Raws = Vec<Box<RawValue>>;
 
 /// The members of an object in their order, each as it is written.
-#[derive(Debug, Default)]
-pub(crate) struct Members(Vec<(String, Box<RawValue>)>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = Members;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Members::default();
-                while let Some(member) = map.next_entry()? {
-                    members.0.push(member);
-                }
-                Ok(members)
-            }
-        }
-        deserializer.deserialize_map(Each)
-    }
-}
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Members(IndexMap<String, Box<RawValue>>);
 
 impl Members {
     pub(crate) fn read(text: &str) -> Option<Self> {
@@ -42,8 +20,7 @@ impl Members {
 
     /// The value of a member that is there and isn't null, as it is written.
     pub(crate) fn raw(&self, name: &str) -> Option<&str> {
-        let found = self.0.iter().rev().find(|(known, _)| known == name)?;
-        Some(found.1.get()).filter(|raw| *raw != "null")
+        Some(self.0.get(name)?.get()).filter(|raw| *raw != "null")
     }
 
     /// The same, read.
@@ -52,27 +29,18 @@ impl Members {
     }
 
     pub(crate) fn remove(&mut self, name: &str) {
-        self.0.retain(|(known, _)| known != name);
+        self.0.shift_remove(name);
     }
 
     /// Puts a value in the place of a member, or behind all.
     pub(crate) fn set(&mut self, name: &str, json: String) {
-        let value = RawValue::from_string(json).expect("it is JSON");
-        match self.0.iter_mut().rev().find(|(known, _)| known == name) {
-            Some((_, known)) => *known = value,
-            None => self.0.push((name.to_owned(), value)),
-        }
+        self.0.insert(name.to_owned(), raw(json));
     }
 }
 
 impl fmt::Display for Members {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("{")?;
-        for (nth, (name, value)) in self.0.iter().enumerate() {
-            let comma = if nth == 0 { "" } else { "," };
-            write!(f, "{comma}{}:{}", serde_json::Value::from(name.as_str()), value.get())?;
-        }
-        f.write_str("}")
+        f.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The pages.
 
+use epitome::count::ContentKind;
 use maud::{DOCTYPE, Markup, html};
 
 use super::chart::chart;
 use super::figures::{ago, counted, dollars, tokens};
-use crate::ledger::{Agreement, Conversation, Done, Kind, Reckoning, Stretch};
+use crate::ledger::{Agreement, Conversation, Done, Reckoning, Stretch};
 use crate::options::ProxyMode;
 
 fn page(title: &str, body: &Markup) -> String {
@@ -195,11 +196,12 @@ fn card(id: &str, done: &Done) -> Markup {
                     }
                 }
             }
-            @if let Some(kinds) = &done.kinds {
-                @let most = kinds.iter().map(|(before, after)| (*before).max(*after)).max().unwrap_or(1).max(1);
+            @if let Some(both) = &done.kinds {
+                @let kinds = ContentKind::ALL.map(|kind| (kind, both[0].get(kind).tokens, both[1].get(kind).tokens));
+                @let most = kinds.iter().map(|(_, before, after)| (*before).max(*after)).max().unwrap_or(1).max(1);
                 div.scroll { table {
                     tr { th.w { "kind" } th { "before" } th { "after" } th.w {} }
-                    @for (kind, (before, after)) in Kind::ALL.into_iter().zip(kinds).filter(|(_, both)| **both != (0, 0)) {
+                    @for (kind, before, after) in kinds.iter().filter(|(_, before, after)| before + after > 0) {
                         tr {
                             td.w { (kind.words()) } td { (tokens(*before)) } td { (tokens(*after)) }
                             td.w { svg.bar viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" {

@@ -16,6 +16,7 @@
 mod bpe;
 mod cache;
 mod calibrate;
+mod content;
 mod estimate;
 pub mod media;
 #[cfg(any(feature = "o200k", feature = "cl100k"))]
@@ -42,6 +43,7 @@ pub use bpe::Bpe;
 pub(crate) use cache::ByHash;
 pub use cache::{CacheKey, Cached, CountCache};
 pub use calibrate::{Anchor, Calibration, Sums, Usage};
+pub use content::{ContentKind, ToolWeight, Weight, Weights, tool_weights};
 pub use estimate::{BytesPer, CharsPer};
 #[cfg(feature = "o200k")]
 pub use estimate::{Claude, Gemini, Kin};

@@ -7,8 +7,8 @@ use super::History;
 use super::became::Compaction;
 use super::history::Epoch;
 use crate::commands::stats::chart::{areas, ticks};
-use crate::survey::{ContentKind, Weights};
 use crate::terminal::count;
+use epitome::count::{ContentKind, Weights};
 
 /// Where a chart lies.
 #[derive(Clone, Copy, Debug)]

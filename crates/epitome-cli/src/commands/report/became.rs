@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use epitome::Request;
 use epitome::checkpoint::looks_like_one;
-use epitome::count::{Tally, TokenCounter};
+use epitome::count::{ContentKind, Tally, TokenCounter, Weights};
 use epitome::transcript::{Entry, Origin, Part, PartKind};
 use serde::Serialize;
 
 use super::history::Read;
 use super::{QUOTED, Quoting};
 use crate::align::{Row, align};
-use crate::survey::{By, ContentKind, Rule, Weights};
+use crate::survey::{By, Rule};
 
 /// Messages, and what they weigh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome::Request;
-use epitome::count::{Tally, TokenCounter};
+use epitome::count::{Tally, TokenCounter, Weights};
 use epitome::transcript::unit::Units;
 use epitome_recordings::{Options, Reach, Reported, Run, read, reader};
 
@@ -13,7 +13,7 @@ use super::became::{self, Compaction};
 use crate::args::ReadingArgs;
 use crate::input::Opened;
 use crate::progress::Progress;
-use crate::survey::{Moment, Weights, timeline};
+use crate::survey::{Moment, timeline};
 
 /// How a session's context went: what it was between compactions, and what those did.
 #[derive(Debug)]

@@ -9,8 +9,9 @@ use super::became::{Compaction, Lost};
 use super::style::style;
 use super::words::{how, lost_at_a_glance, not_shown, size_now};
 use super::{History, ToolUse};
-use crate::survey::{ContentKind, Slice};
+use crate::survey::Slice;
 use crate::terminal::{count, percent};
+use epitome::count::ContentKind;
 
 /// Compactions that are told of one by one, the newest; all are drawn.
 const TOLD: usize = 24;
@@ -286,7 +287,7 @@ fn lost(what: &str, all: &[Lost]) -> Markup {
 }
 
 fn tools(history: &History) -> Markup {
-    let failures = history.tools.iter().any(|it| it.tool.errors > 0);
+    let failures = history.tools.iter().any(|it| it.tool.weight.errors > 0);
     let all: u64 = history.tools.iter().map(|it| it.tool.tokens()).sum();
     let listed: Vec<&ToolUse> = history.tools.iter().take(TOOLS).collect();
     html! {
@@ -301,10 +302,10 @@ fn tools(history: &History) -> Markup {
                 @for it in &listed {
                     tr {
                         td.w { bdi { (it.tool.name) } }
-                        td { (count(it.tool.calls)) }
-                        @if failures { td { @if it.tool.errors > 0 { (count(it.tool.errors)) } } }
-                        td { (count(it.tool.argument_tokens)) }
-                        td { (count(it.tool.result_tokens)) }
+                        td { (count(it.tool.weight.calls)) }
+                        @if failures { td { @if it.tool.weight.errors > 0 { (count(it.tool.weight.errors)) } } }
+                        td { (count(it.tool.weight.argument_tokens)) }
+                        td { (count(it.tool.weight.result_tokens)) }
                         td { (percent(it.tool.tokens(), all)) }
                         td { (count(it.shown_tokens)) }
                     }

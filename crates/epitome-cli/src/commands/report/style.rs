@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::survey::ContentKind;
+use crate::survey::hues;
+use epitome::count::ContentKind;
 
 const PAGE: &str = "\
 :root{color-scheme:light dark;--bg:#fff;--ink:#1f2937;--faint:#5b6472;--line:#e5e7eb;--card:#f8fafc;--mark:#111827;--on-mark:#fff;--warn:#b45309}\
@@ -42,7 +43,7 @@ const DARK: &str = "--bg:#0d1117;--ink:#e5e7eb;--faint:#9ca3af;--line:#263040;--
 pub(super) fn style() -> String {
     let (mut light, mut dark) = (String::new(), String::new());
     for kind in ContentKind::ALL {
-        let (on_white, on_black) = kind.hues();
+        let (on_white, on_black) = hues(kind);
         let class = kind.name();
         write!(light, ".k-{class}{{fill:{on_white};background:{on_white}}}")
             .expect("a string takes all");

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::survey::{ContentKind, Survey, Weights};
+use crate::survey::Survey;
+use epitome::count::{ContentKind, Weights};
 
 /// Where a chart lies, and the tokens at its top.
 #[derive(Clone, Copy, Debug)]

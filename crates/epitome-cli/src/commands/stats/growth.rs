@@ -1,7 +1,8 @@
 //! How the context grew, in a few rows of a terminal.
 
-use crate::survey::{ContentKind, Moment, Survey, Weights};
+use crate::survey::{Moment, Survey, shade};
 use crate::terminal::{FAINT, colour, count, paint, right};
+use epitome::count::{ContentKind, Weights};
 
 /// Rows of the chart.
 const ROWS: u64 = 7;
@@ -79,5 +80,5 @@ fn cell(sums: &Weights, tallest: u64, row: u64) -> String {
     });
     let kind =
         within.max_by_key(|(tokens, _)| *tokens).map_or(ContentKind::Wrapping, |(_, kind)| kind);
-    paint(colour(kind.shade()), EIGHTHS[filled as usize])
+    paint(colour(shade(kind)), EIGHTHS[filled as usize])
 }

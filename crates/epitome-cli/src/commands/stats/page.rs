@@ -89,7 +89,7 @@ fn kinds(survey: &Survey) -> Markup {
 
 fn tools(survey: &Survey) -> Markup {
     let all = &survey.definitions;
-    let failures = survey.tools.iter().any(|tool| tool.errors > 0);
+    let failures = survey.tools.iter().any(|tool| tool.weight.errors > 0);
     html! {
         @if !survey.tools.is_empty() || all.tools > 0 {
             h2 { "By tool" }
@@ -103,10 +103,10 @@ fn tools(survey: &Survey) -> Markup {
                 @for tool in &survey.tools {
                     tr {
                         td.w { (tool.name) }
-                        td { (count(tool.calls)) }
-                        @if failures { td { @if tool.errors > 0 { (count(tool.errors)) } } }
-                        td { (count(tool.argument_tokens)) }
-                        td { (count(tool.result_tokens)) }
+                        td { (count(tool.weight.calls)) }
+                        @if failures { td { @if tool.weight.errors > 0 { (count(tool.weight.errors)) } } }
+                        td { (count(tool.weight.argument_tokens)) }
+                        td { (count(tool.weight.result_tokens)) }
                         td { (percent(tool.tokens(), survey.total.tokens)) }
                         @if all.tools > 0 { td { (count(tool.definition_tokens)) } }
                     }

@@ -7,8 +7,9 @@ use maud::{Markup, PreEscaped, html};
 
 use super::chart::{self, Area, ticks};
 use crate::receipt;
-use crate::survey::{ContentKind, Survey, Tool};
+use crate::survey::{Survey, Tool, hues};
 use crate::terminal::{count, line, percent};
+use epitome::count::ContentKind;
 
 /// The screen that a picture is drawn for. Lengths are in pixels.
 #[derive(Clone, Copy, Debug)]
@@ -201,8 +202,8 @@ fn bar(
         (screen.margin + names, screen.inner() - names - 240.0, 0.0, 16)
     };
     let scale = |tokens: u64| tokens as f64 / largest.max(1) as f64 * room;
-    let arguments = scale(tool.argument_tokens);
-    let calls = match tool.calls {
+    let arguments = scale(tool.weight.argument_tokens);
+    let calls = match tool.weight.calls {
         1 => "1 call".to_owned(),
         calls => format!("{} calls", count(calls)),
     };
@@ -213,10 +214,10 @@ fn bar(
     html! {
         text x=(screen.margin) y=(text) { (name) }
         rect class=(shade(ContentKind::CallArguments)) x=(n(left)) y=(bar) width=(n(arguments)) height=(height) {
-            title { "arguments: " (count(tool.argument_tokens)) " tokens" }
+            title { "arguments: " (count(tool.weight.argument_tokens)) " tokens" }
         }
-        rect class=(shade(ContentKind::ToolResults)) x=(n(left + arguments)) y=(bar) width=(n(scale(tool.result_tokens).max(1.0))) height=(height) {
-            title { "results: " (count(tool.result_tokens)) " tokens" }
+        rect class=(shade(ContentKind::ToolResults)) x=(n(left + arguments)) y=(bar) width=(n(scale(tool.weight.result_tokens).max(1.0))) height=(height) {
+            title { "results: " (count(tool.weight.result_tokens)) " tokens" }
         }
         text class="ep-end ep-faint" x=(n(right - if stacks { 116.0 } else { 150.0 })) y=(text) { (calls) }
         text class="ep-end" x=(n(right - if stacks { 52.0 } else { 66.0 })) y=(text) { (count(tool.tokens())) }
@@ -238,7 +239,7 @@ fn style() -> String {
     let mut light = String::new();
     let mut dark = String::new();
     for kind in ContentKind::ALL {
-        let (on_white, on_black) = kind.hues();
+        let (on_white, on_black) = hues(kind);
         write!(light, ".{}{{fill:{on_white}}}", shade(kind)).expect("a string takes all");
         write!(dark, ".{}{{fill:{on_black}}}", shade(kind)).expect("a string takes all");
     }

@@ -6,10 +6,11 @@ use epitome::text::figure::counted;
 
 use super::{facts, growth};
 use crate::receipt;
-use crate::survey::{ContentKind, Survey, Tool, share};
+use crate::survey::{Survey, Tool, shade, share};
 use crate::terminal::{
     FAINT, GOOD, STRONG, WARN, bar, colour, count, left, line, paint, percent, put, right, size,
 };
+use epitome::count::ContentKind;
 
 /// Draws all of it in `width` columns.
 pub(super) fn draw(survey: &Survey, width: usize) -> String {
@@ -74,7 +75,7 @@ fn kinds(out: &mut String, survey: &Survey, width: usize) {
         let drawn = bar(share.weight.tokens, largest, room);
         let mut line = left(share.kind.words(), 16);
         if room > 0 {
-            write!(line, " {}", paint(colour(share.kind.shade()), left(&drawn, room)))
+            write!(line, " {}", paint(colour(shade(share.kind)), left(&drawn, room)))
                 .expect("a string takes all");
         }
         let share_of_all = right(&percent(share.weight.tokens, survey.total.tokens), 7);
@@ -113,7 +114,7 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
     title(out, "Tools", "");
     let shown = &survey.tools[..survey.tools.len().min(MOST_TOOLS)];
     let names = shown.iter().map(|tool| tool.name.chars().count());
-    let failures = shown.iter().any(|tool| tool.errors > 0);
+    let failures = shown.iter().any(|tool| tool.weight.errors > 0);
     let failed_width = if failures { 7 } else { 0 };
     // Where there is little room, tokens go first, then bars.
     let has_tokens = width >= 62 + failed_width;
@@ -136,7 +137,7 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
     row(out, &paint(FAINT, heads));
     let largest = shown.first().map_or(0, Tool::tokens);
     for tool in shown {
-        let failed = match tool.errors {
+        let failed = match tool.weight.errors {
             _ if !failures => String::new(),
             0 => " ".repeat(7),
             errors => paint(WARN, right(&count(errors), 7)),
@@ -147,8 +148,8 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
             out,
             "{}{bars} {}{failed}{} {}",
             left(&line(&tool.name, name_width), name_width),
-            right(&count(tool.calls), 6),
-            tokens(&count(tool.argument_tokens), &count(tool.result_tokens)),
+            right(&count(tool.weight.calls), 6),
+            tokens(&count(tool.weight.argument_tokens), &count(tool.weight.result_tokens)),
             right(&percent(tool.tokens(), survey.total.tokens), 7),
         );
     }
@@ -179,14 +180,14 @@ fn tools(out: &mut String, survey: &Survey, width: usize) {
 fn two_bars(tool: &Tool, largest: u64, room: usize) -> String {
     let both = bar(tool.tokens(), largest, room);
     let columns = both.chars().count();
-    let share = share(tool.argument_tokens, tool.tokens());
+    let share = share(tool.weight.argument_tokens, tool.tokens());
     let first = (columns as f64 * share).round() as usize;
     let arguments: String = both.chars().take(first).collect();
     let results: String = both.chars().skip(first).collect();
     format!(
         "{}{}{}",
-        paint(colour(ContentKind::CallArguments.shade()), arguments),
-        paint(colour(ContentKind::ToolResults.shade()), results),
+        paint(colour(shade(ContentKind::CallArguments)), arguments),
+        paint(colour(shade(ContentKind::ToolResults)), results),
         " ".repeat(room - columns)
     )
 }

@@ -9,8 +9,9 @@ use ratatui::widgets::{Block as Border, Borders, Paragraph, Sparkline, Wrap};
 use super::keys::{Focus, Walk};
 use super::session::{Block, Item};
 use crate::said::{says, speaker};
-use crate::survey::ContentKind;
+use crate::survey::shade;
 use crate::terminal::{bar, count, line};
+use epitome::count::ContentKind;
 
 /// The least that is drawn on.
 const LEAST: (u16, u16) = (36, 10);
@@ -82,7 +83,7 @@ fn grown(frame: &mut Frame<'_>, walk: &Walk, area: Rect) {
         }
         *drawn = height;
     }
-    let blue = Color::Indexed(ContentKind::ToolResults.shade());
+    let blue = Color::Indexed(shade(ContentKind::ToolResults));
     frame.render_widget(Sparkline::default().data(heights).style(Style::new().fg(blue)), chart);
     let mut line = vec![' '; columns];
     for done in &session.lived.compactions {
@@ -181,5 +182,5 @@ fn hue(who: &str) -> Color {
         "injected" => ContentKind::Injected,
         _ => ContentKind::Other,
     };
-    Color::Indexed(kind.shade())
+    Color::Indexed(shade(kind))
 }

@@ -1,14 +1,18 @@
-//! Kinds of content, and what each weighs.
+//! What the tokens and bytes of a request are: its content by kind, and by tool.
 
-use epitome::Request;
-use epitome::count::Tally;
-use epitome::transcript::{Entry, Marks, Origin, Part, PartKind};
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Tally;
+use crate::request::Request;
+use crate::transcript::unit::Units;
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 
 /// A kind of content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ContentKind {
+pub enum ContentKind {
     /// System and developer text.
     System,
     /// The definitions of tools.
@@ -35,28 +39,25 @@ pub(crate) enum ContentKind {
     Wrapping,
 }
 
-/// How a kind is called and drawn: in JSON, for people, among the 256 colours of terminals, on white and on black.
-struct Look(&'static str, &'static str, u8, &'static str, &'static str);
-
-/// In the order of the kinds.
-const LOOKS: [Look; 12] = [
-    Look("system", "system", 103, "#64748b", "#94a3b8"),
-    Look("tool_definitions", "tool definitions", 136, "#a16207", "#ca8a04"),
-    Look("human", "human", 208, "#ea580c", "#fb923c"),
-    Look("injected", "injected", 222, "#eab308", "#fde047"),
-    Look("checkpoint", "checkpoint", 205, "#be185d", "#f472b6"),
-    Look("model_text", "model text", 71, "#16a34a", "#4ade80"),
-    Look("reasoning", "reasoning", 141, "#7c3aed", "#a78bfa"),
-    Look("call_arguments", "call arguments", 44, "#0e9fb8", "#22d3ee"),
-    Look("tool_results", "tool results", 69, "#2563eb", "#5b93f5"),
-    Look("media", "media", 203, "#dc2626", "#f87171"),
-    Look("other", "other", 245, "#9ca3af", "#6b7280"),
-    Look("wrapping", "wrapping", 240, "#cbd5e1", "#475569"),
+/// Their names in JSON, and for people.
+const NAMES: [(&str, &str); 12] = [
+    ("system", "system"),
+    ("tool_definitions", "tool definitions"),
+    ("human", "human"),
+    ("injected", "injected"),
+    ("checkpoint", "checkpoint"),
+    ("model_text", "model text"),
+    ("reasoning", "reasoning"),
+    ("call_arguments", "call arguments"),
+    ("tool_results", "tool results"),
+    ("media", "media"),
+    ("other", "other"),
+    ("wrapping", "wrapping"),
 ];
 
 impl ContentKind {
     /// All kinds, in the order of pictures.
-    pub(crate) const ALL: [ContentKind; 12] = [
+    pub const ALL: [ContentKind; 12] = [
         ContentKind::System,
         ContentKind::ToolDefinitions,
         ContentKind::Human,
@@ -71,28 +72,14 @@ impl ContentKind {
         ContentKind::Wrapping,
     ];
 
-    fn look(self) -> &'static Look {
-        &LOOKS[self as usize]
-    }
-
     /// The name in JSON.
-    pub(crate) fn name(self) -> &'static str {
-        self.look().0
+    pub fn name(self) -> &'static str {
+        NAMES[self as usize].0
     }
 
     /// The name for people.
-    pub(crate) fn words(self) -> &'static str {
-        self.look().1
-    }
-
-    /// Its colour among the 256 of terminals.
-    pub(crate) fn shade(self) -> u8 {
-        self.look().2
-    }
-
-    /// Its colours on white and on black.
-    pub(crate) fn hues(self) -> (&'static str, &'static str) {
-        (self.look().3, self.look().4)
+    pub fn words(self) -> &'static str {
+        NAMES[self as usize].1
     }
 
     /// The kind of a part of `entry`.
@@ -119,18 +106,20 @@ impl ContentKind {
 
 /// Tokens and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Weight {
-    pub(crate) tokens: u64,
-    pub(crate) bytes: u64,
+pub struct Weight {
+    /// Tokens.
+    pub tokens: u64,
+    /// Bytes.
+    pub bytes: u64,
 }
 
 /// Tokens and bytes by kind; together they are the whole request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Weights([Weight; ContentKind::ALL.len()]);
+pub struct Weights([Weight; ContentKind::ALL.len()]);
 
 impl Weights {
     /// The weights of a request.
-    pub(crate) fn of(request: &Request, tally: &Tally) -> Self {
+    pub fn of(request: &Request, tally: &Tally) -> Self {
         let mut weights = Weights::of_frame(request, tally);
         for entry in request.transcript.entries() {
             weights.add_entry(&entry, tally);
@@ -146,7 +135,7 @@ impl Weights {
     }
 
     /// The weights of what stands around the transcript.
-    pub(crate) fn of_frame(request: &Request, tally: &Tally) -> Self {
+    pub fn of_frame(request: &Request, tally: &Tally) -> Self {
         let mut weights = Weights::default();
         let frame = &tally.frame;
         let bytes = |raw: Option<&str>| raw.map_or(0, str::len) as u64;
@@ -156,7 +145,7 @@ impl Weights {
     }
 
     /// Adds the parts of an entry, without what wraps them.
-    pub(super) fn add_entry(&mut self, entry: &Entry<'_>, tally: &Tally) {
+    pub fn add_entry(&mut self, entry: &Entry<'_>, tally: &Tally) {
         for part in entry.parts() {
             // What a list holds are parts of their own.
             let is_list = part.kind() == PartKind::Result
@@ -168,7 +157,7 @@ impl Weights {
     }
 
     /// Adds all of `other`.
-    pub(crate) fn add_all(&mut self, other: &Weights) {
+    pub fn add_all(&mut self, other: &Weights) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             mine.tokens += theirs.tokens;
             mine.bytes += theirs.bytes;
@@ -176,7 +165,7 @@ impl Weights {
     }
 
     /// Counts what is missing to `tokens` as wrapping.
-    pub(super) fn wrap(&mut self, tokens: u64) {
+    pub fn wrap(&mut self, tokens: u64) {
         let sum = self.total().tokens;
         self.add(ContentKind::Wrapping, tokens.saturating_sub(sum), 0);
     }
@@ -188,21 +177,70 @@ impl Weights {
     }
 
     /// The weight of one kind.
-    pub(crate) fn get(&self, kind: ContentKind) -> Weight {
+    pub fn get(&self, kind: ContentKind) -> Weight {
         self.0[kind as usize]
     }
 
     /// All kinds that weigh something, in the order of pictures.
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = (ContentKind, Weight)> {
+    pub fn kinds(&self) -> impl Iterator<Item = (ContentKind, Weight)> {
         let weights = ContentKind::ALL.into_iter().map(|kind| (kind, self.get(kind)));
         weights.filter(|(_, weight)| *weight != Weight::default())
     }
 
     /// All of it.
-    pub(crate) fn total(&self) -> Weight {
+    pub fn total(&self) -> Weight {
         self.0.iter().fold(Weight::default(), |sum, weight| Weight {
             tokens: sum.tokens + weight.tokens,
             bytes: sum.bytes + weight.bytes,
         })
     }
+}
+
+/// What the calls of a tool weigh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolWeight {
+    /// How often it was called.
+    pub calls: usize,
+    /// Results that report an error.
+    pub errors: usize,
+    /// Tokens of the calls.
+    pub argument_tokens: u64,
+    /// Tokens of the results.
+    pub result_tokens: u64,
+}
+
+/// All tools that are called, by name.
+pub fn tool_weights(
+    request: &Request,
+    units: &Units,
+    tally: &Tally,
+) -> BTreeMap<String, ToolWeight> {
+    let mut tools: BTreeMap<String, ToolWeight> = BTreeMap::new();
+    let transcript = &request.transcript;
+    for entry in transcript.entries() {
+        let mut answered = None;
+        for part in entry.parts() {
+            match part.kind() {
+                PartKind::Call => {
+                    let tool = tools.entry(part.name().into_owned()).or_default();
+                    tool.calls += 1;
+                    tool.argument_tokens += tally.part(part.slot);
+                    continue;
+                }
+                PartKind::Result => {
+                    let call = units.call_of(part.slot).map(|slot| transcript.part(slot));
+                    let name = call.map_or_else(|| part.name(), |call| call.name()).into_owned();
+                    let tool = tools.entry(name.clone()).or_default();
+                    tool.errors += usize::from(part.is(Marks::ERROR));
+                    answered = Some(name);
+                }
+                _ if part.is(Marks::NESTED) => {}
+                _ => continue,
+            }
+            if let Some(tool) = answered.as_ref().and_then(|name| tools.get_mut(name)) {
+                tool.result_tokens += tally.part(part.slot);
+            }
+        }
+    }
+    tools
 }
