@@ -23,6 +23,7 @@ use crate::credential::may_authorize;
 use crate::exchange::{Load, ModelSayings, Outbound, Prompted};
 use crate::flow::{Collected, Flow};
 use crate::upstream::{Provider, provider_of};
+use crate::when::LEAST_WINDOW;
 
 /// Models of credentials of which something is known. Beyond, what was asked in vain is forgotten, and all of whoever asks
 /// then: names that somebody makes up cost others nothing.
@@ -241,6 +242,8 @@ fn read(told: &Value, model: &str) -> Said {
     let one = entry(told, model).unwrap_or(told);
     let places = ["/max_input_tokens", "/inputTokenLimit", "/max_model_len", "/meta/n_ctx"];
     let window = places.iter().find_map(|place| tokens(one.pointer(place)?));
+    // What holds no conversation is no window.
+    let window = window.filter(|window| *window >= LEAST_WINDOW);
     let can = |name: &str| one["capabilities"].pointer(name).is_some_and(|it| *it == true);
     let edits = can("/context_management/supported");
     let compacts =
@@ -321,10 +324,11 @@ mod tests {
             (one, Some(8_192)),
             (json!({"data": [{"id": "x", "meta": {"n_ctx": 4_096}}]}), Some(4_096)),
             (
-                json!({"data": [{"id": "x", "max_model_len": 1}, {"id": "y", "max_model_len": 2}]}),
+                json!({"data": [{"id": "x", "max_model_len": 1_001}, {"id": "y", "max_model_len": 1_002}]}),
                 None,
             ),
             (json!({"id": "m", "max_input_tokens": 0}), None),
+            (json!({"id": "m", "max_input_tokens": 100}), None),
             (json!([]), None),
         ] {
             assert_eq!(read(&told, "m").window, window, "{told}");

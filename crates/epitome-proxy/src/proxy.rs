@@ -9,7 +9,7 @@ use epitome::Format;
 use epitome_server::PATH;
 use epitome_tower::{Carrier as _, Route};
 use epitome_tracing::{ModelCall, Operation};
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST};
+use http::header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -426,10 +426,15 @@ impl Proxy {
         if let Some(page) = self.dashboard.as_ref().and_then(|dashboard| dashboard.page(head)) {
             return Some(page);
         }
-        if head.method != Method::GET {
-            return None;
-        }
         let (kind, text) = match head.uri.path() {
+            "/livez" | "/readyz" | "/metrics"
+                if ![Method::GET, Method::HEAD].contains(&head.method) =>
+            {
+                let mut page = Response::new(Flow::from(Bytes::new()));
+                *page.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+                page.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+                return Some(page);
+            }
             "/livez" | "/readyz" => ("text/plain; charset=utf-8", "ok\n".to_owned()),
             "/metrics" => {
                 let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";

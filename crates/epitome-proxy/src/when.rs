@@ -65,7 +65,7 @@ impl Trigger for Early {
 }
 
 /// No model's window is smaller: that of a prompt with instructions and tools alone is larger.
-const LEAST_WINDOW: u64 = 1_000;
+pub(crate) const LEAST_WINDOW: u64 = 1_000;
 
 /// No view of a conversation has fewer tokens: the shortest checkpoint, the task and the newest message take about that.
 const LEAST: f64 = 50.0;

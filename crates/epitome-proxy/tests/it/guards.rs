@@ -77,6 +77,10 @@ async fn it_says_that_it_lives_and_what_it_did() {
     let stage = Stage::new(&before(&url, None)).await;
     assert_eq!(stage.get("/livez").await.status(), 200);
     assert_eq!(stage.get("/readyz").await.status(), 200);
+    for (method, status) in [("HEAD", 200), ("POST", 405)] {
+        let request = stage.post("/readyz").method(method).body(Bytes::new());
+        assert_eq!(stage.call(request.expect("a request")).await.status(), status, "{method}");
+    }
     assert_eq!(stage.get("/v1/models").await.status(), 200);
     let page = stage.get("/metrics").await;
     let text = String::from_utf8_lossy(page.body()).into_owned();

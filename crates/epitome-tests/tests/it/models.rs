@@ -316,6 +316,9 @@ fn windows_are_learnt_from_errors_and_from_use() {
     assert_eq!(most(&learnt, "new-model"), Some(99_999));
     learnt.accepted("new-model", 99_000);
     assert_eq!(most(&learnt, "new-model"), Some(99_999));
+    // Something else was too long: more was accepted.
+    learnt.refused("new-model", &mute, Some(600));
+    assert_eq!(most(&learnt, "new-model"), Some(99_999));
 
     // Where the reply's room counted, the prompt's size says nothing.
     learnt.refused(

@@ -30,9 +30,9 @@ pub struct Window {
 }
 
 impl Learnt {
-    /// A request was refused. `counted` is its size by our own count, for errors that don't tell it.
+    /// A request was refused. `counted` is its size by our own count, for errors that don't tell it, where all of it can be counted.
     ///
-    /// Sizes in bytes teach nothing about tokens.
+    /// Sizes in bytes teach nothing about tokens, nor does our count of less than the provider accepted.
     pub fn refused(&mut self, model: &str, overflow: &PromptOverflow, counted: Option<u64>) {
         let Some((used, limit)) = overflow.tokens() else { return };
         let window = self.models.entry(model.to_owned()).or_default();
@@ -40,7 +40,8 @@ impl Learnt {
             // The newest word counts: a provider may have changed it.
             *window = Window { limit: Some(limit), refused: None, accepted: None };
         }
-        if let Some(used) = used.or(counted.filter(|_| limit.is_none())) {
+        let is_news = |counted: &u64| limit.is_none() && window.accepted < Some(*counted);
+        if let Some(used) = used.or(counted.filter(is_news)) {
             window.refused = Some(window.refused.map_or(used, |least| least.min(used)));
             // What is refused now is no longer accepted.
             window.accepted = window.accepted.filter(|accepted| *accepted < used);

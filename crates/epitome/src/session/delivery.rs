@@ -101,7 +101,9 @@ impl Sessions {
         now: Duration,
     ) -> Option<Retry> {
         let model = &sent.model;
-        let note = |known: &mut Experience| known.learnt.refused(model, told, Some(sent.tokens));
+        // Of a file that only the provider sees nobody knows how much of the prompt it is.
+        let counted = sent.glimpse.total.most().map(|_| sent.tokens);
+        let note = |known: &mut Experience| known.learnt.refused(model, told, counted);
         self.experience.note(model, note);
         let (used, limit) = told.tokens().unwrap_or_default();
         if let Some(used) = used {
@@ -117,6 +119,11 @@ impl Sessions {
         // What was in flight was made for a window that isn't there.
         line.flight = None;
         let window = self.experience.get().window(&sent.model, sent.to.window);
+        // Whatever is known of the model, this was too long.
+        let window = match limit {
+            None => window.into_iter().chain([sent.tokens.saturating_sub(1)]).min(),
+            Some(_) => window,
+        };
         // Above the window the last one landed too: nothing smaller can be had until something changes.
         let most =
             limit.or(window).map(|window| self.experience.get().counted(&sent.model, window));

@@ -136,8 +136,8 @@ impl Experience {
         tokens: u64,
     ) -> Option<Anchor> {
         let ours = prompt.total().tokens;
-        // Beyond these bounds something else was reported.
-        let is_likely = tokens >= ours.saturating_mul(3) / 10 && tokens <= ours.saturating_mul(3);
+        // Beyond these bounds something else was reported: a token has at least a byte, and ours have four or so.
+        let is_likely = tokens >= ours.saturating_mul(3) / 10 && tokens <= ours.saturating_mul(5);
         if tokens == 0 || !is_likely {
             return of.anchor;
         }
@@ -242,7 +242,7 @@ mod tests {
             let of = Counted { model: "m", counter: "chars1", anchor: None };
             Experience::default().reported(of, &glimpse(1_000), tokens).is_some()
         };
-        let all = [0, 299, 300, 3_000, 3_001].map(learns);
+        let all = [0, 299, 300, 5_000, 5_001].map(learns);
         assert_eq!(all, [false, false, true, true, false]);
     }
 }

@@ -88,6 +88,26 @@ fn a_refusal_that_comes_after_another_client_went_on_compacts_what_was_refused()
     assert_eq!(sessions.epoch(late.session).expect("known").number, 0);
 }
 
+/// Nobody but the provider knows how large a file is.
+#[test]
+fn what_cannot_be_counted_teaches_no_window() {
+    let mut sessions = sessions(full());
+    let file =
+        r#"[{"type":"text","text":"Fix the build."},{"type":"file","file":{"file_id":"f"}}]"#;
+    let source = after(20).source().replace("\"Fix the build.\"", file);
+    assert!(source.contains("file_id"));
+    let request = epitome::wire::parse(Format::OpenaiChat, source).expect("a request");
+    let answer = sessions.observe("", &request, named("m"), START);
+    let told = PromptOverflow::of_tokens(None, None);
+    let retry = sessions.overflowed("", &request, sent(answer), &told, START).expect("once");
+    let outcome = run(*retry.begun);
+    sessions.commit(retry.session, retry.begun.ticket, outcome.as_deref(), START);
+    let smaller = sessions.retry("", &request, retry.refused, START).expect("it is smaller");
+    assert!(sessions.overflowed("", &request, sent(smaller), &told, START).is_none());
+    let other = after(30);
+    assert!(sessions.observe("", &other, named("m"), START).begun.is_none());
+}
+
 #[test]
 fn a_window_is_learnt_for_the_model_by_all_conversations() {
     let mut sessions = sessions(full());
