@@ -18,6 +18,7 @@ use super::target::{
 use crate::json::unquote_inner;
 use crate::text::arguments::Arguments;
 use crate::text::outcome::judge;
+use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, cut};
 use crate::tool::{Act, Call};
 
@@ -246,7 +247,12 @@ impl Deeds {
                 deed.shape = shape(deed);
             }
             Asked::Look { look, targets, act, whole } => {
-                let has_failed = judge(output, reported).outcome == CallStatus::Error;
+                let verdict = judge(output, reported);
+                // Of a search that found nothing, or of files that differ, 1 is the code (POSIX, grep and diff).
+                let says_no = act == Act::Run
+                    && verdict.exit_code == Some(1)
+                    && verdict.line.is_none_or(|line| tell(line) < Tell::Mention);
+                let has_failed = verdict.outcome == CallStatus::Error && !says_no;
                 let asks = matches!(act, Act::Ask | Act::Other) && !has_failed;
                 let state = Some(output).filter(|_| asks).and_then(|said| state(said, is_new));
                 let is_line = act == Act::Run;

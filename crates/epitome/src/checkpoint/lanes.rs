@@ -121,7 +121,8 @@ impl Lanes<'_> {
             deeds = self.deeds(left);
         }
         let rest = left.saturating_sub(self.tokens(&deeds.text) + TITLES_TOKENS);
-        let answered = self.answered(&words.quoted, self.shares.answered.max(answered).min(rest));
+        let most = self.shares.answered.max(answered).max(LEAST_ANSWERED).min(rest);
+        let answered = self.answered(&words.quoted, most);
         self.push(&mut out, titles::ANSWERED, &answered, &mut left);
         self.push(&mut out, titles::DEEDS, &deeds.text, &mut left);
         let state = self.state(left);
@@ -204,11 +205,9 @@ impl Lanes<'_> {
     fn answered(&self, quoted: &[QuotedMessage], mut left: u64) -> String {
         let asked = self.gathered.answered(quoted);
         let mut told = Vec::new();
-        for (at, word) in asked.iter().enumerate() {
-            let part = (left / (asked.len() - at) as u64).max(LEAST_ANSWERED);
-            if part > left {
-                break;
-            }
+        // The newest has room first.
+        for (at, word) in asked.iter().rev().enumerate() {
+            let part = (left / (asked.len() - at) as u64).max(LEAST_ANSWERED).min(left);
             let Some(end) = quotes::end(word, part, self.counter) else { continue };
             left = left.saturating_sub(self.tokens(&end.lines()));
             told.push(end);
@@ -339,11 +338,13 @@ impl Lanes<'_> {
     /// the texts `above` is said, too.
     fn names(&self, most: u64, is_said: &[bool], above: &[&Phrases<'_>]) -> String {
         let mentions = &self.gathered.mentions;
+        let alike = self.gathered.lines.alike_by_specific(mentions.len());
         let unsaid = (0..mentions.len() as u32).filter(|at| !is_said[*at as usize]);
         let mut ranked: Vec<(f32, u32)> = unsaid
             .map(|at| {
                 let one = mentions.get(at);
-                (one.weight / (2.0 + one.text.len() as f32 / 3.6), at)
+                let weight = one.weight / alike[at as usize];
+                (weight / (2.0 + one.text.len() as f32 / 3.6), at)
             })
             .collect();
         ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));

@@ -347,7 +347,6 @@ impl Member<'_> {
             "ok" | "success" | "succeeded" => value == "false",
             _ if self.is_failure => value == "true",
             _ if record.is_some() => false,
-            "result" => names_failure(value),
             "statuscode" | "status_code" => is_http_failure(value),
             name if is_state(name) && is_asked(&value.to_ascii_lowercase()) => false,
             name if is_state(name) => names_failure(value) || is_http_failure(value),
@@ -362,7 +361,7 @@ fn is_http_failure(value: &str) -> bool {
 
 /// Whether a member of this name says how something stands.
 fn is_state(name: &str) -> bool {
-    ["status", "state"].iter().any(|state| name.eq_ignore_ascii_case(state))
+    ["status", "state", "result", "outcome"].iter().any(|state| name.eq_ignore_ascii_case(state))
 }
 
 /// Whether a name or a state is one of failure: `error`, `userErrors`, `payment failed`.

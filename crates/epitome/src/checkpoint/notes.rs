@@ -45,8 +45,8 @@ pub(super) enum Place {
 pub(super) struct Lines {
     all: Vec<Line>,
     specifics: Vec<u32>,
-    /// For each pattern the last line of it, the part that said that, and in how many parts there was another one.
-    patterns: ByKey<(Key, u32, u32)>,
+    /// For each pattern the last line of it, and how often there was another one.
+    patterns: ByKey<(Key, u32)>,
 }
 
 /// The longest line that is quoted, in bytes; a longer one is quoted in pieces that end where a word does.
@@ -118,15 +118,12 @@ impl Lines {
         found: &[(Specific<'_>, u32)],
     ) {
         let line = &text[start..end];
-        if !has_words(line, found) {
-            return;
-        }
         let pattern = pattern(line);
         if pattern != 0 {
-            let this = (key(line), slot, 1);
-            let (last, part, count) = self.patterns.entry(pattern).or_insert(this);
-            if *last != this.0 && *part != slot {
-                (*last, *part, *count) = (this.0, slot, *count + 1);
+            let this = key(line);
+            let (last, count) = self.patterns.entry(pattern).or_insert((this, 1));
+            if *last != this {
+                (*last, *count) = (this, *count + 1);
             }
         }
         let first = self.specifics.len() as u32;
@@ -136,7 +133,12 @@ impl Lines {
             at: Place::Part { slot, start: start as u32, end: end as u32 },
             number,
             who,
-            tokens: FRAME + (end - start) as f32 / BYTES,
+            // What only names say is never quoted, but tells what is alike.
+            tokens: if says_more(line, found) {
+                FRAME + (end - start) as f32 / BYTES
+            } else {
+                f32::INFINITY
+            },
             first,
             count: found.len() as u32,
         });
@@ -177,9 +179,24 @@ impl Lines {
         }
         let by =
             if matches!(line.who, Origin::Model | Origin::Human) { 1.0 } else { TOOL_DISCOUNT };
-        // What many results say with other numbers is a tool's wrapping.
-        let parts = self.patterns.get(&line.pattern).map_or(1, |(_, _, count)| *count);
-        sum * by / line.tokens / parts as f32
+        sum * by / line.tokens / self.alike(line)
+    }
+
+    /// How many lines say the same but for numbers and ids: rows of a table, or a tool's wrapping.
+    fn alike(&self, line: &Line) -> f32 {
+        self.patterns.get(&line.pattern).map_or(1.0, |(_, count)| *count as f32)
+    }
+
+    /// How many lines are like the one that says a specific, for each of the first `known`; of several the fewest, 1 for those in no line.
+    pub(super) fn alike_by_specific(&self, known: usize) -> Vec<f32> {
+        let mut alike = vec![f32::INFINITY; known];
+        for line in &self.all {
+            for at in self.specifics(line) {
+                let one = &mut alike[*at as usize];
+                *one = one.min(self.alike(line));
+            }
+        }
+        alike.into_iter().map(|one| if one.is_finite() { one } else { 1.0 }).collect()
     }
 
     /// The best lines until `takes` has no room for more: it is told each line, and says whether it took it. What a line that
@@ -267,9 +284,12 @@ fn line_around(text: &str, at: usize) -> (usize, usize) {
     (start, end)
 }
 
-/// Whether a line says anything beside its specifics: names say these in less room.
-fn has_words(line: &str, found: &[(Specific<'_>, u32)]) -> bool {
+/// Whether a line says anything beside its specifics, which names say in less room: words, or which of several go together.
+fn says_more(line: &str, found: &[(Specific<'_>, u32)]) -> bool {
     const LEAST: usize = 3;
+    if found.len() >= LEAST {
+        return true;
+    }
     let exact = found.iter().filter(|(one, _)| one.class != Class::Quoted);
     let needed = LEAST + exact.map(|(one, _)| letters(one.text).count()).sum::<usize>();
     letters(line).nth(needed - 1).is_some()
@@ -318,12 +338,17 @@ mod tests {
     fn a_line_says_something_beside_its_specifics() {
         let says = |line: &str| {
             let found: Vec<_> = specifics(line).map(|found| (found, 0)).collect();
-            has_words(line, &found)
+            says_more(line, &found)
         };
         for line in ["12:30:15", "<EditSvg />", "1.2.3, a/b.rs", "  9→ }"] {
             assert!(!says(line), "{line}");
         }
-        for line in ["see src/a.rs", "const gitBranch = 1;", r#"echo "git stash pop""#] {
+        for line in [
+            "see src/a.rs",
+            "api-7f-17 0/1 CrashLoopBackOff 10.2.4.17",
+            "const gitBranch = 1;",
+            r#"echo "git stash pop""#,
+        ] {
             assert!(says(line), "{line}");
         }
     }

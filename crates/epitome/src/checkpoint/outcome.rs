@@ -144,6 +144,11 @@ impl Answer<'_> {
             _ if detail == Detail::Full && self.verdict.line.is_some() => {
                 Some(whole_ends(untagged(self.bare), detail.most()))
             }
+            // The first line of an object says nothing.
+            _ if let Some(members) = &self.members => {
+                let whole = || whole_words(&one_line(self.bare), MOST_ERROR).into_owned();
+                Some(members.failure(self.asked).unwrap_or_else(whole))
+            }
             _ => self.verdict.line.map(|line| whole_words(line, MOST_ERROR).into_owned()),
         };
         if let Some(reason) = reason {
@@ -231,7 +236,9 @@ impl Answer<'_> {
             Some(_) if self.kinds().is_none() => {
                 quoted(whole_ends(self.bare, detail.most()).into())
             }
-            None if self.verdict.outcome == CallStatus::Ok => "ok".to_owned(),
+            None if self.verdict.outcome == CallStatus::Ok && detail == Detail::Brief => {
+                "ok".to_owned()
+            }
             _ => ending().map_or("no output".to_owned(), |ending| ending.told()),
         }
     }

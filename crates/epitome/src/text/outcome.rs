@@ -112,7 +112,9 @@ pub(crate) fn may_have_failed(literal: &str) -> bool {
     // Letters needn't stand there as they are.
     let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'4' | b'6' | b'7'));
     let names_code = |word: &&str| memchr::memmem::find(bytes, word.as_bytes()).is_some();
-    if ["xit", "returncode", "return_code", "isError"].iter().any(names_code)
+    if ["xit", "eturn code", "returncode", "return_code", "rc=", "rc:", "isError"]
+        .iter()
+        .any(names_code)
         || memchr::memmem::find_iter(bytes, b"\\u00").any(is_letter)
     {
         return true;
@@ -148,7 +150,22 @@ pub fn exit_code(output: &str) -> Option<i32> {
             .iter()
             .any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
     };
-    [head, tail].iter().filter(|it| names_one(it)).flat_map(|it| it.lines()).find_map(code_of)
+    let told = [head, tail].into_iter().filter(names_one).flat_map(str::lines).find_map(code_of);
+    told.or_else(|| last_code(cut::tail(output, EXIT_WINDOW).trim_end().lines().next_back()?))
+}
+
+/// The exit code that the last line of an output is, as scripts print it: `[exit 1]`, `rc=9`, `Return code: 8`. A bare `exit 1` ends
+/// a script that is shown.
+fn last_code(line: &str) -> Option<i32> {
+    let line = line.trim();
+    let inner = line.trim_matches(['[', ']', '(', ')', '<', '>', ' ']);
+    let before = inner.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
+    let code = inner[before.len()..].parse().ok()?;
+    let (name, sign) = before.split_at(before.find([':', '=']).or_else(|| before.rfind(' '))?);
+    let names = ["exit", "rc", "return code"];
+    let is_named = names.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let is_signed = ["=", ":", ": "].contains(&sign) || sign == " " && inner != line;
+    (is_named && is_signed).then_some(code)
 }
 
 /// The exit code of a line that says nothing else.
@@ -291,6 +308,14 @@ mod tests {
             ("uses exit code 0 for success", None),
             ("on exit, code is clean", None),
             ("process.exit(1)", None),
+            ("2 failed\n[exit 1]\n", Some(1)),
+            ("2 failed\n(exit 5)", Some(5)),
+            ("2 failed\nReturn code: 8", Some(8)),
+            ("deploying\nrc=9", Some(9)),
+            ("deploying\nexit=0", Some(0)),
+            ("deploying\nexit 1", None),
+            ("rc=1\ndone", None),
+            ("src=9", None),
             // As long as the windows leave the line's beginning, or its end, out.
             (
                 &format!(

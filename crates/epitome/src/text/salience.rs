@@ -367,8 +367,11 @@ fn weigh(kind: HintKind, word: &[u8], previous: Option<&[u8]>, rest: &[u8]) -> T
     }
 }
 
-/// Whether a count of none stands behind a word: `Failures: 0`.
+/// Whether a count of none stands behind a word: `Failures: 0`, `succeeded 151, failed 0, ignored 2`.
 fn is_zero(rest: &[u8]) -> bool {
+    if matches!(rest, b" 0" | [b' ', b'0', b',' | b';', ..]) {
+        return true;
+    }
     let value = rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"="));
     let value = value.map(<[u8]>::trim_ascii_start).and_then(|value| value.strip_prefix(b"0"));
     value.is_some_and(|rest| {
@@ -519,6 +522,7 @@ mod tests {
             ("12 passed, 3 failed in 0.2s", Tell::Total),
             ("Process exited with code 1", Tell::Total),
             ("0 errors, 0 warnings", Tell::Total),
+            ("Tests: succeeded 151, failed 0, ignored 2", Tell::Total),
             ("the build failed because of it", Tell::Mention),
             ("warning: unused variable", Tell::Warning),
             ("  left: 3", Tell::Difference),

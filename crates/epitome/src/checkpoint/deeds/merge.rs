@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::targets::{apart, arguments, flags, inner, is_flag, made, short, targets, tool};
+use super::targets::{
+    apart, arguments, done_to, flags, inner, is_flag, made, short, targets, tool,
+};
 use super::{BETWEEN, CUT, Deed, MOST_BRIEF};
 use crate::checkpoint::activation::{self, Key};
 use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
@@ -69,6 +71,8 @@ pub(super) struct Group<'a> {
     is_known: bool,
     /// The shapes of these.
     shapes: HashSet<Key>,
+    /// What others were done to since: what these did there may not stand any more.
+    overtaken: Vec<Cow<'a, str>>,
 }
 
 /// How calls went.
@@ -105,6 +109,8 @@ pub(super) fn grouped<'a>(
     let shapes = if merging == Merging::Same { HashMap::new() } else { shapes(&deeds) };
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut places: HashMap<(Cow<'a, str>, Key, Went), usize> = HashMap::new();
+    // The newest group that something was done to in.
+    let mut newest: HashMap<Cow<'a, str>, usize> = HashMap::new();
     for deed in deeds {
         let what = merging.of(deed, &depths);
         let went = Went::of(deed);
@@ -117,7 +123,20 @@ pub(super) fn grouped<'a>(
             _ if went == Went::Well && few().is_some() => deed.shape ^ flags(deed),
             _ => flags(deed),
         };
-        let at = *places.entry((what.clone(), apart, went)).or_insert(groups.len());
+        let done_to = if merging.keeps_order() { done_to(deed) } else { Vec::new() };
+        let place = places.entry((what.clone(), apart, went)).or_insert(groups.len());
+        // One line of all would stand behind what was done since to what some of them were done to.
+        let is_past = |group: &Group<'_>| group.overtaken.iter().any(|it| !done_to.contains(it));
+        if groups.get(*place).is_some_and(is_past) {
+            *place = groups.len();
+        }
+        let at = *place;
+        for target in done_to {
+            let before = newest.insert(target.clone(), at).filter(|before| *before != at);
+            if let Some(before) = before.and_then(|before| groups.get_mut(before)) {
+                before.overtaken.push(target);
+            }
+        }
         if at == groups.len() {
             let deed = deed.clone();
             let deed = Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..deed };
@@ -129,6 +148,7 @@ pub(super) fn grouped<'a>(
                 outcomes: Vec::new(),
                 is_known: true,
                 shapes: HashSet::new(),
+                overtaken: Vec::new(),
             });
         }
         groups[at].add(deed, merging);
@@ -267,10 +287,14 @@ impl<'a> Group<'a> {
             deed.differs |= self.shapes.len() > 1;
         } else if self.outcomes.len() > 1 {
             let told = self.told(|outcome| outcome.went, MOST_ERROR);
-            deed.in_full = self
-                .told(|it| if it.in_full.is_empty() { it.went } else { it.in_full }, MOST_COMMAND)
-                .unwrap_or_default()
-                .into();
+            let in_full =
+                |it: &Outcome<'a>| if it.in_full.is_empty() { it.went } else { it.in_full };
+            // Where they have no room together, the last one's own words have.
+            if let Some(in_full) = self.told(in_full, MOST_COMMAND) {
+                deed.in_full = in_full.into();
+            } else if told.is_some() {
+                deed.in_full = "".into();
+            }
             deed.differs |= told.is_none() && self.shapes.len() > 1;
             deed.went = told.map_or(deed.went, Into::into);
         }
@@ -326,6 +350,11 @@ impl Merging {
     pub(in crate::checkpoint) const TOOL: Merging = Merging::Targets(usize::MAX);
     /// Those of one tool in the fewest words.
     pub(in crate::checkpoint) const LEAST: Merging = Merging::Brief(0);
+
+    /// Whether what was done to something keeps its order; where little fits, each tool has a line first.
+    fn keeps_order(self) -> bool {
+        matches!(self, Merging::Short | Merging::Made | Merging::TOOL)
+    }
 
     /// How many targets of a tool it names.
     fn targets(self) -> Option<usize> {

@@ -43,7 +43,9 @@ pub(super) fn arguments(inner: &str) -> Vec<&str> {
 pub(super) fn short<'a>(all: &[&'a str]) -> Vec<&'a str> {
     let is_word = |word: &str| {
         let is_short = word.len() <= MOST_TARGET && !word.contains(char::is_whitespace);
-        is_short && word.contains(char::is_alphabetic) && !matches!(word, "true" | "false" | "null")
+        let is_list = word.starts_with(['[', '{']);
+        let is_constant = matches!(word, "true" | "false" | "null");
+        is_short && word.contains(char::is_alphabetic) && !is_list && !is_constant
     };
     let is_short = |one: &&&str| {
         value(one).is_some_and(|value| is_target(value) || is_word(value)) || is_numbered(one)
@@ -77,6 +79,12 @@ pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
         _ => inner.split(BETWEEN).map(brief).collect(),
     };
     found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
+}
+
+/// What a call was done to, whichever tool it called; of a command line the files that it changes.
+pub(super) fn done_to(deed: &Deed) -> Vec<Cow<'_, str>> {
+    let is_line = !deed.names_files && runs_lines(tool(&deed.what));
+    targets(deed).into_iter().skip(usize::from(is_line)).collect()
 }
 
 /// The beginning of an argument's value; a number says nothing without its name.

@@ -39,11 +39,10 @@ impl Lanes<'_> {
         let named = without(Merging::Exact);
         let for_new = if named >= least { named } else { without(Merging::LEAST) };
         let part = |percent| for_new * percent / 100;
-        let (new, is_complete, unnamed) =
-            self.fitting(&is_new, [part(70), part(85), part(85), for_new]);
+        let (new, is_complete, unnamed) = self.fitting(&is_new, [part(70), part(85), for_new]);
         let left = left.saturating_sub(total(&new));
         let (old, are_complete, more) =
-            self.fitting(&|deed| !is_new(deed), [left / 2, left / 2, left / 2, left]);
+            self.fitting(&|deed| !is_new(deed), [left / 2, left * 3 / 4, left]);
         let is_complete = is_complete && are_complete;
         let left = left.saturating_sub(total(&old));
         let looks = if is_complete { self.looks(left) } else { Vec::new() };
@@ -67,36 +66,42 @@ impl Lanes<'_> {
     }
 
     /// Some of the calls, whether all of them are named, and those that aren't. Calls that say the same become one line; where
-    /// that is more than the first of these `rooms`, those whose short arguments are the same; then the older ones of one tool;
-    /// then all of it.
+    /// that is more than the second of these `rooms`, those whose short arguments are the same; then the older ones of one tool;
+    /// then all of it. Outcomes are told in full within the first one.
     fn fitting(
         &self,
         is_of: &dyn Fn(&Deed) -> bool,
-        rooms: [u64; 4],
+        [in_full, apart, most]: [u64; 3],
     ) -> (Vec<String>, bool, Unnamed) {
         let lines = |merging, room| {
             let lines = self.gathered.deeds.lines(is_of, merging);
             (self.total(&lines) <= room).then_some(lines)
         };
         let fitting = self
-            .in_full(is_of, rooms[0])
-            .or_else(|| lines(Merging::Short, rooms[1]))
-            .or_else(|| self.newest_apart(is_of, rooms[2], Merging::Made))
-            .or_else(|| self.newest_apart(is_of, rooms[2], Merging::TOOL))
-            .or_else(|| lines(Merging::Made, rooms[3]))
-            .or_else(|| lines(Merging::TOOL, rooms[3]));
+            .in_full(is_of, in_full, apart)
+            .or_else(|| lines(Merging::Short, apart))
+            .or_else(|| self.newest_apart(is_of, apart, Merging::Made))
+            .or_else(|| self.newest_apart(is_of, apart, Merging::TOOL))
+            .or_else(|| lines(Merging::Made, most))
+            .or_else(|| lines(Merging::TOOL, most));
         if let Some(lines) = fitting {
             return (lines, true, Unnamed::default());
         }
-        let (lines, unnamed) = self.by_tool(is_of, rooms[3]);
+        let (lines, unnamed) = self.by_tool(is_of, most);
         (lines, false, unnamed)
     }
 
-    /// A line for each of these calls in at most `most` tokens, the newest with their outcomes in full, as many as fit.
-    fn in_full(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> Option<Vec<String>> {
+    /// A line for each of these calls in at most `most` tokens; as many of the newest as fit in `in_full` with their outcomes in full.
+    fn in_full(
+        &self,
+        is_of: &dyn Fn(&Deed) -> bool,
+        in_full: u64,
+        most: u64,
+    ) -> Option<Vec<String>> {
         let deeds = self.gathered.deeds.merged(is_of, Merging::Same);
         let mut lines: Vec<String> = deeds.iter().map(Deed::line).collect();
-        let mut left = most.checked_sub(self.total(&lines))?;
+        let needed = self.total(&lines);
+        let mut left = in_full.saturating_sub(needed);
         for (line, deed) in lines.iter_mut().zip(&deeds).rev() {
             let in_full = deed.line_in_full();
             let more = self.tokens(&in_full).saturating_sub(self.tokens(line));
@@ -104,7 +109,7 @@ impl Lanes<'_> {
                 (left, *line) = (rest, in_full);
             }
         }
-        Some(lines)
+        (needed <= most).then_some(lines)
     }
 
     /// The newest of these calls as they are, as many as fit in `most` tokens with what `merging` makes of the others; `None` where no

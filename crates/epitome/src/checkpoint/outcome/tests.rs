@@ -151,3 +151,19 @@ fn of_a_long_output_both_ends_are_told() {
     // Numbered lines of a file are no totals.
     assert_eq!(of(Act::Edit, "Here is a.py now:\n   11\ttry:\n   12\tpass"), "ok");
 }
+
+#[test]
+fn an_object_that_tells_of_a_failure_is_told_beyond_its_first_line() {
+    let output = "{\n  \"error\": {\n    \"code\": \"E_TIMEOUT\",\n    \"message\": \"state unknown\"\n  }\n}";
+    let told = outcome(Act::Other, "open_dispute", output, CallStatus::Error, &|_| false);
+    assert_eq!(told.0, "failed: error: E_TIMEOUT, state unknown");
+}
+
+#[test]
+fn a_command_that_went_well_tells_what_it_did_where_there_is_room() {
+    let output = "Plan: 2 to add, 1 to destroy.\nSaved to p9\n[exit 0]";
+    let (brief, in_full) =
+        outcome(Act::Run, "terraform plan", output, CallStatus::Unknown, &|_| false);
+    assert_eq!(brief, "ok");
+    assert_eq!(in_full, "2 lines of output: Plan: 2 to add, 1 to destroy. / Saved to p9");
+}

@@ -252,7 +252,10 @@ fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
         _ => {
             let run = values::run(text, from, quote);
             let value = &text[from..from + run];
-            let is_called = text[from + run..].starts_with(['(', '[', ':']) && quote.is_none()
+            // What is called, or what something is said of in brackets: `PASS: TestSHA256 (0.32s)`.
+            let behind = &text[from + run..];
+            let is_called = quote.is_none()
+                && (behind.starts_with(['(', '[', ':']) || behind.starts_with(" ("))
                 || value.contains("::");
             let literal = literal(text, from, run, quote);
             let is_one = is_secret(value, kind)

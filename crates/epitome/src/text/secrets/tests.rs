@@ -277,6 +277,7 @@ fn what_only_looks_alike_stays() {
         "commit 3f2a9c1b7d20e4f5a6b7c8d9e0f1a2b3c4d5e6f7",
         "npm_config_registry_of_the_whole_company_network",
         "key-value and hf_hub and glc_ and AKIA",
+        "--- PASS: TestSHA256 (0.32s)\n--- PASS: TestParse/case_01 (0.00s)",
         "password = read_password_2\npassword: config.auth.password2\n",
         r#"{"password": "errors.password_too_short_8", "label": "password_field_2"}"#,
         "certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSURGRENDQWZ5Z0F3SUJBZ0lVVG8",

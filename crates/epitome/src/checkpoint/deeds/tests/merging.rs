@@ -71,3 +71,44 @@ fn a_line_is_named_by_what_acts_in_it() {
     let line = "[1] Bash(kubectl delete pod · make all · python3 x.py · docker compose down) ×4, last [4] → no output";
     assert_eq!(deeds.lines(|_| true, Merging::TOOL), [line]);
 }
+
+#[test]
+fn what_was_done_to_one_thing_keeps_its_order() {
+    let of = |calls: &[(&str, &str)]| {
+        let mut deeds = Deeds::default();
+        for (number, (tool, addon)) in (1..).zip(calls) {
+            let arguments = serde_json::json!({ "line": "L-9", "addon": addon }).to_string();
+            deeds.call(number, number, tool, &arguments, false);
+            deeds.told(number, r#"{"ok": true}"#, CallStatus::Unknown);
+        }
+        deeds.lines(|_| true, Merging::TOOL)
+    };
+    let lines = of(&[("cancel", "AO-301"), ("reactivate", "AO-301"), ("cancel", "AO-300")]);
+    let order = [
+        "[1] cancel(AO-301, L-9) → {\"ok\": true}",
+        "[2] reactivate(AO-301, L-9) → {\"ok\": true}",
+        "[3] cancel(AO-300, L-9) → {\"ok\": true}",
+    ];
+    assert_eq!(lines, order);
+    let lines = of(&[("cancel", "AO-301"), ("reactivate", "AO-7"), ("cancel", "AO-300")]);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+}
+
+#[test]
+fn a_search_that_finds_nothing_has_not_failed() {
+    let look = |command: &str, output: &str| {
+        let mut deeds = Deeds::default();
+        let arguments = serde_json::json!({ "command": command }).to_string();
+        deeds.call(1, 1, "Bash", &arguments, false);
+        deeds.told(1, output, CallStatus::Unknown);
+        deeds.looks(ROOM).concat()
+    };
+    assert!(!look("grep -rn utils src", "Exit code 1").contains("failed"));
+    assert!(
+        look("grep -rn utils src", "Exit code 2\ngrep: src: No such file or directory")
+            .contains("failed")
+    );
+    assert!(
+        look("cat a.txt", "Exit code 1\ncat: a.txt: No such file or directory").contains("failed")
+    );
+}
