@@ -2,7 +2,7 @@
 //! addresses, values that are called a secret, and all of these in base64.
 //!
 //! What is kept stays as it is. A shape begins at the beginning of a
-//! word, so that no part of a longer text is taken for a secret, and its rest has a digit.
+//! word, so that no part of a longer text is taken for a secret, and its rest is none of words.
 
 mod addresses;
 mod base64;
@@ -264,6 +264,8 @@ fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
         [b'0'..=b'9', ..] => {
             word.len() >= LEAST_NUMBER || matches!(behind.first(), Some(b'/' | b':'))
         }
+        // The head of an Azure secret.
+        [_, _, _, _, _] => behind.first() == Some(&b'~'),
         _ => false,
     };
     // Keys that are told by what stands in their middle, and what may be base64.
