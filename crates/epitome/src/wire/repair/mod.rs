@@ -13,6 +13,7 @@ use super::breach::place;
 use super::inspect::{Spans, taken};
 use super::rules::Mend;
 use super::{Finding, RuleId, check_except, inspect, parse};
+use crate::json::Span;
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Slot};
 use patch::Patch;
@@ -131,9 +132,13 @@ fn mend(
     Repaired { request: current, mended, left: findings, came_from }
 }
 
-/// Findings outside of what others move, and those inside, which are found again after the move.
+/// Findings outside of what others move or write anew, and those inside, which are found again after it.
 fn beside_moves(request: &Request, findings: Vec<Finding>) -> (Vec<Finding>, Vec<Finding>) {
     let moved = |found: &Finding| match &found.mend {
+        // Of what stands in a value that is written anew.
+        Mend::Overwrite { value, .. } => {
+            Some(Span { start: value.start + 1, end: value.end.max(value.start + 2) - 1 })
+        }
         Mend::Lead(result) | Mend::MoveResult { result, .. } => {
             let entry = request.transcript.entry(request.transcript.entry_of(*result));
             let is_message = entry.role() == Role::Tool;
@@ -145,7 +150,7 @@ fn beside_moves(request: &Request, findings: Vec<Finding>) -> (Vec<Finding>, Vec
     let moved = Spans::of(findings.iter().filter_map(moved).collect());
     findings.into_iter().partition(|found| {
         let taken = taken(request, found);
-        taken.is_empty() || !taken.iter().all(|span| moved.hold(*span))
+        !taken.iter().any(|span| moved.hold(*span))
     })
 }
 
@@ -196,7 +201,7 @@ fn words(mend: &Mend) -> &'static str {
         Mend::CallTool { .. } => "gave the call's tool a name that is allowed",
         Mend::Retype { .. } => "gave it the type demanded",
         Mend::Replace(..) => "put a block of the format's own in its place",
-        Mend::Rewrite { .. } => "rewrote the arguments in the form demanded",
+        Mend::Rewrite { .. } => "rewrote the payload in the form demanded",
         Mend::Label { .. } => "gave the result its call's name",
         Mend::Sign(_) => "gave the call the signature of calls that the model didn't make",
         Mend::Join { .. } => "joined the message to the one before it",
