@@ -13,8 +13,9 @@ pub(super) fn members(from: &dyn Dialect, entry: Entry<'_>, neutral: &mut Neutra
     let known = if is_result { terms.result_members } else { terms.members };
     let raw = entry.raw();
     // What is left out whole is listed as what it is.
-    let is_left_out =
-        from.has(Feature::FlatEntries) && !entry.parts().any(|part| is_carried(&part));
+    let is_served = || entry.parts().any(|part| part.is(Marks::SERVER));
+    let is_left_out = from.has(Feature::FlatEntries)
+        && (is_served() || !entry.parts().any(|part| is_carried(&part)));
     if known.is_empty() || is_left_out || !raw.starts_with('{') {
         return;
     }
