@@ -259,13 +259,13 @@ fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
     let may_begin = match word {
         // A private key, a flag, a header.
         [b'-', ..] | [b'B' | b'b', b'a' | b'A' | b'e' | b'E', ..] => true,
+        // The head of an Azure secret.
+        [_, _, _, _, _] if behind.first() == Some(&b'~') => true,
         // A number before a key, a port.
         [b'b', b'o', .., b'0'..=b'9'] => behind.first() == Some(&b':'),
         [b'0'..=b'9', ..] => {
             word.len() >= LEAST_NUMBER || matches!(behind.first(), Some(b'/' | b':'))
         }
-        // The head of an Azure secret.
-        [_, _, _, _, _] => behind.first() == Some(&b'~'),
         _ => false,
     };
     // Keys that are told by what stands in their middle, and what may be base64.
