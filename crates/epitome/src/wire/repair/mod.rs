@@ -149,7 +149,15 @@ fn beside_moves(request: &Request, findings: Vec<Finding>) -> (Vec<Finding>, Vec
     };
     let moved = Spans::of(findings.iter().filter_map(moved).collect());
     findings.into_iter().partition(|found| {
-        let taken = taken(request, found);
+        // What isn't there yet is put into its part.
+        let part = |span: Span| match found.slot.filter(|_| span.is_empty()) {
+            Some(slot) => {
+                let start = request.transcript.part(slot).row().span.start + 1;
+                Span { start, end: start }
+            }
+            None => span,
+        };
+        let taken: Vec<Span> = taken(request, found).into_iter().map(part).collect();
         !taken.iter().any(|span| moved.hold(*span))
     })
 }
