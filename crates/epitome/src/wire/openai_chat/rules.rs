@@ -139,7 +139,9 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
         findings.push(Finding::of_entry(rule, entry.index, slot, detail, mend));
     };
-    for part in entry.parts().filter(|part| part.kind() == PartKind::Opaque) {
+    let is_inside = |part: &Part<'_>| part.row().span != entry.span();
+    let strange = |part: &Part<'_>| part.kind() == PartKind::Opaque && is_inside(part);
+    for part in entry.parts().filter(strange) {
         let is_odd = !part.raw().starts_with('{') || part.name().is_empty();
         if is_odd && part.is_element() {
             let mend = replaced(part.slot, untyped::block(part.raw(), "text"));
