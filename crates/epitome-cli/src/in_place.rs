@@ -31,14 +31,6 @@ pub(crate) struct InPlace {
     identity: Option<Identity>,
 }
 
-/// What became of a compaction that was to be put in place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Put {
-    Done,
-    /// Another process was quicker.
-    Outrun,
-}
-
 impl InPlace {
     /// Reads the file.
     ///
@@ -89,26 +81,22 @@ impl InPlace {
     /// same rows meanwhile: that is in force then.
     ///
     /// # Errors
-    /// Somebody has it open, or it isn't what it was.
-    pub(crate) fn put(
-        &self,
-        text: &[u8],
-        others: &[Parcel<'_>],
-        own: Option<&Kept>,
-    ) -> Result<Put> {
-        let Err(error) = self.replace(text, others) else { return Ok(Put::Done) };
+    /// Somebody has it open, or it isn't what it was, be it another compaction.
+    pub(crate) fn put(&self, text: &[u8], others: &[Parcel<'_>], own: Option<&Kept>) -> Result<()> {
+        let Err(error) = self.replace(text, others) else { return Ok(()) };
         let (Some(own), Some(other)) = (own, self.outrun()) else { return Err(error) };
         if other.session != own.session {
             return Err(error);
         }
         own.give_way(other.view)?;
-        output::tell(&format!(
+        let what = format!(
             "another process compacted {} meanwhile: {}.{} is in force, and nothing was written",
             name(&self.path),
             other.session,
             other.view
-        ));
-        Ok(Put::Outrun)
+        );
+        let look = format!("epitome stats {}", operand(&self.path));
+        Err(Failure::again(what).hint(look).into())
     }
 
     /// Where the compaction is kept that is all that was put behind the recording since it was read.

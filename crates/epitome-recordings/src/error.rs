@@ -6,6 +6,7 @@ use epitome::wire::{Format, WireError};
 use memchr::{memchr_iter, memrchr};
 
 use crate::notes::Notes;
+use crate::skipped::Why;
 
 /// The article before a reader's name.
 fn article(name: &str) -> &'static str {
@@ -38,6 +39,22 @@ pub enum ReadError {
         reader: &'static str,
         /// What was expected and not found.
         what: &'static str,
+    },
+    /// Most of its rows are broken.
+    #[error(
+        "{broken} of the {rows} rows of this {reader} recording can't be read (row {first}: {why})"
+    )]
+    Rows {
+        /// The name of its reader.
+        reader: &'static str,
+        /// How many rows are broken.
+        broken: usize,
+        /// How many there are.
+        rows: usize,
+        /// The line of the first broken one, from 1.
+        first: usize,
+        /// What is wrong with it.
+        why: Why,
     },
     /// Nothing in it is a message.
     #[error("no message in this {reader} recording, only {}", list(found))]

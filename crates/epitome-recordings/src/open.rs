@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use epitome::wire::json::Scanner;
 use epitome::wire::{self, Format, Request};
 use memchr::memchr_iter;
 
 use crate::detect::{Look, look, look_at};
-use crate::error::{OpenError, Tried};
+use crate::error::{OpenError, ReadError, Tried};
 use crate::foreign::{Foreign, foreign};
 use crate::lines::whole_rows;
 use crate::object::{Object, start_of_list};
@@ -47,7 +48,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Input, OpenError> {
     let from = from.map(named).transpose()?;
     let (text, damage) = decode(bytes)?;
-    let text = without_preface(text);
+    let text = without_preface(without_padding(text));
     let look = match from {
         Some(look) => look,
         None => shown_by(&text)?,
@@ -63,7 +64,17 @@ pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Inpu
         };
     }
     match look {
-        Look::Recording(reader) => Ok(Input::Recording(read(reader, text, options)?)),
+        Look::Recording(reader) => {
+            let text = Arc::new(text);
+            match read(reader, Arc::clone(&text), options) {
+                Ok(recording) => Ok(Input::Recording(recording)),
+                // Its rows may stand in a list.
+                Err(error @ ReadError::NoMessages { .. }) if text.starts_with('[') => {
+                    Err(wrapped(&text).unwrap_or(error.into()))
+                }
+                Err(error) => Err(error.into()),
+            }
+        }
         // Somebody said what it is.
         Look::Request(format) => {
             let text = Arc::new(text);
@@ -155,6 +166,20 @@ fn by_rows(text: &str, format: Option<Format>, broken: OpenError) -> Result<Inpu
 
 fn nul(text: &str) -> Option<OpenError> {
     text.find('\0').map(|at| OpenError::Nul { at })
+}
+
+/// The one value that stands between NUL bytes, as a crash leaves them: nothing of it is lost.
+fn without_padding(text: String) -> String {
+    let value = text.trim_matches(|c: char| c == '\0' || c.is_whitespace());
+    let mut scanner = Scanner::new(value);
+    let is_padded = text.starts_with('\0') || text.trim_end().ends_with('\0');
+    if is_padded
+        && value.starts_with(['{', '['])
+        && scanner.value().and_then(|_| scanner.end()).is_ok()
+    {
+        return value.to_owned();
+    }
+    text
 }
 
 /// The text from its first object on, where a program said something on the line before it.

@@ -1,5 +1,6 @@
 //! The table of readers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::claude_code::ClaudeCode;
@@ -14,6 +15,7 @@ use crate::pi::Pi;
 use crate::reader::{Layout, Reader};
 use crate::recording::{Options, Recording, Skipped, Why};
 use crate::roo_code::RooCode;
+use crate::rows::rows;
 use crate::swe_agent::SweAgent;
 use crate::tau_bench::TauBench;
 
@@ -50,7 +52,8 @@ pub fn read(
     if u32::try_from(source.len()).is_err() {
         return Err(ReadError::TooLarge { reader: reader.name(), bytes: source.len() });
     }
-    let failed = match reader.read(&source, options) {
+    let read = reader.read(&source, options);
+    let failed = match read.and_then(|recording| mostly_whole(reader, &source, recording)) {
         Ok(recording) => return Ok(recording),
         Err(failed) => failed,
     };
@@ -60,4 +63,23 @@ pub fn read(
     let mut recording = reader.read(&Arc::new(cut.text), options).map_err(|_| failed)?;
     recording.skipped.push(Skipped { row: cut.row, why: Why::CutOff });
     Ok(recording)
+}
+
+/// The recording, unless most rows of its file can't be read: what is left then is no conversation.
+fn mostly_whole(
+    reader: &dyn Reader,
+    source: &str,
+    recording: Recording,
+) -> Result<Recording, ReadError> {
+    let is_broken = |why: &Why| matches!(why, Why::NotJson { .. } | Why::NoText | Why::CutOff);
+    let skipped = recording.skipped.iter().filter(|skipped| is_broken(&skipped.why));
+    let broken: BTreeMap<usize, &Why> =
+        skipped.map(|skipped| (skipped.row, &skipped.why)).collect();
+    let Some((first, why)) = broken.first_key_value() else { return Ok(recording) };
+    let rows = rows(source).count();
+    if broken.len() * 2 <= rows {
+        return Ok(recording);
+    }
+    let (reader, why) = (reader.name(), (*why).clone());
+    Err(ReadError::Rows { reader, broken: broken.len(), rows, first: *first, why })
 }

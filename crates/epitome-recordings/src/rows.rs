@@ -117,7 +117,7 @@ impl<'a> Iterator for Rows<'a> {
         };
         let row = RawRow {
             line: self.line,
-            text: &self.rest[..end],
+            text: without_comma(&self.rest[..end]),
             is_last: self.rest[end..].trim_start().is_empty(),
         };
         self.advance(end);
@@ -131,6 +131,12 @@ impl Rows<'_> {
         self.line += memchr_iter(b'\n', gone.as_bytes()).count();
         self.rest = rest;
     }
+}
+
+/// A row of a list that was laid out a row a line has a comma behind it.
+fn without_comma(row: &str) -> &str {
+    let is_object = row.starts_with('{');
+    row.trim_end().strip_suffix(',').filter(|_| is_object).unwrap_or(row)
 }
 
 fn line_end(text: &str, from: usize) -> usize {
@@ -180,6 +186,14 @@ mod tests {
                 row.pieces().into_iter().flatten().map(|piece| piece.text).collect();
             assert_eq!(found, pieces, "{line}");
         }
+    }
+
+    #[test]
+    fn rows_of_a_list_have_no_commas() {
+        assert_eq!(
+            split("[\n{\"a\":1},\n{\"b\":[\n{\"c\":1}\n]"),
+            [(1, "["), (2, "{\"a\":1}"), (3, "{\"b\":["), (4, "{\"c\":1}"), (5, "]"),]
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::carried::Carried;
 use crate::commands::landing::{self, Landed};
 use crate::failure::Exit;
 use crate::formats;
-use crate::in_place::{self, InPlace, Put};
+use crate::in_place::{self, InPlace};
 use crate::input::{self, Opened};
 use crate::output::{self, Parcel, Place, Report};
 use crate::receipt::{self, Tense};
@@ -103,9 +103,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         // It goes first: it says itself where its originals are, and a receipt of what wasn't done would lie.
         Some(recording) => {
             let receipts = receipts.collect::<Vec<_>>();
-            if recording.put(request.text, &receipts, archived.as_ref())? == Put::Outrun {
-                return Ok(Exit::Ok);
-            }
+            recording.put(request.text, &receipts, archived.as_ref())?;
         }
     }
     if place.is_screen() && !written.source().ends_with('\n') {

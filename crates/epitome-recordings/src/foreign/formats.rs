@@ -143,6 +143,27 @@ formats! {
         "read the session that Codex wrote itself: ~/.codex/sessions/*/*/*/rollout-*.jsonl", Row:
         [Is("type", &["thread.started"]), Has("thread_id", '"')]
         [Begins("type", &["item."]), Within("item", &[Has("id", '"')]), Lacks("sequence_number")];
+    "the prompts that Codex keeps (history.jsonl)",
+        "read the session that Codex wrote itself: ~/.codex/sessions/*/*/*/rollout-*.jsonl", Row:
+        [Has("session_id", '"'), Any("ts"), Has("text", '"'), Lacks("role"), Lacks("type")];
+    "the prompts that Gemini CLI keeps (logs.json)",
+        "read the session that Gemini CLI wrote itself: chats/session-*.json* in its folder", Row:
+        [Has("sessionId", '"'), Any("messageId"), Has("message", '"'), Lacks("role")];
+    "the events of `opencode run --format json`",
+        "read the session itself: opencode export SESSION | epitome stats", Row:
+        [Has("sessionID", '"'), Has("part", '{'), Any("timestamp")];
+    "the events of `pi --mode json`",
+        "read the session that pi wrote itself: ~/.pi/agent/sessions/*/*.jsonl", Row:
+        [Is("type", &["agent_start"]), Lacks("payload")]
+        [Is("type", &["message_end"]), Within("message", &[Has("role", '"')])];
+    "an OpenHands conversation from before its SDK", CHAT, Row:
+        [Has("source", '"'), Has("action", '"'), Has("args", '{')]
+        [Has("source", '"'), Has("observation", '"'), Has("extras", '{')];
+    "a task or message of the Agent2Agent protocol", CHAT, Row:
+        [Has("contextId", '"'), Within("status", &[Has("state", '"')])]
+        [Has("messageId", '"'), Is("role", &["user", "agent"]), Among("parts", &[Any("kind")])];
+    "a log of the Agent Client Protocol", CHAT, Row:
+        [Has("jsonrpc", '"'), Begins("method", &["session/"])];
     "the events of `gemini --output-format stream-json`",
         "read the session that Gemini CLI wrote itself: chats/session-*.json* in its folder", Row:
         [Is("type", &["init"]), Has("session_id", '"')]
@@ -150,7 +171,7 @@ formats! {
     "what Cline or Roo Code shows (ui_messages.json)", "read the api_conversation_history.json beside it", Row:
         [Is("type", &["say"]), Has("say", '"')]
         [Is("type", &["ask"]), Has("ask", '"')];
-    "a session of Continue", CONTINUE, Row:
+    "a session of Continue or Kiro", CONTINUE, Row:
         [Has("sessionId", '"'), Among("history", &[Has("message", '{')])];
     "messages of Continue", "write `toolCalls` as `tool_calls` and `toolCallId` as `tool_call_id`", Message:
         [Has("role", '"'), Has("toolCalls", '[')]
@@ -159,6 +180,8 @@ formats! {
         [Begins("schema_version", &["ATIF"]), Has("steps", '[')];
     "a trajectory of Trae", CHAT, Row:
         [Has("llm_interactions", '['), Has("agent_steps", '[')];
+    "messages of Letta", CHAT, Row:
+        [Ends("message_type", &["_message"])];
     "an agent of Letta", "take the messages out: jq '.agents[0].messages' FILE | epitome stats", Row:
         [Among("agents", &[Has("llm_config", '{')])];
     "a step of smolagents", BODY, Row:
@@ -221,6 +244,7 @@ formats! {
         [Inside("mapping", &[Has("message", '{')])];
     "an export of claude.ai", CHAT, Row:
         [Has("chat_messages", '[')];
-    "a trajectory around plain messages, as mini-swe-agent writes it", "jq .messages FILE | epitome stats", Body:
+    "a trajectory around plain messages, as mini-swe-agent writes it",
+        "jq '.messages | map(select(.role != \"exit\"))' FILE | epitome stats", Body:
         [Has("info", '{'), Among("messages", &[Has("role", '"')]), Lacks("task_id"), Lacks("reward")];
 }

@@ -1,7 +1,7 @@
 //! Damaged files: never a panic, and as much as there is.
 
 use epitome::transcript::PartKind;
-use epitome_recordings::{Input, Reach, Run, Skipped, Why, open};
+use epitome_recordings::{Input, OpenError, Reach, ReadError, Run, Skipped, Why, open};
 use proptest::prelude::*;
 
 use crate::notation::file;
@@ -65,6 +65,44 @@ fn nul_bytes_in_a_session_cost_their_row() {
     };
     assert_eq!(read.request.transcript.len(), 3);
     assert_eq!((read.skipped.len(), read.skipped[0].row), (1, 3));
+}
+
+/// A list that lost its brackets, or was joined by hand.
+#[test]
+fn rows_with_commas_are_rows() {
+    for name in ["pi/pi-words.jsonl", "codex/codex-words.jsonl", "claude-code/agent-a485154.jsonl"]
+    {
+        let source = example(name);
+        let read = |text: String| {
+            let Ok(Input::Recording(read)) = open(text.into_bytes(), None, LAST) else {
+                panic!("{name} is still a session")
+            };
+            (read.request.source().to_string(), read.skipped)
+        };
+        assert_eq!(read(source.trim_end().replace('\n', ",\n")), read(source), "{name}");
+    }
+}
+
+#[test]
+fn a_file_of_which_most_rows_are_broken_is_refused() {
+    let broken = format!("{}{{\"type\":\n{{\"type\":\n{{\"type\":\n", file(&ROWS[..2]));
+    let Err(OpenError::Read(ReadError::Rows { broken, rows, first, .. })) =
+        open(broken.into_bytes(), None, LAST)
+    else {
+        panic!("two rows of five are no session")
+    };
+    assert_eq!((broken, rows, first), (3, 5, 3));
+}
+
+#[test]
+fn nul_bytes_around_a_value_cost_nothing() {
+    let source = example("openhands/openhands-words.json");
+    let padded = format!("\0\0\0{source}\0\0");
+    let read = |text: String| match open(text.into_bytes(), None, LAST) {
+        Ok(Input::Recording(read)) => read.request.source().to_string(),
+        other => panic!("still a session: {other:?}"),
+    };
+    assert_eq!(read(padded), read(source));
 }
 
 #[test]

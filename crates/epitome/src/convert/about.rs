@@ -2,8 +2,8 @@
 
 use crate::json::{self, Span, unquote};
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
-use crate::wire::Dialect;
 use crate::wire::neutral::{Loss, Neutral};
+use crate::wire::{Dialect, Feature};
 use crate::word_list::words;
 
 /// Lists what an entry says beside its parts.
@@ -12,7 +12,11 @@ pub(super) fn members(from: &dyn Dialect, entry: Entry<'_>, neutral: &mut Neutra
     let is_result = entry.role() == Role::Tool && !terms.result_members.is_empty();
     let known = if is_result { terms.result_members } else { terms.members };
     let raw = entry.raw();
-    if known.is_empty() || !raw.starts_with('{') {
+    // What is left out whole is listed as what it is.
+    let is_served = || entry.parts().any(|part| part.is(Marks::SERVER));
+    let is_left_out = from.has(Feature::FlatEntries)
+        && (is_served() || !entry.parts().any(|part| is_carried(&part)));
+    if known.is_empty() || is_left_out || !raw.starts_with('{') {
         return;
     }
     for (key, value) in json::members(raw, Span::new(0..raw.len())).unwrap_or_default() {
@@ -54,21 +58,30 @@ const READ: [&str; 28] = words!(
 
 /// Lists what a block says beside what it is: cache markers, citations, annotations.
 pub(super) fn part(from: &dyn Dialect, at: usize, part: &Part<'_>, neutral: &mut Neutral) {
-    let is_carried =
-        matches!(part.kind(), PartKind::Text | PartKind::Media | PartKind::Call | PartKind::Result);
     let raw = part.raw();
-    if !is_carried || part.is(Marks::SERVER) || !raw.starts_with('{') || !from.is_block(part) {
+    if !is_carried(part) || !raw.starts_with('{') || !from.is_block(part) {
         return;
     }
+    block(raw, |loss, name| neutral.lose(Some(at), loss, name));
+}
+
+/// Lists what a block says beside what it is, by `lose`.
+pub(super) fn block(raw: &str, mut lose: impl FnMut(Loss, String)) {
     for (key, value) in json::members(raw, Span::new(0..raw.len())).unwrap_or_default() {
         let name = unquote(key.of(raw));
         if matches!(value.of(raw), "null" | "[]" | "{}") {
             continue;
         }
         if name == "cache_control" || name == "prompt_cache_breakpoint" {
-            neutral.lose(Some(at), Loss::CacheMarker, "");
+            lose(Loss::CacheMarker, String::new());
         } else if !READ.contains(&name.as_ref()) {
-            neutral.lose(Some(at), Loss::Member, name);
+            lose(Loss::Member, name.into_owned());
         }
     }
+}
+
+fn is_carried(part: &Part<'_>) -> bool {
+    let is_kind =
+        matches!(part.kind(), PartKind::Text | PartKind::Media | PartKind::Call | PartKind::Result);
+    is_kind && !part.is(Marks::SERVER)
 }

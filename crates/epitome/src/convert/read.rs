@@ -67,7 +67,17 @@ fn system(raw: &str, neutral: &mut Neutral) {
             is_object.then(|| json::member(raw, block, key)).flatten()
         };
         match member("text").filter(|text| text.of(raw).starts_with('"')) {
-            Some(text) => say(neutral, text.of(raw)),
+            Some(text) => {
+                say(neutral, text.of(raw));
+                about::block(block.of(raw), |loss, name| {
+                    let of = if name.is_empty() {
+                        "of the system prompt".to_owned()
+                    } else {
+                        format!("{name} of the system prompt")
+                    };
+                    neutral.lose(None, loss, of);
+                });
+            }
             None if member("cachePoint").is_some() => {
                 neutral.lose(None, Loss::CacheMarker, "of the system prompt");
             }
@@ -78,9 +88,6 @@ fn system(raw: &str, neutral: &mut Neutral) {
                 }
                 None => neutral.lose(None, Loss::Part, "of the system prompt"),
             },
-        }
-        if member("cache_control").is_some_and(|marker| marker.of(raw) != "null") {
-            neutral.lose(None, Loss::CacheMarker, "of the system prompt");
         }
     }
 }

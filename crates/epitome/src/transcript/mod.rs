@@ -417,6 +417,11 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
+    /// Whether it is an element of a list, and not what stands in place of one.
+    pub(crate) fn is_element(&self) -> bool {
+        self.source[..self.row.span.start as usize].trim_end().ends_with(['[', ','])
+    }
+
     /// What it is.
     pub fn kind(&self) -> PartKind {
         self.row.kind

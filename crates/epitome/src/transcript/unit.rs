@@ -31,7 +31,7 @@ pub struct Unit {
 /// The units of a transcript, in order, covering it; and its pairs.
 ///
 /// Pairs are found by id, not by adjacency; without ids by name, in the newest batch. Units are the
-/// finest division into contiguous runs that cuts neither a pair nor a run of assistant entries:
+/// finest division into contiguous runs that cuts neither a pair, the provider's own among them, nor a run of assistant entries:
 /// providers merge those, and reasoning in one belongs to the calls in the next.
 #[derive(Clone, Debug, Default)]
 pub struct Units {
@@ -63,6 +63,8 @@ impl Units {
         let mut reach: Vec<usize> = (0..transcript.len()).collect();
         let mut previous: Option<Role> = None;
         let mut first_approval: Option<usize> = None;
+        // What the provider runs may ask for calls of the client's before it is done (PROVIDERS.md B.1.1, `caller`).
+        let mut served: HashMap<Cow<'_, str>, usize> = HashMap::new();
         for entry in transcript.entries() {
             if entry.role() == Role::Assistant && previous == Some(Role::Assistant) {
                 reach[entry.index - 1] = entry.index;
@@ -75,6 +77,16 @@ impl Units {
                 reach[entry.index - 1] = entry.index;
             }
             previous = Some(entry.role());
+            for part in entry.parts().filter(|p| p.is(Marks::SERVER) && !p.row().id.is_empty()) {
+                match part.kind() {
+                    PartKind::Call => drop(served.insert(part.id(), entry.index)),
+                    PartKind::Result => {
+                        let from = served.remove(&part.id()).unwrap_or(entry.index);
+                        reach[from] = reach[from].max(entry.index);
+                    }
+                    _ => {}
+                }
+            }
             let mut answer = |pairs: &mut Vec<Pair>, at: usize, result: Slot| {
                 let pair = &mut pairs[at];
                 pair.result = Some(result);
@@ -367,6 +379,19 @@ mod tests {
         assert_eq!(runs_of(&units), [0..1, 1..2, 2..5, 5..6]);
         let units = Units::of(&request.transcript, Instructions::Anywhere);
         assert_eq!(runs_of(&units), [0..1, 1..2, 2..3, 3..4, 4..5, 5..6]);
+    }
+
+    #[test]
+    fn what_the_provider_runs_is_one_unit_with_the_calls_that_it_makes() {
+        let user = r#"{"role":"user","content":"x"}"#;
+        let calls = r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"code_execution","input":{}},{"type":"tool_use","id":"a","name":"f","input":{},"caller":{"type":"code_execution_20250825","tool_id":"s"}}]}"#;
+        let result =
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}"#;
+        let done = r#"{"role":"assistant","content":[{"type":"code_execution_tool_result","tool_use_id":"s","content":{}}]}"#;
+        let body = [user, calls, result, done, user].join(",");
+        let request = read(Format::Anthropic, &format!(r#"{{"messages":[{body}]}}"#));
+        let units = Units::of(&request.transcript, Instructions::Anywhere);
+        assert_eq!(runs_of(&units), [0..1, 1..4, 4..5]);
     }
 
     /// As the provider's rules pair them: whoever names nobody answers what the others leave.

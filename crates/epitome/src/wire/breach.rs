@@ -173,6 +173,11 @@ pub(super) fn stranger(entry: Entry<'_>) -> Mend {
     if speaks { Mend::Nothing } else { Mend::DropEntry }
 }
 
+/// What becomes of a part that isn't right: another takes its place, if it says anything.
+pub(super) fn replaced(slot: Slot, meant: Option<String>) -> Mend {
+    meant.map_or(Mend::DropPart(slot), |json| Mend::Replace(slot, json))
+}
+
 /// The breach of a request in which nobody says anything.
 pub(super) fn nothing_said(request: &Request, rule: RuleId) -> Option<Finding> {
     let list = request.format.dialect().terms().list;

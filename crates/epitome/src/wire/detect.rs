@@ -38,6 +38,8 @@ pub(crate) enum Place {
     First,
     /// In an element of a message's content.
     Block,
+    /// In a message whose content is a string.
+    Words,
 }
 
 /// How much a member says.
@@ -56,7 +58,7 @@ pub(crate) enum EvidenceKind {
 }
 
 use EvidenceKind::{Against, Hint, Never, Proof, Share};
-use Place::{Block, Body, Entry, First, Tool};
+use Place::{Block, Body, Entry, First, Tool, Words};
 
 /// More hints than there can be.
 const NEVER: i32 = 1 << 30;
@@ -164,6 +166,9 @@ impl Evidence {
                 }
             }
             let value = Span::new(start..scanner.position()).of(text).trim();
+            if inner == Some(Block) && value.starts_with('"') {
+                self.weigh(&[Words], &name, value)?;
+            }
             self.weigh(places, &name, value)
         })?;
         Ok(())
@@ -264,6 +269,12 @@ mod tests {
             (
                 r#"{"input":[{"content":[{"data":"AAAA","type":"image"}],"type":"user_input"}],"model":"m"}"#,
                 GeminiInteractions,
+            ),
+            // A text without its type is no proof of Converse.
+            (r#"{"model":"m","messages":[{"role":"user","content":[{"text":"x"}]}]}"#, OpenaiChat),
+            (
+                r#"[{"role":"user","content":"x"},{"role":"user","content":[{"text":"x"}]}]"#,
+                OpenaiChat,
             ),
             // What has the entries decides, whatever is in them.
             (r#"{"messages":[{"role":"user","content":[{"type":"input_text"}]}]}"#, OpenaiChat),

@@ -36,6 +36,7 @@ pub(crate) mod terms;
 mod thinking;
 mod tool_names;
 mod turns;
+mod untyped;
 
 use std::str::FromStr;
 use std::sync::Arc;

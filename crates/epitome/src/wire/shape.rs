@@ -21,6 +21,8 @@ pub(super) enum Shape {
     OneOf(&'static [&'static str]),
     /// A string of which this holds.
     Such(fn(&str) -> bool),
+    /// True or false.
+    Flag,
     /// Nothing but null.
     Barred,
     /// A number, if it is one, that isn't below this.
@@ -246,7 +248,10 @@ impl<'a> Reading<'a> {
             {
                 self.refuse(name, raw);
             }
-            (Shape::OneOf(_) | Shape::Such(_) | Shape::Barred, _) if raw != "null" => {
+            (Shape::Flag, Some(b't' | b'f')) => {}
+            (Shape::OneOf(_) | Shape::Such(_) | Shape::Flag | Shape::Barred, _)
+                if raw != "null" =>
+            {
                 self.refuse(name, raw);
             }
             (Shape::Media(images), Some(b'"')) if media::is_image(&unquote(raw)) => {
@@ -449,7 +454,7 @@ fn right<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
         Some(head) if head.is_empty() || head == "image/" => format!("{head}jpeg"),
         _ => word,
     };
-    known.iter().find(|known| **known == word).copied()
+    known.iter().find(|known| known.eq_ignore_ascii_case(&word)).copied()
 }
 
 /// The beginning of what was said.
@@ -473,10 +478,11 @@ mod tests {
                     ("way", Shape::OneOf(&["up", "down"])),
                     ("some", Shape::Listed(1, 2, &Shape::Such(says_something))),
                     ("count", Shape::Least(0.0)),
+                    ("flag", Shape::Flag),
                     ("never", Shape::Barred),
                     ("url", Shape::Address(&["image/png"])),
                 ])
-                .either("blob way some count url note memo never")
+                .either("blob way some count flag url note memo never")
                 .apart(&[("note", "memo")]),
         ),
         body: Shape::Any,
@@ -530,6 +536,7 @@ mod tests {
         for right in [
             r#"{"some":["a","b"]}"#,
             r#"{"count":0}"#,
+            r#"{"flag":false}"#,
             r#"{"never":null,"way":"up"}"#,
             r#"{"url":"HTTPS://e.x"}"#,
             r#"{"note":1,"memo":null}"#,
@@ -542,6 +549,7 @@ mod tests {
             r#"{"some":["a",7]}"#,
             r#"{"some":[" "]}"#,
             r#"{"count":-1}"#,
+            r#"{"flag":"yes"}"#,
             r#"{"never":[]}"#,
             r#"{"url":"iVBORw0KGgo"}"#,
             r#"{"url":7}"#,

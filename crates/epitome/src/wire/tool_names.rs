@@ -9,9 +9,45 @@ use crate::request::Request;
 /// What would leave with a tool, the tool, and its path.
 type Tool = (Option<Span>, Span, String);
 
+/// A choice of a tool that isn't defined: its name stands at `choice`, and the tools lie at `path` (see [`repeated`]).
+pub(super) fn unknown_choice(
+    request: &Request,
+    path: &[&str],
+    choice: &[&str],
+    rule: RuleId,
+) -> Option<Finding> {
+    let chosen = json::unquote(request.value(choice)?);
+    let source = request.source();
+    let tools = tools_at(request, path).into_iter();
+    let names = |tool: &str| json::text_member(tool, "name").is_some_and(|name| name == chosen);
+    let mut tools = tools.map(|(_, span, _)| span.of(source)).filter(|it| it.starts_with('{'));
+    (!tools.any(names)).then(|| Finding::of_member(rule, &choice.join("."), chosen))
+}
+
 /// The names that are there more than once, where each tool lies at `path`, which begins with the member of the tool
 /// definitions: an empty step goes through the elements of a list.
 pub(super) fn repeated(request: &Request, path: &[&str], rule: RuleId) -> Vec<Finding> {
+    let source = request.source();
+    let tools = tools_at(request, path);
+    let mut seen: HashMap<String, &str> = HashMap::new();
+    let mut findings = Vec::new();
+    for (hole, span, place) in tools {
+        let tool = span.of(source);
+        let name = tool.starts_with('{').then(|| json::text_member(tool, "name")).flatten();
+        let Some(detail) = name else { continue };
+        let Some(first) = seen.get(&detail) else {
+            seen.insert(detail, tool);
+            continue;
+        };
+        // The very same tool once more says nothing.
+        let mend = hole.filter(|_| *first == tool).map_or(Mend::Nothing, Mend::LeaveOut);
+        let member = Some(format!("{place}.name"));
+        findings.push(Finding { rule, entry: 0, member, slot: None, detail, mend });
+    }
+    findings
+}
+
+fn tools_at(request: &Request, path: &[&str]) -> Vec<Tool> {
     let source = request.source();
     // Each with what would leave with it: it, and what separates it from the one before it.
     let (root, path) = path.split_first().expect("a path has steps");
@@ -37,20 +73,5 @@ pub(super) fn repeated(request: &Request, path: &[&str], rule: RuleId) -> Vec<Fi
         };
         tools = tools.into_iter().flat_map(inner).collect();
     }
-    let mut seen: HashMap<String, &str> = HashMap::new();
-    let mut findings = Vec::new();
-    for (hole, span, place) in tools {
-        let tool = span.of(source);
-        let name = tool.starts_with('{').then(|| json::text_member(tool, "name")).flatten();
-        let Some(detail) = name else { continue };
-        let Some(first) = seen.get(&detail) else {
-            seen.insert(detail, tool);
-            continue;
-        };
-        // The very same tool once more says nothing.
-        let mend = hole.filter(|_| *first == tool).map_or(Mend::Nothing, Mend::LeaveOut);
-        let member = Some(format!("{place}.name"));
-        findings.push(Finding { rule, entry: 0, member, slot: None, detail, mend });
-    }
-    findings
+    tools
 }

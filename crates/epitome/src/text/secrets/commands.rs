@@ -13,6 +13,8 @@ enum Form {
     Attached,
     /// Behind a space, a user's name and a colon.
     Pair,
+    /// Behind a file and a user's name.
+    Third,
 }
 
 /// Flags, how they take a password, and of which commands; a star stands for the rest of a name.
@@ -45,7 +47,8 @@ const FLAGS: &[(&str, Form, &[&str])] = &[
     ("-k", Form::Value, &words!("openssl nuget choco gem")),
     ("-K", Form::Value, &words!("openssl")),
     ("-a", Form::Value, &words!("redis-cli valkey-cli keydb-cli")),
-    ("-b", Form::Value, &words!("htpasswd oathtool")),
+    ("-b", Form::Value, &words!("oathtool")),
+    ("-b", Form::Third, &words!("htpasswd")),
     ("-t", Form::Value, &words!("codecov")),
 ];
 
@@ -61,7 +64,19 @@ pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
     let name = if flag.starts_with("--") { flag } else { flag.get(..2)? };
     let rows = || FLAGS.iter().filter(|row| row.0 == name);
     rows().next()?;
-    let rest = &text[at + name.len()..];
+    let forms = [Form::Value, Form::Attached, Form::Pair, Form::Third].into_iter();
+    forms
+        .filter(|form| rows().any(|row| row.1 == *form))
+        .find_map(|form| taken(text, at, (name, end), form))
+}
+
+/// The password that is given so, if the command takes it so.
+fn taken(text: &str, at: usize, (name, end): (&str, usize), form: Form) -> Option<Secret> {
+    let rows = || FLAGS.iter().filter(|row| (row.0, row.1) == (name, form));
+    let rest = match form {
+        Form::Third => behind_two(&text[end..])?,
+        _ => &text[at + name.len()..],
+    };
     let value = rest.trim_start_matches([' ', '=']);
     let is_attached = value.len() == rest.len();
     let quoted = value.trim_start_matches(['"', '\'', '\\']);
@@ -94,9 +109,9 @@ pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
         None => word.strip_suffix(command).is_some_and(|it| it.is_empty() || is_color(it)),
     };
     let is_of = |word: &str, row: &(_, Form, &[&str])| row.2.iter().any(|it| is_one(word, it));
-    let form = words.find_map(|word| rows().find(|row| is_of(word, row)))?.1;
+    words.find(|word| rows().any(|row| is_of(word, row)))?;
     let is_given = match form {
-        Form::Value => true,
+        Form::Value | Form::Third => true,
         Form::Attached => is_attached,
         Form::Pair => !is_attached,
     };
@@ -116,6 +131,19 @@ pub(super) fn given(text: &str, at: usize, end: usize) -> Option<Secret> {
         from: from + skipped,
         to: from + skipped + password.len(),
     })
+}
+
+/// What stands behind two words, and flags before them.
+fn behind_two(text: &str) -> Option<&str> {
+    let seen = cut::head(text, LINE);
+    let mut rest = seen;
+    let mut words = 0;
+    while words < 2 {
+        let (word, behind) = rest.trim_start_matches(' ').split_once(' ')?;
+        words += usize::from(!word.starts_with('-'));
+        rest = behind;
+    }
+    Some(&text[seen.len() - rest.len()..])
 }
 
 /// Whether a value is_reference to another: a sign of the shell that is doubled is a password's.

@@ -45,7 +45,7 @@ impl Ends {
     #[inline]
     pub(super) fn tell(&self, bytes: &[u8], from: usize, to: usize) -> Told {
         let word = &bytes[from..to];
-        if matches!(bytes.get(to), Some(b'+' | b'/')) {
+        if matches!(bytes.get(to), Some(b'+' | b'/' | b'~')) {
             return Told::Anything;
         }
         match (word, word) {

@@ -2,7 +2,7 @@
 //! addresses, values that are called a secret, and all of these in base64.
 //!
 //! What is kept stays as it is. A shape begins at the beginning of a
-//! word, so that no part of a longer text is taken for a secret, and its rest has a digit.
+//! word, so that no part of a longer text is taken for a secret, and its rest is none of words.
 
 mod addresses;
 mod base64;
@@ -259,6 +259,8 @@ fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
     let may_begin = match word {
         // A private key, a flag, a header.
         [b'-', ..] | [b'B' | b'b', b'a' | b'A' | b'e' | b'E', ..] => true,
+        // The head of an Azure secret.
+        [_, _, _, _, _] if behind.first() == Some(&b'~') => true,
         // A number before a key, a port.
         [b'b', b'o', .., b'0'..=b'9'] => behind.first() == Some(&b':'),
         [b'0'..=b'9', ..] => {

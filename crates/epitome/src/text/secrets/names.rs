@@ -30,6 +30,8 @@ pub(super) enum NameKind {
     Opening,
     /// A call that is given a key.
     Signing,
+    /// A command that is given a password by no name of one.
+    Command,
     /// What says a secret to whoever reads it from a pipe.
     Piped,
     /// What makes a secret of a literal before it.
@@ -70,6 +72,8 @@ const GROUPS: &[(NameKind, &[&str])] = &[
     ),
     (NameKind::Header, &words!("authorization cookie")),
     (NameKind::Parameter, &words!("key code appid sig signature")),
+    // Before what they end with.
+    (NameKind::Signing, &words!("etherswallet newwallet")),
     (
         NameKind::Phrase,
         &words!("mnemonic phrase seed seedwords recoverywords wallet walletbackup 12words 24words"),
@@ -97,9 +101,11 @@ const GROUPS: &[(NameKind, &[&str])] = &[
         NameKind::Signing,
         &words!(
             "passwordhash bcrypthash hashpw passwordverify wifibegin jwtsign jwtverify jwtencode jwtdecode createhmac hmacnew createcipheriv createdecipheriv \
-             secretkeyspec fernet aesnew encryptstring pbekeyspec"
+             secretkeyspec fernet aesnew encryptstring pbekeyspec fromkey privatekeytoaccount \
+             privatekeytoaddress startbroadcast"
         ),
     ),
+    (NameKind::Command, &words!("xfreerdp wfreerdp netuse netuser")),
     (NameKind::Piped, &words!("echo printf")),
     (NameKind::Letters, &words!("tochararray tcp unix")),
 ];

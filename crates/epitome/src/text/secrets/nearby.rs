@@ -70,6 +70,7 @@ pub(super) fn near(
         NameKind::Generator => below(text, before(text, at), end, line, kind),
         NameKind::Pair => pair(line, searched),
         NameKind::Opening | NameKind::Signing => argument(line, kind),
+        NameKind::Command => switched(line),
         NameKind::Piped => piped(line),
         NameKind::Phrase => listed(lists::phrase(&text[from..reach])),
         NameKind::Codes => listed(lists::codes(&text[from..reach])),
@@ -183,7 +184,10 @@ fn in_sentence(
         let is_told =
             says || line[..at].trim_end_matches([' ', '"', '\'', '`']).ends_with([':', '：']);
         let rest = &behind[at + text.len()..];
-        let is_last = ends_line(rest.trim_start_matches(['.', '"', '\'', ' ', '`']));
+        // A line ends with its string, too.
+        let ends_string = || !is_quoted && ["\"", "\\\""].iter().any(|end| rest.starts_with(end));
+        let is_last =
+            ends_line(rest.trim_start_matches(['.', '"', '\'', ' ', '`'])) || ends_string();
         let least = if says || is_command || is_told && is_last { 2 } else { 3 };
         let is_one = if kind == NameKind::Password {
             strength(text) >= least
@@ -282,6 +286,16 @@ fn argument(line: &str, kind: NameKind) -> Option<(usize, usize)> {
             is_one.then_some((at, at + text.len()))
         },
     )
+}
+
+/// `net use … /user:me …`, `xfreerdp … /p:…`.
+fn switched(line: &str) -> Option<(usize, usize)> {
+    words(line).find_map(|Word { at, text, .. }| {
+        let value = text.strip_prefix("/p:").unwrap_or(text);
+        let is_one = strength(value) >= 3 || is_drawn(value) || is_typed(value);
+        let to = at + text.len();
+        (is_one && !value.contains(['/', ':'])).then_some((to - value.len(), to))
+    })
 }
 
 /// `echo … | sudo -S`.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::Secret;
+use super::{Secret, values};
 
 /// A shape of secrets.
 #[derive(Debug)]
@@ -150,13 +150,19 @@ pub(super) fn shaped(text: &str) -> Option<Secret> {
             return lines(shape, text);
         }
         let body = shape.rest.beginning(rest).trim_end_matches('.');
-        let has_digit = body.bytes().any(|byte| byte.is_ascii_digit());
-        let is_one = body.len() >= shape.least && has_digit;
+        let is_one = body.len() >= shape.least && is_none_of_words(body);
         is_one.then(|| {
             let body = rest[..shape.rest.length(rest)].trim_end_matches('.');
             Secret { name: shape.name, from: 0, to: shape.prefix.len() + body.len() }
         })
     })
+}
+
+/// Whether a key's rest is none of an identifier's words: it has a digit, or its letters change between small and large as
+/// only drawn ones do.
+fn is_none_of_words(rest: &str) -> bool {
+    let has_digit = rest.bytes().any(|byte| byte.is_ascii_digit());
+    has_digit || values::is_random(rest) && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// A shape of which the rest goes on for lines.

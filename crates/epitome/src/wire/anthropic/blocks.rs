@@ -8,7 +8,7 @@ use crate::text::data_url::DataUrl;
 use crate::transcript::{Marks, Part, PartKind, Role};
 use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend, RuleId};
-use crate::wire::{members, tool_names};
+use crate::wire::{members, tool_names, untyped};
 use crate::word_list::words;
 
 /// Members of a message.
@@ -139,11 +139,8 @@ fn right_content(said: &str) -> Option<String> {
     if matches!(said, "" | "null") || said.starts_with(['"', '[']) {
         return None;
     }
-    let kind = if said.starts_with('{') { json::text_member(said, "type") } else { None };
-    let is_block = kind.is_some_and(|kind| {
-        matches!(kind.as_str(), "text" | "image" | "document" | "search_result")
-    });
-    Some(if is_block { format!("[{said}]") } else { quote(said) })
+    let is_block = |kind: &str| matches!(kind, "text" | "image" | "document" | "search_result");
+    untyped::content(said, "text", is_block).or_else(|| Some(quote(said)))
 }
 
 /// The block's type, as it says it.

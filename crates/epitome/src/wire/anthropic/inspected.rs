@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::json::{self, quote};
+use crate::json::{self, Span, quote};
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Slot};
 use crate::wire::rules::{self, Finding, Mend};
@@ -21,6 +21,7 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     findings.extend(served(request));
     findings.extend(references(request));
     findings.extend(last_block(request));
+    findings.extend(citations(request));
     findings.extend(beside_thinking(request));
     findings
 }
@@ -87,6 +88,28 @@ fn prefill(request: &Request) -> Option<Finding> {
     let at = request.transcript.entry_of(last.slot);
     let detail = "the last message starts without thinking";
     Some(Finding::of_part(rules::ANTHROPIC_THINKING_FIRST, at, last.slot, detail))
+}
+
+/// Documents without citations where others have them.
+fn citations(request: &Request) -> Vec<Finding> {
+    let entries = request.transcript.entries();
+    let parts = entries.flat_map(|entry| entry.parts().map(move |part| (entry.index, part)));
+    let document = |(at, part): (usize, Part<'_>)| {
+        let is_one = part.kind() == PartKind::Media && !part.is(Marks::NESTED);
+        let raw = Some(part.raw()).filter(|raw| is_one && raw.starts_with('{'))?;
+        json::text_member(raw, "type").filter(|kind| kind == "document")?;
+        let citations = json::member(raw, Span::new(0..raw.len()), "citations");
+        let enabled = citations.filter(|it| it.of(raw).starts_with('{'));
+        let enabled = enabled.and_then(|it| json::member(raw, it, "enabled"));
+        Some((at, part.slot, enabled.is_some_and(|enabled| enabled.of(raw) == "true")))
+    };
+    let documents: Vec<_> = parts.filter_map(document).collect();
+    let (cited, plain): (Vec<_>, Vec<_>) = documents.into_iter().partition(|(.., cites)| *cites);
+    let of_part = |(at, slot, _)| {
+        let detail = "a document without citations beside one that has them";
+        Finding::of_part(rules::ANTHROPIC_VALUE, at, slot, detail)
+    };
+    plain.into_iter().filter(|_| !cited.is_empty()).map(of_part).collect()
 }
 
 /// Thinking is the assistant's; images and documents are the user's.

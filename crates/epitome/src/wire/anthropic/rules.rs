@@ -13,8 +13,9 @@ use crate::wire::arguments::as_object;
 use crate::wire::clean::{Past, begins_reply};
 use crate::wire::id_charset::{Letters, ids};
 use crate::wire::pairing::{PairRules, Scope};
-use crate::wire::rules::{self, Finding, Mend, stranger};
+use crate::wire::rules::{self, Finding, Mend, replaced, stranger};
 use crate::wire::turns::{pairs, runs, thinking_first};
+use crate::wire::untyped;
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
@@ -107,11 +108,16 @@ fn shape(entry: Entry<'_>, place: Place, findings: &mut Vec<Finding>) {
                 find(rules::ANTHROPIC_BLANK_TEXT, Some(part.slot), "", mend);
             }
             PartKind::Opaque if !part.raw().starts_with('{') || part.name().is_empty() => {
-                let mend = Mend::DropPart(part.slot);
+                let meant = if part.is_element() {
+                    untyped::block(part.raw(), "text")
+                } else {
+                    untyped::content(part.raw(), "text", |_| true)
+                };
+                let mend = replaced(part.slot, meant);
                 find(rules::ANTHROPIC_CONTENT, Some(part.slot), part.raw(), mend);
             }
             PartKind::Opaque if part.name() == "text" => {
-                let mend = Mend::DropPart(part.slot);
+                let mend = replaced(part.slot, untyped::block(part.raw(), "text"));
                 find(rules::ANTHROPIC_TEXT, Some(part.slot), "a text block without text", mend);
             }
             PartKind::Opaque if part.name() == "compaction" && has_empty_content(&part) => {

@@ -130,8 +130,11 @@ const SEARCH_RESULT: Object = Object::of("type source title content citations")
 const THINKING: Object = Object::of("type thinking signature").needing("thinking signature");
 const REDACTED: Object = Object::of("type data").needing("data");
 const USE: Object = Object::of("type id name input caller toolset_name").with(&[MARKER]);
-const RESULT: Object = Object::of("type tool_use_id is_error toolset_name")
-    .with(&[("content", Shape::List(&Shape::Typed(&RESULT_BLOCKS))), MARKER]);
+const RESULT: Object = Object::of("type tool_use_id toolset_name").with(&[
+    ("content", Shape::List(&Shape::Typed(&RESULT_BLOCKS))),
+    ("is_error", Shape::Flag),
+    MARKER,
+]);
 const SERVED: Object = Object::of("type name input caller")
     .with(&[("id", Shape::Such(is_served_id)), MARKER])
     .needing("name");

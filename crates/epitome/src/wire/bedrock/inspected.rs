@@ -4,14 +4,19 @@ use std::collections::HashSet;
 
 use crate::json::{self, Span, quote, unquote};
 use crate::request::Request;
-use crate::transcript::{Entry, Marks, Part, PartKind, Role};
+use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot};
 use crate::wire::rules::{self, Finding, Mend};
+use crate::wire::tool_names;
 
 /// Documents in one message (`Message` of the service model).
 const MOST_DOCUMENTS: usize = 5;
 
 pub(super) fn check(request: &Request) -> Vec<Finding> {
     let mut findings = names(request);
+    findings.extend(cache_points(request));
+    let path = ["toolConfig", "tools", "", "toolSpec"];
+    let choice = ["toolConfig", "toolChoice", "tool", "name"];
+    findings.extend(tool_names::unknown_choice(request, &path, &choice, rules::BEDROCK_VALUE));
     for entry in request.transcript.entries() {
         let media: Vec<_> = entry
             .parts()
@@ -27,6 +32,35 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Cache points in one request (AWS: prompt caching).
+const MOST_POINTS: usize = 4;
+
+/// Cache points that are too many: one further on has all that an earlier one would.
+fn cache_points(request: &Request) -> Vec<Finding> {
+    let in_list = |list: &str| {
+        let elements = json::elements(list, Span::new(0..list.len())).unwrap_or_default();
+        let is_object = |element: &&Span| element.of(list).starts_with('{');
+        let is_point = |element: &&Span| json::member(list, **element, "cachePoint").is_some();
+        elements.iter().filter(is_object).filter(is_point).count()
+    };
+    let around = [request.system(), request.value(&["toolConfig", "tools"])];
+    let around: usize = around.into_iter().flatten().map(in_list).sum();
+    let entries = request.transcript.entries();
+    let points: Vec<(usize, Slot)> = entries
+        .flat_map(|entry| entry.parts().map(move |part| (entry.index, part)))
+        .filter(|(_, part)| part.kind() == PartKind::Opaque && part.name() == "cachePoint")
+        .map(|(at, part)| (at, part.slot))
+        .collect();
+    let all = around + points.len();
+    let surplus = points.into_iter().take(all.saturating_sub(MOST_POINTS));
+    let of_point = |(at, slot)| {
+        let mend = Mend::DropPart(slot);
+        let detail = format!("{all} cache points");
+        Finding::of_entry(rules::BEDROCK_VALUE, at, Some(slot), detail, mend)
+    };
+    surplus.map(of_point).collect()
 }
 
 /// What documents of a message have beside them.

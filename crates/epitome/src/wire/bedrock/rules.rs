@@ -15,7 +15,7 @@ use crate::wire::layout::joins;
 use crate::wire::pairing::{PairRules, Scope};
 use crate::wire::rules::{self, Finding, Mend, RuleId, stranger};
 use crate::wire::turns::{pairs, runs, thinking_first};
-use crate::wire::{members, tool_names};
+use crate::wire::{members, tool_names, untyped};
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
@@ -99,12 +99,19 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
         let slot = Some(part.slot);
         match part.kind() {
             PartKind::Opaque => match members(part.raw()) {
-                Some(1) => {}
-                None if part.raw().starts_with('"') && !unquote(part.raw()).trim().is_empty() => {
-                    find(rules::BEDROCK_BLOCK, slot, "a string", as_text(entry, &part));
+                Some(1) if part.is_element() => {}
+                Some(2..) if part.is_element() => {
+                    find(rules::BEDROCK_BLOCK, slot, "several members", Mend::Nothing);
                 }
-                Some(2..) => find(rules::BEDROCK_BLOCK, slot, "several members", Mend::Nothing),
-                _ => find(rules::BEDROCK_BLOCK, slot, "no member", Mend::DropPart(part.slot)),
+                members => {
+                    let said = if members.is_some_and(|count| count > 0) {
+                        "a block by itself"
+                    } else {
+                        "no block"
+                    };
+                    let mend = rules::replaced(part.slot, untyped::keyed(&part));
+                    find(rules::BEDROCK_BLOCK, slot, said, mend);
+                }
             },
             PartKind::Text if part.text().trim().is_empty() => {
                 find(rules::BEDROCK_BLANK, slot, "", Mend::DropPart(part.slot));
@@ -139,16 +146,6 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
             _ => {}
         }
     }
-}
-
-/// A string that stands for a block, or for the list of them, as it is said here.
-fn as_text(entry: Entry<'_>, part: &Part<'_>) -> Mend {
-    let text = format!(r#"{{"text":{}}}"#, part.raw());
-    // What stands for the list is the only part.
-    let is_content = entry.parts().len() == 1
-        && json::member(entry.raw(), Span::new(0..entry.raw().len()), "content")
-            .is_some_and(|content| content.shifted_by(entry.span().start) == part.row().span);
-    Mend::Rewrite { slot: part.slot, json: if is_content { format!("[{text}]") } else { text } }
 }
 
 /// How many members of a block an element has, one that isn't known if there is no other; `None` if it

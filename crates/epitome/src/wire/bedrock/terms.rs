@@ -1,7 +1,7 @@
 //! Bedrock's row: names, limits, what it can say, and what shows that a text is of this format.
 
 use EvidenceKind::{Against, Hint, Never, Proof};
-use Place::{Block, Body, First};
+use Place::{Block, Body, First, Words};
 
 use crate::wire::detect::{EvidenceKind, Place};
 use crate::wire::{Feature, Field, ParameterKey, Terms};
@@ -47,6 +47,9 @@ pub(super) static TERMS: Terms = Terms {
         (Block, "document", &[], Hint),
         (Block, "type", &[], Against),
         (First, "role", &["system"], Never),
+        // The address names the model, and words alone are no content.
+        (Body, "model", &[], Never),
+        (Words, "content", &[], Against),
     ],
     models: &["anthropic.claude"],
     ..Terms::COMMON

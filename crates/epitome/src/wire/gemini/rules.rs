@@ -13,7 +13,7 @@ use crate::wire::clean::{Past, begins_reply};
 use crate::wire::layout::joins;
 use crate::wire::rules::{self, Finding, Mend, stranger};
 use crate::wire::turns::runs;
-use crate::wire::{members, tool_names};
+use crate::wire::{members, tool_names, untyped};
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
@@ -84,8 +84,13 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
         let slot = Some(part.slot);
         match part.kind() {
             PartKind::Opaque => match data_members(part.raw()) {
+                Data::One if !part.is_element() => {
+                    let mend = rules::replaced(part.slot, untyped::keyed(&part));
+                    find(rules::GEMINI_DATA, slot, "a part by itself", mend);
+                }
                 Data::None => {
-                    find(rules::GEMINI_DATA, slot, "no data", Mend::DropPart(part.slot));
+                    let mend = rules::replaced(part.slot, untyped::keyed(&part));
+                    find(rules::GEMINI_DATA, slot, "no data", mend);
                 }
                 Data::Several => find(rules::GEMINI_ONE_OF, slot, "", Mend::Nothing),
                 Data::One => {}

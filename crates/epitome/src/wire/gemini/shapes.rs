@@ -27,12 +27,14 @@ pub(in crate::wire) fn may_be_shown(kind: &str) -> bool {
 const CONTENT: Object = Object::open("").with(&[("parts", Shape::List(&Shape::Object(&PART)))]);
 
 const PART: Object = Object::union(
-    "toolCall toolResponse thought thoughtSignature videoMetadata mediaResolution \
+    "toolCall toolResponse videoMetadata mediaResolution \
      mediaProcessing partMetadata audioTranscription speechMetadata documentMetadata \
      spreadsheetMetadata audioMetadata",
 )
 .with(&[
     ("text", Shape::Such(is_any)),
+    ("thought", Shape::Flag),
+    ("thoughtSignature", Shape::Such(is_base64)),
     ("inlineData", Shape::Object(&BLOB)),
     ("fileData", Shape::Object(&FILE)),
     ("functionCall", Shape::Object(&CALL)),
@@ -58,7 +60,13 @@ const TOOL: Object = Object::open("").with(&[
     (
         "functionDeclarations",
         Shape::List(&Shape::Object(
-            &Object::open("").with(&[("name", Shape::Such(is_function_name))]).needing("name"),
+            &Object::open("parameters parametersJsonSchema response responseJsonSchema")
+                .with(&[("name", Shape::Such(is_function_name))])
+                .needing("name")
+                .apart(&[
+                    ("parameters", "parametersJsonSchema"),
+                    ("response", "responseJsonSchema"),
+                ]),
         )),
     ),
     ("type", Shape::Barred),
@@ -71,6 +79,11 @@ pub(in crate::wire) fn is_function_name(name: &str) -> bool {
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
     starts && name.len() <= 128 && name.chars().all(is_allowed)
+}
+
+/// Bytes, of either alphabet; none are no signature.
+fn is_base64(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte))
 }
 
 /// The SDK has them without regard to case.
@@ -93,5 +106,17 @@ const RESPONSE: Object = Object::of("id name response scheduling willContinue").
             .with(&[("inlineData", Shape::Object(&BLOB)), ("fileData", Shape::Object(&FILE))]),
     )),
 )]);
-const CODE: Object = Object::of("id language code").needing("code");
-const CODE_RESULT: Object = Object::of("id outcome output").needing("outcome");
+const CODE: Object = Object::of("id code")
+    .with(&[("language", Shape::OneOf(&["LANGUAGE_UNSPECIFIED", "PYTHON"]))])
+    .needing("code");
+const CODE_RESULT: Object = Object::of("id output")
+    .with(&[(
+        "outcome",
+        Shape::OneOf(&[
+            "OUTCOME_UNSPECIFIED",
+            "OUTCOME_OK",
+            "OUTCOME_FAILED",
+            "OUTCOME_DEADLINE_EXCEEDED",
+        ]),
+    )])
+    .needing("outcome");

@@ -10,6 +10,7 @@ use crate::wire::pairing::{PairRules, Pairing, Scope, Spoken};
 use crate::wire::rules::{self, Finding, Mend};
 use crate::wire::tool_names;
 use crate::wire::turns::runs;
+use crate::wire::untyped;
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let none = rules::nothing_said(request, rules::INTERACTIONS_NONE);
@@ -81,7 +82,10 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
                         rules::INTERACTIONS_CONTENT,
                         slot,
                         kind.as_deref().unwrap_or("no type"),
-                        Mend::DropPart(part.slot),
+                        rules::replaced(
+                            part.slot,
+                            untyped::block(raw, "text").filter(|_| kind.is_none()),
+                        ),
                     );
                 }
             }

@@ -108,6 +108,7 @@ struct Message {
     /// Reasoning, refusal and audio, by key.
     extra: Vec<(String, PartRow)>,
     calls: Vec<PartRow>,
+    function_call: Option<PartRow>,
     tool_call_id: Span,
     name: Span,
 }
@@ -145,16 +146,18 @@ impl Message {
                         self.calls.push(read_call(scanner)?);
                         Ok::<_, JsonError>(())
                     })?;
+                } else if scanner.peek() == Some(b'{') {
+                    // A call by itself is meant as a list of one.
+                    self.calls.push(read_call(scanner)?);
                 } else {
                     scanner.value()?;
                 }
             }
             // The older form has no id; it is answered by a `function` message.
             "function_call" if scanner.peek() == Some(b'{') => {
-                self.calls.retain(|p| !p.id.is_empty());
                 let mut call = row(PartKind::Call, Span::NONE, Span::NONE);
                 call.span = read_function(scanner, &mut call)?;
-                self.calls.push(call);
+                self.function_call = Some(call);
             }
             _ => {
                 scanner.value()?;
@@ -202,6 +205,7 @@ impl Message {
         parts.extend(self.extra.into_iter().map(|(_, part)| part));
         parts.append(&mut self.content);
         parts.append(&mut self.calls);
+        parts.extend(self.function_call);
         // Slots are in the order of the bytes, so that edits can be applied in one pass.
         parts[from..].sort_by_key(|part| part.span.start);
         role

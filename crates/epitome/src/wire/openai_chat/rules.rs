@@ -11,7 +11,8 @@ use crate::wire::clean::Past;
 use crate::wire::id_charset::Letters;
 use crate::wire::keys::may_have;
 use crate::wire::pairing::{PairRules, Pairing, Scope};
-use crate::wire::rules::{self, Finding, Mend, stranger};
+use crate::wire::rules::{self, Finding, Mend, replaced, stranger};
+use crate::wire::untyped;
 
 static FUNCTION: Sought = LazyLock::new(|| Finder::new("function"));
 static TOOL_CALLS: Sought = LazyLock::new(|| Finder::new("tool_calls"));
@@ -82,22 +83,17 @@ fn has_content(entry: Entry<'_>) -> bool {
     content.is_some_and(|content| !matches!(content.of(raw), "null" | "[]"))
 }
 
-/// Content that is neither words nor a list, and its mend: a part by itself is put into a list.
-fn odd_content(entry: Entry<'_>) -> Option<(&str, Mend)> {
+/// Content that is neither words nor a list, and its mend: `or` where it says nothing.
+fn odd_content(entry: Entry<'_>, or: impl Fn(Span) -> Mend) -> Option<(&str, Mend)> {
     let raw = entry.raw();
-    let value = json::member(raw, Span::new(0..raw.len()), "content")?;
+    let (hole, value) = json::hole(raw, Span::new(0..raw.len()), "content")?;
     let said = value.of(raw);
     if said == "null" || said.starts_with(['"', '[']) {
         return None;
     }
-    let is_part = said.starts_with('{') && json::text_member(said, "type").is_some();
-    let mend = if is_part {
-        let value = value.shifted_by(entry.span().start);
-        Mend::Overwrite { value, json: format!("[{said}]") }
-    } else {
-        Mend::DropEntry
-    };
-    Some((said, mend))
+    let (start, meant) = (entry.span().start, untyped::content(said, "text", |_| true));
+    let written = |json| Mend::Overwrite { value: value.shifted_by(start), json };
+    Some((said, meant.map_or_else(|| or(hole.shifted_by(start)), written)))
 }
 
 fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
@@ -121,7 +117,7 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
                 find(rules::CHAT_EMPTY, Some(result.slot), "a result without content", mend);
             }
         }
-        _ if !says_something => match odd_content(entry) {
+        _ if !says_something => match odd_content(entry, |_| Mend::DropEntry) {
             Some((said, mend)) => find(rules::CHAT_CONTENT, None, said, mend),
             None => find(rules::CHAT_EMPTY, None, "nothing is said", Mend::DropEntry),
         },
@@ -143,12 +139,12 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     let mut find = |rule, slot, detail: &str, mend| {
         findings.push(Finding::of_entry(rule, entry.index, slot, detail, mend));
     };
-    for part in entry.parts().filter(|part| part.kind() == PartKind::Opaque) {
-        let at = (part.row().span.start - start) as usize;
-        let is_element = raw[..at].trim_end().ends_with(['[', ',']);
+    let is_inside = |part: &Part<'_>| part.row().span != entry.span();
+    let strange = |part: &Part<'_>| part.kind() == PartKind::Opaque && is_inside(part);
+    for part in entry.parts().filter(strange) {
         let is_odd = !part.raw().starts_with('{') || part.name().is_empty();
-        if is_element && is_odd {
-            let mend = Mend::DropPart(part.slot);
+        if is_odd && part.is_element() {
+            let mend = replaced(part.slot, untyped::block(part.raw(), "text"));
             find(rules::CHAT_CONTENT, Some(part.slot), part.raw(), mend);
         }
     }
@@ -161,28 +157,38 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
                     && !result.raw_body().starts_with(['"', '['])
             });
             if let Some(result) = result {
-                let json = json::quote(result.raw_body());
+                let said = result.raw_body();
+                let meant = untyped::content(said, "text", |kind| kind == "text");
+                let json = meant.unwrap_or_else(|| json::quote(said));
                 let mend = Mend::Rewrite { slot: result.slot, json };
                 find(rules::CHAT_CONTENT, Some(result.slot), "a result", mend);
             }
         }
         Role::Assistant => {
             let is_call = |part: &Part<'_>| part.kind() == PartKind::Call;
-            if !entry.parts().any(|part| is_call(&part)) && may_have(entry, &TOOL_CALLS) {
-                let calls = hole("tool_calls").filter(|(_, value)| value.of(raw) != "null");
+            let mut calls = entry.parts().filter(is_call);
+            let is_odd = calls.next().is_none_or(|call| !call.is_element());
+            if is_odd && may_have(entry, &TOOL_CALLS) {
+                let is_odd = |value: &str| value != "null" && !value.starts_with("[{");
+                let calls = hole("tool_calls").filter(|(_, value)| is_odd(value.of(raw)));
                 if let Some((hole, value)) = calls {
-                    find(rules::CHAT_CALLS, None, value.of(raw), leave_out(hole));
+                    let said = value.of(raw);
+                    let in_list = || Mend::Overwrite {
+                        value: value.shifted_by(start),
+                        json: format!("[{said}]"),
+                    };
+                    let mend = if said.starts_with('{') { in_list() } else { leave_out(hole) };
+                    find(rules::CHAT_CALLS, None, said, mend);
                 }
             }
             // Where nothing but calls is there, content may be of a kind that isn't read.
             let is_bare = entry.parts().all(|p| is_call(&p) || p.kind() == PartKind::Reasoning);
-            let odd = |value: &str| value != "null" && !value.starts_with(['"', '[']);
             if is_bare
                 && entry.parts().any(|part| is_call(&part))
                 && may_have(entry, &CONTENT)
-                && let Some((hole, value)) = hole("content").filter(|(_, v)| odd(v.of(raw)))
+                && let Some((said, mend)) = odd_content(entry, Mend::LeaveOut)
             {
-                find(rules::CHAT_CONTENT, None, value.of(raw), leave_out(hole));
+                find(rules::CHAT_CONTENT, None, said, mend);
             }
         }
         _ => {}

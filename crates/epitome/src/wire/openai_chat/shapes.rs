@@ -54,9 +54,14 @@ fn part(kind: &str) -> Option<&'static Object> {
         )])
         .needing("image_url");
     const TEXT: Object = Object::open("").with(&[("text", Shape::Such(is_any))]).needing("text");
+    const SOUND: Object = Object::open("data")
+        .with(&[("format", Shape::OneOf(&["wav", "mp3"]))])
+        .needing("data format");
     const AUDIO: Object =
-        Object::open("").with(&[("input_audio", Shape::Object(&ANY))]).needing("input_audio");
-    const FILE: Object = Object::open("").with(&[("file", Shape::Object(&ANY))]).needing("file");
+        Object::open("").with(&[("input_audio", Shape::Object(&SOUND))]).needing("input_audio");
+    const NAMED_FILE: Object = Object::open("file_id file_data").either("file_id file_data");
+    const FILE: Object =
+        Object::open("").with(&[("file", Shape::Object(&NAMED_FILE))]).needing("file");
     Some(match kind {
         "image_url" => &IMAGE,
         "input_audio" => &AUDIO,

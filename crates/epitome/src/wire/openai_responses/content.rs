@@ -39,8 +39,10 @@ impl Content {
                 Ok::<_, JsonError>(())
             })?,
             Some(b'{') => {
-                self.blocks.push(Block::read(scanner)?);
-                self.blocks[0].whole
+                let block = Block::read(scanner)?;
+                let span = block.whole;
+                self.blocks.extend(Some(block).filter(|block| !block.kind.is_empty()));
+                span
             }
             _ => member(scanner)?,
         };

@@ -20,9 +20,28 @@ pub(super) fn is_openais(request: &Request) -> bool {
 
 pub(super) fn check(request: &Request) -> Vec<Finding> {
     let mut findings = tool_names::repeated(request, &["tools", ""], rules::RESPONSES_TOOL_NAMES);
+    findings.extend(unknown_choice(request));
     findings.extend(approvals(request));
     findings.extend(request.transcript.entries().flat_map(shown_by_model));
     findings
+}
+
+/// A choice of a function that isn't there, nor where others may come from.
+fn unknown_choice(request: &Request) -> Option<Finding> {
+    let kind = request.value(&["tool_choice", "type"])?;
+    let tools = request.tools().unwrap_or_default();
+    let mut entries = request.transcript.entries();
+    let adds = |part: Part<'_>| {
+        matches!(part.name().as_ref(), "additional_tools" | "tool_search_output" | "item_reference")
+    };
+    let is_open = ["\"namespace\"", "\"tool_search\""].iter().any(|kind| tools.contains(kind))
+        || request.value(&["prompt"]).is_some()
+        || entries.any(|entry| entry.parts().any(adds));
+    if is_open || !matches!(kind, "\"function\"" | "\"custom\"") {
+        return None;
+    }
+    let (path, choice) = (["tools", ""], ["tool_choice", "name"]);
+    tool_names::unknown_choice(request, &path, &choice, rules::RESPONSES_VALUE)
 }
 
 /// The model shows nothing.

@@ -303,7 +303,10 @@ impl Item {
             result.marks = result.marks.with(Marks::ERROR);
         }
         parts.push(result);
-        let nested = self.output.blocks.iter().flat_map(|block| block.nested(text));
+        // An object by itself is a computer's screenshot; any other output has a list, or is all that there is.
+        let is_whole = body.of(text).starts_with('{') && !marks.has(Marks::FIXED);
+        let blocks = self.output.blocks.iter().filter(|_| !is_whole);
+        let nested = blocks.flat_map(|block| block.nested(text));
         parts.extend(nested.map(|mut part| {
             part.origin = Origin::Tool;
             part.marks = part.marks.with(Marks::NESTED).with(marks);

@@ -17,6 +17,7 @@ use crate::request::{Envelope, Keeper, Request};
 use crate::transcript::{Entry, Marks, Part, PartKind, Role, Slot, Transcript};
 use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend, RuleId};
+use crate::wire::untyped;
 
 /// In characters (PROVIDERS.md B.2.2).
 const LONGEST_ITEM_ID: usize = 64;
@@ -142,8 +143,16 @@ impl Checks<'_> {
     /// Content of the right kind for its side.
     fn message(&mut self, entry: Entry<'_>, head: &Head<'_>) {
         let is_message = head.kind() == "message" && entry.role() != Role::Other;
+        let is_models = entry.role() == Role::Assistant;
+        let text = if is_models { "output_text" } else { "input_text" };
         if is_message && !head.content().starts_with(['"', '[']) && entry.raw().starts_with('{') {
-            let mend = Mend::DropEntry;
+            let meant = untyped::content(head.content(), text, |_| true);
+            let raw = entry.raw();
+            let content = json::member(raw, Span::new(0..raw.len()), "content").zip(meant);
+            let mend = content.map_or(Mend::DropEntry, |(value, json)| Mend::Overwrite {
+                value: value.shifted_by(entry.span().start),
+                json,
+            });
             return self.find(rules::RESPONSES_EMPTY, entry.index, None, "no content", mend);
         }
         let holds_blocks =
@@ -151,10 +160,10 @@ impl Checks<'_> {
         let is_typed = |part: &Part<'_>| part.row().name.of(self.request.source()).starts_with('"');
         let is_odd = |part: &Part<'_>| part.kind() == PartKind::Opaque && !is_typed(part);
         for part in entry.parts().filter(|part| holds_blocks && is_odd(part)) {
-            let (rule, mend) = (rules::RESPONSES_CONTENT, Mend::DropPart(part.slot));
+            let mend = rules::replaced(part.slot, untyped::block(part.raw(), text));
+            let rule = rules::RESPONSES_CONTENT;
             self.find(rule, entry.index, Some(part.slot), part.raw(), mend);
         }
-        let is_models = entry.role() == Role::Assistant;
         for part in entry.parts().filter(|part| part.kind() == PartKind::Text) {
             let kind = part.name();
             let to = match kind.as_ref() {
@@ -370,7 +379,9 @@ fn output(result: &Part<'_>, kind: &str) -> Option<String> {
         ) => {
             let is_right =
                 body.is_empty() || body.starts_with('"') || may_be_list && body.starts_with('[');
-            (!is_right).then(|| quote(body))
+            let is_block = |kind: &str| matches!(kind, "input_text" | "input_image" | "input_file");
+            let meant = || untyped::content(body, "input_text", is_block).filter(|_| may_be_list);
+            (!is_right).then(|| meant().unwrap_or_else(|| quote(body)))
         }
         _ => None,
     }

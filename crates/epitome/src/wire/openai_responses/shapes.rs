@@ -32,7 +32,13 @@ const OUTPUT: (&str, Shape) = ("output", Shape::List(&Shape::Typed(&BLOCKS)));
 fn item(kind: &str) -> Option<&'static Object> {
     const ANY: Object = open("");
     const SHELL: Object = open("call_id action");
-    const PATCH: Object = open("call_id operation");
+    const PATCH: Object = Object::open("call_id")
+        .with(&[("operation", Shape::Typed(&OPERATIONS))])
+        .needing("call_id operation");
+    const PATCHED: Object =
+        Object::open("").with(&[("status", Shape::OneOf(&["completed", "failed"]))]);
+    const SCREEN: Object =
+        Object::open("").with(&[("output", Shape::Typed(&SCREENSHOTS))]).needing("output");
     const LISTING: Object = open("server_label tools");
     const MCP: Object = open("name arguments server_label");
     const RESPONSE: Object = open("approval_request_id approve");
@@ -52,11 +58,11 @@ fn item(kind: &str) -> Option<&'static Object> {
         "mcp_approval_response" => &RESPONSE,
         "additional_tools" | "tool_search_output" => &TOOLS,
         "compaction" => &COMPACTION,
+        "apply_patch_call_output" => &PATCHED,
+        "computer_call_output" => &SCREEN,
         "computer_call"
-        | "computer_call_output"
         | "shell_call_output"
         | "local_shell_call_output"
-        | "apply_patch_call_output"
         | "tool_search_call"
         | "web_search_call"
         | "file_search_call"
@@ -70,6 +76,19 @@ fn item(kind: &str) -> Option<&'static Object> {
         | "multi_agent_call"
         | "multi_agent_call_output"
         | "compaction_trigger" => &ANY,
+        _ => return None,
+    })
+}
+
+const OPERATIONS: Typed = Typed { of: operation, untyped: None, others: Others::Refused };
+const SCREENSHOTS: Typed = Typed { of: block, untyped: None, others: Others::Refused };
+
+fn operation(kind: &str) -> Option<&'static Object> {
+    const DIFF: Object = Object::open("diff path").needing("diff path");
+    const PATH: Object = Object::open("path").needing("path");
+    Some(match kind {
+        "create_file" | "update_file" => &DIFF,
+        "delete_file" => &PATH,
         _ => return None,
     })
 }
@@ -113,7 +132,7 @@ const REASONING: Object = Object::of(
     "type id encrypted_content status created_by \
      internal_chat_message_metadata_passthrough agent",
 )
-.with(&[("summary", Shape::List(&Shape::Typed(&BLOCKS))), CONTENT])
+.with(&[("summary", Shape::Listed(0, usize::MAX, &Shape::Typed(&BLOCKS))), CONTENT])
 .filled(&[("summary", "[]")]);
 const CALL: Object = Object::of(
     "type id call_id name arguments namespace caller async status created_by \
@@ -143,7 +162,30 @@ fn tool(kind: &str) -> Option<&'static Object> {
     // Chat has its members in a `function`.
     const FUNCTION: Object =
         Object::open("").with(&[("name", Shape::Such(is_tool_name))]).needing("name");
-    (kind == "function").then_some(&FUNCTION)
+    const CUSTOM: Object =
+        Object::open("name").with(&[("format", Shape::Typed(&WORD_FORMATS))]).needing("name");
+    const SEARCH: Object = Object::open("vector_store_ids").needing("vector_store_ids");
+    const CODE: Object = Object::open("container").needing("container");
+    const MCP: Object = Object::open("server_label server_url connector_id tunnel_id")
+        .needing("server_label")
+        .either("server_url connector_id tunnel_id");
+    Some(match kind {
+        "function" => &FUNCTION,
+        "custom" => &CUSTOM,
+        "file_search" => &SEARCH,
+        "code_interpreter" => &CODE,
+        "mcp" => &MCP,
+        _ => return None,
+    })
+}
+
+const WORD_FORMATS: Typed = Typed { of: word_format, untyped: None, others: Others::Taken };
+
+fn word_format(kind: &str) -> Option<&'static Object> {
+    const GRAMMAR: Object = Object::open("definition")
+        .with(&[("syntax", Shape::OneOf(&["lark", "regex"]))])
+        .needing("definition syntax");
+    (kind == "grammar").then_some(&GRAMMAR)
 }
 
 const BODY: Object = Object::open("").with(&[("tools", Shape::List(&Shape::Typed(&TOOLS)))]);

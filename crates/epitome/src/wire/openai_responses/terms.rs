@@ -8,6 +8,7 @@ use crate::wire::detect::{EvidenceKind, Place};
 use crate::wire::{
     Feature, Field, NameLimits, Opening, ParameterKey, ReasoningKept, Results, Terms,
 };
+use crate::word_list::words;
 
 pub(super) static TERMS: Terms = Terms {
     features: &[
@@ -42,8 +43,13 @@ pub(super) static TERMS: Terms = Terms {
         ("previous_response_id", Field::Elsewhere(Keeper::PreviousResponse)),
         ("conversation", Field::Elsewhere(Keeper::Conversation)),
     ],
-    members: &[],
-    result_members: &[],
+    members: &words!(
+        "type role id status content call_id name arguments input action actions operation output created_by \
+         parsed_arguments internal_chat_message_metadata_passthrough"
+    ),
+    result_members: &words!(
+        "type id status call_id output result created_by internal_chat_message_metadata_passthrough"
+    ),
     results: Results::Apart,
     answer_form: &[&["text", "format", "schema"]],
     form: Some("text.format"),

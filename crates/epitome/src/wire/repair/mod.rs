@@ -13,6 +13,7 @@ use super::breach::place;
 use super::inspect::{Spans, taken};
 use super::rules::Mend;
 use super::{Finding, RuleId, check_except, inspect, parse};
+use crate::json::Span;
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Slot};
 use patch::Patch;
@@ -131,9 +132,13 @@ fn mend(
     Repaired { request: current, mended, left: findings, came_from }
 }
 
-/// Findings outside of what others move, and those inside, which are found again after the move.
+/// Findings outside of what others move or write anew, and those inside, which are found again after it.
 fn beside_moves(request: &Request, findings: Vec<Finding>) -> (Vec<Finding>, Vec<Finding>) {
     let moved = |found: &Finding| match &found.mend {
+        // Of what stands in a value that is written anew.
+        Mend::Overwrite { value, .. } => {
+            Some(Span { start: value.start + 1, end: value.end.max(value.start + 2) - 1 })
+        }
         Mend::Lead(result) | Mend::MoveResult { result, .. } => {
             let entry = request.transcript.entry(request.transcript.entry_of(*result));
             let is_message = entry.role() == Role::Tool;
@@ -144,8 +149,16 @@ fn beside_moves(request: &Request, findings: Vec<Finding>) -> (Vec<Finding>, Vec
     };
     let moved = Spans::of(findings.iter().filter_map(moved).collect());
     findings.into_iter().partition(|found| {
-        let taken = taken(request, found);
-        taken.is_empty() || !taken.iter().all(|span| moved.hold(*span))
+        // What isn't there yet is put into its part.
+        let part = |span: Span| match found.slot.filter(|_| span.is_empty()) {
+            Some(slot) => {
+                let start = request.transcript.part(slot).row().span.start + 1;
+                Span { start, end: start }
+            }
+            None => span,
+        };
+        let taken: Vec<Span> = taken(request, found).into_iter().map(part).collect();
+        !taken.iter().any(|span| moved.hold(*span))
     })
 }
 
@@ -196,7 +209,7 @@ fn words(mend: &Mend) -> &'static str {
         Mend::CallTool { .. } => "gave the call's tool a name that is allowed",
         Mend::Retype { .. } => "gave it the type demanded",
         Mend::Replace(..) => "put a block of the format's own in its place",
-        Mend::Rewrite { .. } => "rewrote the arguments in the form demanded",
+        Mend::Rewrite { .. } => "rewrote the payload in the form demanded",
         Mend::Label { .. } => "gave the result its call's name",
         Mend::Sign(_) => "gave the call the signature of calls that the model didn't make",
         Mend::Join { .. } => "joined the message to the one before it",

@@ -13,11 +13,11 @@ rules! {
         error "messages: at least one message is required",
         source "PROVIDERS.md B.1.2 (4)";
     ANTHROPIC_CONTENT = Anthropic "anthropic/content": "content is a string or a list of blocks, each an object with a type",
-        repair "what is neither is dropped",
+        repair "a text, an object without a type or a block by itself is written as it is meant; what says nothing is dropped",
         error "messages.….content.…: Input should be a valid dictionary or object to extract fields from",
         source "PROVIDERS.md B.1.1; text [BK]";
     ANTHROPIC_TEXT = Anthropic "anthropic/text": "a text block's text is a string",
-        repair "the block is dropped",
+        repair "its JSON is the text; a block that says nothing is dropped",
         error "messages.….content.….text.text: Field required",
         source "PROVIDERS.md B.1.1; text [BK]";
     ANTHROPIC_FIRST = Anthropic "anthropic/first-role": "the first message is the user's, or begins with a compaction block",
@@ -133,7 +133,7 @@ rules! {
         error "messages.….content.….thinking.signature: Field required (or: Invalid `data` in `redacted_thinking` block)",
         source "PROVIDERS.md B.1.2 (10); data: GH microsoft/vscode#320196";
     ANTHROPIC_RESULT_CONTENT = Anthropic "anthropic/result-content": "a tool_result's content is a string or a list of blocks",
-        repair "a block by itself is put into a list; of anything else its JSON is the text",
+        repair "a block or a text by itself is put into a list; of anything else its JSON is the text",
         error "messages.….content.….tool_result.content: Input should be a valid string or list",
         source "PROVIDERS.md B.1.1; text [BK]";
     ANTHROPIC_SERVED = Anthropic "anthropic/served-result": "a result of the provider's own tool has its server_tool_use (an mcp_tool_result its mcp_tool_use) before it",
@@ -156,10 +156,10 @@ rules! {
         repair "",
         error "messages.….content.…: Input tag '…' found using 'type' does not match any of the expected tags: …",
         source "Anthropic SDK types";
-    ANTHROPIC_VALUE = Anthropic "anthropic/value": "values are of those that the SDK has: a cache marker's time to live, a tool's name, an object's schema without a choice at its top, base64, stop sequences that say something; thinking by hand leaves sampling and tools alone; no white space ends the request",
+    ANTHROPIC_VALUE = Anthropic "anthropic/value": "values are of those that the SDK has: a cache marker's time to live, a tool's name, an object's schema without a choice at its top, base64, stop sequences that say something; thinking by hand leaves sampling and tools alone; all documents have citations or none has; no white space ends the request",
         repair "what is only spelt otherwise is written right; the white space is left out",
         error "…: Input should be … (or: messages: final assistant content cannot end with trailing whitespace)",
-        source "Anthropic SDK types; PROVIDERS.md B.1.2 (12, 13), B.1.3; names: [BK]";
+        source "Anthropic SDK types; PROVIDERS.md B.1.2 (12, 13), B.1.3; citations: DOC citations; names: [BK]";
     ANTHROPIC_MISSING = Anthropic "anthropic/missing": "blocks, sources of media and tools of the client's have all members that they need",
         repair "a member of which only one value can be meant is added",
         error "messages.….content.….redacted_thinking.data: Field required",

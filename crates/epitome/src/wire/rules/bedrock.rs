@@ -25,7 +25,7 @@ rules! {
         error "The content field in the Message object at messages.… is empty. Add a ContentBlock object to the content field and try again.",
         source "PROVIDERS.md B.4b; text [BK]";
     BEDROCK_BLOCK = Bedrock "bedrock/block": "every block is an object with one member",
-        repair "a string becomes a text; a block without a member is dropped",
+        repair "a string becomes a text, and a block by itself is put into a list; a block without a member is dropped",
         error "Invalid number of parameters set for tagged union structure messages[…].content[…]. Can only set one of the following keys: …",
         source "AWS SDK service model and its validation";
     BEDROCK_BLANK = Bedrock "bedrock/blank-text": "text isn't blank",
@@ -92,10 +92,10 @@ rules! {
         repair "",
         error "Unknown parameter in messages[…].content[…]: \"…\", must be one of: text, image, document, …",
         source "AWS SDK service model and its validation";
-    BEDROCK_VALUE = Bedrock "bedrock/value": "values are of those that the service model has: formats of media, a result's status, names of documents, each once, and of tools, texts of the system prompt; a message has at most 5 documents, and a toolConfig a tool",
-        repair "what is only spelt otherwise is written right, what stands before the base64 is left out, and a document whose name is taken gets a number",
+    BEDROCK_VALUE = Bedrock "bedrock/value": "values are of those that the service model has: formats of media, a result's status, names of documents, each once, and of tools, texts of the system prompt; a message has at most 5 documents, a request 4 cache points, a toolConfig a tool, and a toolChoice names one of them",
+        repair "what is only spelt otherwise is written right, what stands before the base64 is left out, a document whose name is taken gets a number, and the earliest cache points leave",
         error "Value '…' at '…' failed to satisfy constraint: Member must satisfy …",
-        source "AWS SDK service model; names of documents: its docstring, GH maximhq/bifrost#7003";
+        source "AWS SDK service model; names of documents: its docstring, GH maximhq/bifrost#7003; cache points: DOC AWS prompt-caching; choices: [BK]";
     BEDROCK_MISSING = Bedrock "bedrock/missing": "structures have all members that they need, and documents a text beside them",
         repair "a member of which only one value can be meant is added, and a text that says that there is a document",
         error "Missing required parameter in messages[…].content[…].image: \"format\"",

@@ -17,7 +17,7 @@ rules! {
         error "* GenerateContentRequest.contents[…].parts: contents.parts must not be empty.",
         source "PROVIDERS.md B.4";
     GEMINI_DATA = Gemini "gemini/data": "every part is an object with data in it",
-        repair "the part is dropped",
+        repair "a string becomes a text, and a part by itself is put into a list; a part without data is dropped",
         error "* GenerateContentRequest.contents[…].parts[…].data: required oneof field 'data' must have one initialized field",
         source "PROVIDERS.md B.4";
     GEMINI_ONE_OF = Gemini "gemini/one-of": "a part holds one kind of data",
@@ -97,7 +97,7 @@ rules! {
         error "Invalid value at 'input[…].content': content must not be empty.",
         source "PROVIDERS.md B.4c; text [BK]";
     INTERACTIONS_CONTENT = GeminiInteractions "interactions/content": "a content is an object with a type and what that type holds; types that are not known are carried",
-        repair "the content is dropped",
+        repair "a text or an object without a type becomes a text; another content is dropped",
         error "Invalid value at 'input[…].content[…]': …",
         source "PROVIDERS.md B.4c; SDK types; text [BK]";
     INTERACTIONS_NAME = GeminiInteractions "interactions/name": "a called function's name has 1 to 128 characters",

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::Format;
-pub(super) use super::breach::{Finding, Mend, Taken, fresh_id, nothing_said, stranger};
+pub(super) use super::breach::{Finding, Mend, Taken, fresh_id, nothing_said, replaced, stranger};
 
 pub(super) use crate::text::NO_RESULT;
 

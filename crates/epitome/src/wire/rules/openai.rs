@@ -37,11 +37,11 @@ rules! {
         error "Invalid type for 'messages[…].tool_calls[…].function.arguments': expected a string, but got an object instead.",
         source "OpenAI SDK types (GH aaif-goose/goose-mobile#20)";
     CHAT_CONTENT = OpenaiChat "chat/content": "content is a string or a list of parts, each an object with a type (an assistant's may be null)",
-        repair "an element that is no part is dropped; a part by itself is put into a list; of a result that is neither its JSON is the text; another's content is left out",
+        repair "a text, an object without a type or a part by itself is written as it is meant; what says nothing is dropped; of a result that is neither its JSON is the text",
         error "Invalid type for 'messages[…].content': expected one of a string or array of objects, but got … instead.",
         source "OpenAI SDK types; text [BK]";
     CHAT_CALLS = OpenaiChat "chat/tool-calls": "tool_calls is a list of at least one call, each an object",
-        repair "the member is left out; what isn't a call is dropped",
+        repair "a call by itself is put into a list; else the member is left out; what isn't a call is dropped",
         error "Invalid 'messages[…].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
         source "OpenAI SDK types; text [BK]";
     CHAT_EMPTY = OpenaiChat "chat/empty": "an assistant message has content or calls; other messages have content",
@@ -101,11 +101,11 @@ rules! {
         error "Duplicate item found with id …. Remove duplicate items from your input and try again.",
         source "PROVIDERS.md B.2.2";
     RESPONSES_CONTENT = OpenaiResponses "responses/content-type": "content is a list of blocks, each an object with a type; the model's texts are `output_text`, all others `input_text`; the model shows no images or files",
-        repair "what is no block is dropped; the text gets the type of its side",
+        repair "a text or an object without a type becomes a text, and what says nothing is dropped; the text gets the type of its side",
         error "Invalid value: '…'. Supported values are: 'output_text' and 'refusal'.",
         source "PROVIDERS.md B.2.2";
     RESPONSES_EMPTY = OpenaiResponses "responses/empty": "a message has content: a string or a list",
-        repair "the message is dropped",
+        repair "an object by itself is written as it is meant; else the message is dropped",
         error "Invalid type for 'input[…].content': expected one of an array of objects or string, but got null instead.",
         source "OpenAI SDK types; text [BK]";
     RESPONSES_ARGUMENTS = OpenaiResponses "responses/arguments": "a function's arguments and a custom tool's input are strings",
@@ -113,7 +113,7 @@ rules! {
         error "Invalid type for 'input[…].arguments': expected a string, but got an object instead.",
         source "OpenAI SDK types; text [BK]";
     RESPONSES_OUTPUT = OpenaiResponses "responses/output": "an output is a string or a list, as its type has it",
-        repair "it is written so",
+        repair "it is written so: a block by itself in a list, else its JSON as the text",
         error "Missing required parameter: 'input[…].output'.",
         source "OpenAI SDK types; text [BK]";
     RESPONSES_NAME = OpenaiResponses "responses/name": "a called tool's name has 1 to 128 letters, digits, `_` and `-`",
@@ -156,13 +156,13 @@ rules! {
         repair "the member is left out",
         error "Unknown parameter: 'input[…].…'.",
         source "OpenAI SDK types; text [BK]";
-    RESPONSES_VALUE = OpenaiResponses "responses/value": "an image is PNG, JPEG, GIF or WebP, at an address with a scheme; a function's name has 1 to 128 letters, digits, `_` and `-`",
+    RESPONSES_VALUE = OpenaiResponses "responses/value": "an image is PNG, JPEG, GIF or WebP, at an address with a scheme; a function's name has 1 to 128 letters, digits, `_` and `-`; a patch's operation, a grammar's syntax and a status are of those that the SDK has; a tool_choice names a tool of the request's",
         repair "what is only spelt otherwise is written right; an address in an object stands by itself",
         error "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
         source "OpenAI SDK types; text [BK]";
     RESPONSES_MISSING = OpenaiResponses "responses/missing": "items have all members that they need; images and files are somewhere, and functions have a name",
         repair "the summary of a thought is there and empty",
-        error "Missing required parameter: 'input[…].summary'.",
+        error "Missing required parameter: 'input[…].…'.",
         source "OpenAI SDK types";
     RESPONSES_APPROVAL = OpenaiResponses "responses/approval": "an mcp_approval_response has its request before it",
         repair "",
