@@ -168,15 +168,12 @@ fn nul(text: &str) -> Option<OpenError> {
     text.find('\0').map(|at| OpenError::Nul { at })
 }
 
-/// The one value that stands between NUL bytes, as a crash leaves them: nothing of it is lost.
+/// The one value behind NUL bytes, as a crash leaves them at the head of a file: nothing of it is lost.
 fn without_padding(text: String) -> String {
-    let value = text.trim_matches(|c: char| c == '\0' || c.is_whitespace());
+    let value = text.trim_start_matches(|c: char| c == '\0' || c.is_whitespace());
     let mut scanner = Scanner::new(value);
-    let is_padded = text.starts_with('\0') || text.trim_end().ends_with('\0');
-    if is_padded
-        && value.starts_with(['{', '['])
-        && scanner.value().and_then(|_| scanner.end()).is_ok()
-    {
+    let is_padded = text.starts_with('\0') && value.starts_with(['{', '[']);
+    if is_padded && scanner.value().and_then(|_| scanner.end()).is_ok() {
         return value.to_owned();
     }
     text

@@ -36,12 +36,10 @@ pub(super) fn content(raw: &str, kind: &str, is_block: impl Fn(&str) -> bool) ->
 pub(super) fn keyed(part: &Part<'_>) -> Option<String> {
     let raw = part.raw();
     let text = if raw.starts_with('"') { block(raw, "") } else { None };
-    match part.is_element() {
-        true => text,
-        false => {
-            text.or_else(|| json_of(raw).map(|_| raw.to_owned())).map(|block| format!("[{block}]"))
-        }
+    if part.is_element() {
+        return text;
     }
+    text.or_else(|| json_of(raw).map(|_| raw.to_owned())).map(|block| format!("[{block}]"))
 }
 
 /// The words of an object that has nothing else.

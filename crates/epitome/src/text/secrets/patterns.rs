@@ -21,7 +21,9 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     let patterns = rows().filter_map(|row| {
         let (name, drawn) = row.split_once(' ')?;
         (!drawn.contains(' ')).then_some(())?;
-        let (told, drawn) = drawn.split_once('~').unwrap_or(("", drawn));
+        // Behind a class it is the key's own.
+        let told = drawn.split_once('~').filter(|(told, _)| !told.contains('<'));
+        let (told, drawn) = told.unwrap_or(("", drawn));
         let told = told.split(',').filter(|word| !word.is_empty()).collect();
         Some(Pattern { name, told, pieces: pieces(drawn).expect("a test reads every row") })
     });
