@@ -49,8 +49,10 @@ const HOSTILE: [(&str, usize); 4] = [
 const BYTES: [usize; 2] = [1 << 18, 1 << 20];
 /// How much is broken, and four times as much.
 const BROKEN: [usize; 2] = [500, 2_000];
-/// How often as many instructions four times as much may take, and ten times as many messages.
-const GROWTH: (u64, u64) = (6, 13);
+/// How often as many instructions four times as much may take.
+const FOURFOLD: u64 = 6;
+/// How often as many ten times the messages may take.
+const TENFOLD: u64 = 13;
 
 /// One piece of work at two sizes, by arguments of this program.
 struct Growth {
@@ -148,14 +150,14 @@ fn growths() -> Vec<Growth> {
     };
     let messages = [MESSAGES, 10 * MESSAGES];
     let compacted = FORMATS.iter().map(|format| {
-        growth(format!("compact {format}"), GROWTH.1, &["--do", "compact", format.name()], messages)
+        growth(format!("compact {format}"), TENFOLD, &["--do", "compact", format.name()], messages)
     });
     let mended = Format::ALL.iter().map(|format| {
-        growth(format!("mend {format}"), GROWTH.0, &["--mend", format.name()], BROKEN)
+        growth(format!("mend {format}"), FOURFOLD, &["--mend", format.name()], BROKEN)
     });
     let hostile = HOSTILE.iter().map(|(name, place)| {
         let said = format!("{name} in {}", hostile::PLACES[*place]);
-        growth(said, GROWTH.0, &["--hostile", name, &place.to_string()], BYTES)
+        growth(said, FOURFOLD, &["--hostile", name, &place.to_string()], BYTES)
     });
     compacted.chain(mended).chain(hostile).collect()
 }

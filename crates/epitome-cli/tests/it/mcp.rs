@@ -175,7 +175,7 @@ fn every_call_is_answered() {
         assert_eq!(of, 1, "{id}: {}", ran.out);
     }
     assert_eq!(answers.len(), ids.len(), "{}", ran.out);
-    for (id, code) in [(1, -32_700), (8, -32_602), (9, -32_602), (10, -32_602), (11, -32_601)] {
+    for (id, code) in [(1, -32_700), (8, -32_602), (9, -32_600), (10, -32_602), (11, -32_601)] {
         let answer = answers.iter().find(|answer| answer["id"] == id).expect("an answer");
         assert_eq!(answer["error"]["code"], code, "{id}");
     }

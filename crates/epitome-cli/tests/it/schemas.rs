@@ -77,7 +77,7 @@ const ENUMS: [[&str; 4]; 33] = [
     ["recall", "role", "epitome/src/transcript/mod.rs", "Role"],
     ["simulate", "decision", "epitome-cli/src/commands/simulate.rs", "Decision"],
     ["simulate", "trigger", "epitome/src/trigger/when.rs", "When"],
-    ["stats", "content-kind", "epitome-cli/src/survey/kinds.rs", "ContentKind"],
+    ["stats", "content-kind", "epitome/src/count/content.rs", "ContentKind"],
 ];
 
 /// The variants of an enum as serde names them.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use epitome::Format;
+use epitome::checkpoint::disown;
 use epitome::count::{Tally, TokenCounter, Weights};
 use epitome::text::secrets::masked;
 use epitome::transcript::{Entry, PartKind};
@@ -15,7 +16,9 @@ pub(crate) fn kinds(
     counter: &dyn TokenCounter,
 ) -> Option<[Weights; 2]> {
     let weights = texts.map(|text| {
-        let request = parse(format, text.to_owned()).ok()?;
+        let mut request = parse(format, text.to_owned()).ok()?;
+        // Its checkpoints are no person's words.
+        disown(&mut request.transcript);
         Some(Weights::of(&request, &Tally::of(&request, counter)))
     });
     let [before, after] = weights;

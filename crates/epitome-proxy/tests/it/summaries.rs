@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use epitome::count::counter;
 use epitome::summarize::{Brief, FailureKind, Summaries, SummarizeError, Summary, from_fn};
 use epitome_proxy::{InternalErrors, ProxyLimits, ProxyOptions};
 use testkit::server::Api;
@@ -92,6 +93,7 @@ async fn a_compaction_that_fails_sends_what_came_or_is_the_answer() {
             ..before(&running.url, Some(200_000))
         };
         let stage = Stage::new(&options).await;
+        let counter = counter("o200k").expect("it is one of ours");
         let mut agent = Agent::new(api, false);
         loop {
             let request = request(&stage, &agent);
@@ -108,9 +110,9 @@ async fn a_compaction_that_fails_sends_what_came_or_is_the_answer() {
             assert_eq!(running.posted().pop().expect("sent").body, body, "{errors:?} {api}");
             agent.take(&text, 15);
             // What was begun in the background ends before the trigger itself fires, however busy the machine is.
-            for _ in 0..200 {
-                let may_have_begun = json_size(&agent) > 80_000;
-                if !may_have_begun || asked.load(Ordering::Relaxed) > 0 {
+            let counted = || counter.text(&agent.request().to_string()).tokens;
+            for _ in 0..100 {
+                if asked.load(Ordering::Relaxed) > 0 || counted() < 38_000 {
                     break;
                 }
                 tokio::time::sleep(Duration::from_millis(10)).await;

@@ -2,6 +2,8 @@
 //!
 //! A line reads back what it says, so that the next checkpoint goes on from it: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
 
+mod beside;
+mod counts;
 mod editor;
 mod looks;
 mod merge;
@@ -22,6 +24,8 @@ use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, cut};
 use crate::tool::{Act, Call};
 
+use beside::Beside;
+use counts::{CallCounts, read_times};
 use editor::{Editor, Known, tells_of};
 pub(super) use looks::LookRoom;
 use looks::{Answer, LOOKS, Look};
@@ -73,6 +77,7 @@ pub(super) struct Deeds {
     changed: HashMap<Box<str>, u32>,
     done_to: HashMap<Box<str>, u32>,
     editor: Editor,
+    beside: Beside,
     /// Calls that an earlier checkpoint counts and doesn't name.
     pub(super) unnamed: u32,
 }
@@ -101,11 +106,6 @@ enum Asked {
 const MOST_ARGUMENTS: usize = 4096;
 /// What stands before how a call went.
 const WENT: &str = " → ";
-/// What stands behind how many calls one line is, if all or some of them failed, or their output says so.
-const ALL_FAILED: &str = " (all failed)";
-const FAILED: &str = " failed";
-const WARNED: &str = " report errors";
-const DIFFERS: &str = "outcomes differ";
 /// What stands before the number of calls that no line names.
 const UNNAMED: &str = "[…] more calls, not named: ";
 /// Bytes of a target among others, unless it is one exact string.
@@ -150,7 +150,7 @@ impl Deeds {
             return;
         }
         let records = records(&call).map(Box::from).collect();
-        let what = key(tool, arguments, &call);
+        let mut what = key(tool, arguments, &call);
         let names_files = names_files(&what);
         // How long a command may take, and the like, is not what it does.
         let asked = call.line.as_deref().unwrap_or(arguments);
@@ -166,6 +166,8 @@ impl Deeds {
                 records,
             },
         ));
+        let says_all = says_all(&what, &call);
+        self.beside.note(tool, &call, &mut what, &mut self.all);
         self.all.push(Deed {
             first: number,
             last: number,
@@ -173,7 +175,7 @@ impl Deeds {
             failed: 0,
             warned: 0,
             names_files,
-            asks: if names_files || says_all(&what, &call) { 0 } else { activation::key(asked) },
+            asks: if names_files || says_all { 0 } else { activation::key(asked) },
             given: activation::key(asked),
             what: what.into(),
             went: "".into(),
@@ -337,56 +339,6 @@ fn note(of: &mut HashMap<Box<str>, u32>, names: impl IntoIterator<Item = Box<str
     }
 }
 
-/// How many calls one line is, how many of them failed, of how many only the output says so, and whether the others had outcomes
-/// of which the line says one.
-#[derive(Clone, Copy, Default)]
-struct CallCounts {
-    times: u32,
-    failed: u32,
-    warned: u32,
-    differs: bool,
-}
-
-/// What a line says of that: `×5 (4 failed)`, `×9 (2 failed, 3 report errors)`.
-fn times(CallCounts { times, failed, warned, differs }: CallCounts) -> String {
-    if failed == times {
-        return format!("×{times}{ALL_FAILED}");
-    }
-    let counts = [(failed, FAILED), (warned, WARNED)].into_iter().filter(|(count, _)| *count > 0);
-    let mut counts: Vec<String> = counts.map(|(count, what)| format!("{count}{what}")).collect();
-    counts.extend(differs.then(|| DIFFERS.to_owned()));
-    if counts.is_empty() {
-        format!("×{times}")
-    } else {
-        format!("×{times} ({})", counts.join(", "))
-    }
-}
-
-/// Reads back what [`times`] wrote behind its sign.
-fn read_times(text: &str) -> Option<CallCounts> {
-    let counted = |text: &str| text.parse().ok().filter(|times| *times > 0);
-    if let Some(all) = text.strip_suffix(ALL_FAILED) {
-        return counted(all).map(|all| CallCounts {
-            times: all,
-            failed: all,
-            ..CallCounts::default()
-        });
-    }
-    let Some((times, counts)) = text.strip_suffix(')').and_then(|text| text.split_once(" ("))
-    else {
-        return Some(CallCounts { times: counted(text)?, ..CallCounts::default() });
-    };
-    let mut read = CallCounts { times: counted(times)?, ..CallCounts::default() };
-    for count in counts.split(", ") {
-        match count.strip_suffix(FAILED) {
-            Some(count) => read.failed = counted(count)?,
-            None if count == DIFFERS => read.differs = true,
-            None => read.warned = counted(count.strip_suffix(WARNED)?)?,
-        }
-    }
-    Some(read)
-}
-
 /// Whether a call changes files, and names nothing else: `edit(src/a.rs)`, `apply_patch(a.rs · b.rs)`.
 fn names_files(what: &str) -> bool {
     let Some((tool, _)) = what.split_once('(') else { return false };
@@ -446,7 +398,7 @@ impl Deed {
             let _ = write!(
                 line,
                 " {}, last [{last}]",
-                self::times(CallCounts {
+                counts::times(CallCounts {
                     times: *times,
                     failed: *failed,
                     warned: *warned,

@@ -76,7 +76,9 @@ impl<'a> Members<'a> {
         let is_map = !is_list && is_map(text, &inside);
         let are_records = is_list && inside.len() > 1 || is_map;
         let is_bare = |value: &Span| !value.of(text).starts_with(['{', '[']);
-        if is_list && inside.len() > 1 && inside.iter().all(|(_, value)| is_bare(value)) {
+        // A list in a record is of that alone.
+        let is_own = is_list && around.record.is_none();
+        if is_own && inside.len() > 1 && inside.iter().all(|(_, value)| is_bare(value)) {
             self.lists.push((around.name.clone(), inside.len()));
         }
         let begin = self.all.len();
@@ -156,10 +158,15 @@ impl<'a> Members<'a> {
         first(&lines, "", MOST_ERROR).or_else(flag)
     }
 
-    /// The state that an answer tells: `status=pending`.
+    /// The state that an answer tells: `status=pending`, or `result=timeout` where it is one word.
     pub(super) fn state(&self) -> Option<String> {
-        let is_state = |member: &&Member<'_>| member.record.is_none() && is_state(&member.name);
-        let Member { name, value, .. } = self.all.iter().find(is_state)?;
+        let mut own = self.all.iter().filter(|member| member.record.is_none());
+        let is_outcome = |member: &&Member<'_>| {
+            let is_so = ["result", "outcome"].iter().any(|it| member.name.eq_ignore_ascii_case(it));
+            is_so && member.value.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        };
+        let state = own.clone().find(|member| is_state(&member.name));
+        let Member { name, value, .. } = state.or_else(|| own.find(is_outcome))?;
         Some(format!("{name}={}", one_line(value)))
     }
 
@@ -347,6 +354,7 @@ impl Member<'_> {
             "ok" | "success" | "succeeded" => value == "false",
             _ if self.is_failure => value == "true",
             _ if record.is_some() => false,
+            "result" | "outcome" => names_failure(value),
             "statuscode" | "status_code" => is_http_failure(value),
             name if is_state(name) && is_asked(&value.to_ascii_lowercase()) => false,
             name if is_state(name) => names_failure(value) || is_http_failure(value),
@@ -361,7 +369,7 @@ fn is_http_failure(value: &str) -> bool {
 
 /// Whether a member of this name says how something stands.
 fn is_state(name: &str) -> bool {
-    ["status", "state", "result", "outcome"].iter().any(|state| name.eq_ignore_ascii_case(state))
+    ["status", "state"].iter().any(|state| name.eq_ignore_ascii_case(state))
 }
 
 /// Whether a name or a state is one of failure: `error`, `userErrors`, `payment failed`.

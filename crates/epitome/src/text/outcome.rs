@@ -162,8 +162,7 @@ fn last_code(line: &str) -> Option<i32> {
     let before = inner.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
     let code = inner[before.len()..].parse().ok()?;
     let (name, sign) = before.split_at(before.find([':', '=']).or_else(|| before.rfind(' '))?);
-    let names = ["exit", "rc", "return code"];
-    let is_named = names.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let is_named = ["exit", "Exit", "rc", "return code", "Return code"].contains(&name);
     let is_signed = ["=", ":", ": "].contains(&sign) || sign == " " && inner != line;
     (is_named && is_signed).then_some(code)
 }
@@ -384,7 +383,7 @@ mod tests {
         /// Whatever is written in whatever way: what a quick look turns away didn't fail.
         #[test]
         fn the_quick_look_lets_every_failure_pass(
-            text in "([ \n]{0,3}|[a]{0,200}|[*\\[ ]{0,700}| {0,600})(error|Error|fatal|failed|Exit code: 1|tool_use_error|[A-Z]Error|é)?([:\\[! ]|)(exit code [0-2]|[a-z ]{0,300}|\n){0,4}",
+            text in "([ \n]{0,3}|[a]{0,200}|[*\\[ ]{0,700}| {0,600})(error|Error|fatal|failed|Exit code: 1|rc=9|\\[exit 1\\]|Return code: 8|tool_use_error|[A-Z]Error|é)?([:\\[! ]|)(exit code [0-2]|[a-z ]{0,300}|\n){0,4}",
             spell in prop::sample::select(vec!["", "e", "x", "i", "t", "r", "F"]),
         ) {
             let literal = serde_json::to_string(&text).expect("a string");

@@ -4,6 +4,7 @@ mod id;
 mod mark;
 mod numbering;
 mod owner;
+mod place;
 pub(crate) mod reasoning_links;
 mod shared;
 pub mod unit;
@@ -417,11 +418,6 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Whether it is an element of a list, and not what stands in place of one.
-    pub(crate) fn is_element(&self) -> bool {
-        self.source[..self.row.span.start as usize].trim_end().ends_with(['[', ','])
-    }
-
     /// What it is.
     pub fn kind(&self) -> PartKind {
         self.row.kind

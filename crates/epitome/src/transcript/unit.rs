@@ -31,7 +31,7 @@ pub struct Unit {
 /// The units of a transcript, in order, covering it; and its pairs.
 ///
 /// Pairs are found by id, not by adjacency; without ids by name, in the newest batch. Units are the
-/// finest division into contiguous runs that cuts neither a pair, the provider's own among them, nor a run of assistant entries:
+/// finest division into contiguous runs that cuts no pair (the provider's own included) and no run of assistant entries:
 /// providers merge those, and reasoning in one belongs to the calls in the next.
 #[derive(Clone, Debug, Default)]
 pub struct Units {

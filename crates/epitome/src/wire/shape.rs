@@ -19,6 +19,8 @@ pub(super) enum Shape {
     Any,
     /// One of these strings.
     OneOf(&'static [&'static str]),
+    /// The same, or a number for one: JSON of protocol buffers has either.
+    Enum(&'static [&'static str]),
     /// A string of which this holds.
     Such(fn(&str) -> bool),
     /// True or false.
@@ -241,7 +243,8 @@ impl<'a> Reading<'a> {
             (Shape::Object(_) | Shape::Typed(_) | Shape::Listed(..), _) if self.must_be(raw) => {
                 self.find(self.shapes.kind, format!("{name}: {}", said(raw)), Mend::Nothing);
             }
-            (Shape::OneOf(known), Some(b'"')) => self.word(span, known, name),
+            (Shape::OneOf(known) | Shape::Enum(known), Some(b'"')) => self.word(span, known, name),
+            (Shape::Enum(_), Some(b'0'..=b'9')) => {}
             (Shape::Such(holds), Some(b'"')) if holds(&unquote(raw)) => {}
             (Shape::Least(least), Some(b'-' | b'0'..=b'9'))
                 if raw.parse::<f64>().is_ok_and(|number| number < *least) =>
@@ -249,9 +252,10 @@ impl<'a> Reading<'a> {
                 self.refuse(name, raw);
             }
             (Shape::Flag, Some(b't' | b'f')) => {}
-            (Shape::OneOf(_) | Shape::Such(_) | Shape::Flag | Shape::Barred, _)
-                if raw != "null" =>
-            {
+            (
+                Shape::OneOf(_) | Shape::Enum(_) | Shape::Such(_) | Shape::Flag | Shape::Barred,
+                _,
+            ) if raw != "null" => {
                 self.refuse(name, raw);
             }
             (Shape::Media(images), Some(b'"')) if media::is_image(&unquote(raw)) => {

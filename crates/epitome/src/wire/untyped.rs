@@ -54,7 +54,10 @@ fn only_text(raw: &str) -> Option<&str> {
 fn json_of(raw: &str) -> Option<String> {
     let members = json::members(raw, Span::new(0..raw.len())).ok()?;
     let says = |(key, value): &(Span, Span)| {
-        !json::key_is(raw, *key, "type") && !matches!(value.of(raw), "null" | "\"\"" | "[]" | "{}")
+        let value = value.of(raw);
+        let is_empty = matches!(value, "null" | "[]" | "{}");
+        let is_blank = value.starts_with('"') && !has_words(value);
+        !json::key_is(raw, *key, "type") && !is_empty && !is_blank
     };
     members.iter().any(says).then(|| quote(raw))
 }

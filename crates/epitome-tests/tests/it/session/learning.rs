@@ -100,8 +100,9 @@ fn what_cannot_be_counted_teaches_no_window() {
     let answer = sessions.observe("", &request, named("m"), START);
     let told = PromptOverflow::of_tokens(None, None);
     let retry = sessions.overflowed("", &request, sent(answer), &told, START).expect("once");
+    let ticket = retry.begun.ticket;
     let outcome = run(*retry.begun);
-    sessions.commit(retry.session, retry.begun.ticket, outcome.as_deref(), START);
+    sessions.commit(retry.session, ticket, outcome.as_deref(), START);
     let smaller = sessions.retry("", &request, retry.refused, START).expect("it is smaller");
     assert!(sessions.overflowed("", &request, sent(smaller), &told, START).is_none());
     let other = after(30);

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{BETWEEN, CUT, CallCounts, WENT, read_times, times};
+use super::counts::{CallCounts, read_times};
+use super::{BETWEEN, CUT, WENT};
 
 /// Targets of one tool that are remembered, the newest.
 const MOST_TARGETS: usize = 400;
@@ -123,7 +124,7 @@ impl Look {
             let _ = write!(
                 line,
                 " {}",
-                self::times(CallCounts { times, failed, ..CallCounts::default() })
+                super::counts::times(CallCounts { times, failed, ..CallCounts::default() })
             );
         }
         let LookRoom { mut answers, mut targets } = room;

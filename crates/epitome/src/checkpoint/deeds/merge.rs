@@ -72,7 +72,7 @@ pub(super) struct Group<'a> {
     /// The shapes of these.
     shapes: HashSet<Key>,
     /// What others were done to since: what these did there may not stand any more.
-    overtaken: Vec<Cow<'a, str>>,
+    overtaken: HashSet<Cow<'a, str>>,
 }
 
 /// How calls went.
@@ -134,7 +134,7 @@ pub(super) fn grouped<'a>(
         for target in done_to {
             let before = newest.insert(target.clone(), at).filter(|before| *before != at);
             if let Some(before) = before.and_then(|before| groups.get_mut(before)) {
-                before.overtaken.push(target);
+                before.overtaken.insert(target);
             }
         }
         if at == groups.len() {
@@ -148,7 +148,7 @@ pub(super) fn grouped<'a>(
                 outcomes: Vec::new(),
                 is_known: true,
                 shapes: HashSet::new(),
-                overtaken: Vec::new(),
+                overtaken: HashSet::new(),
             });
         }
         groups[at].add(deed, merging);
@@ -337,6 +337,8 @@ pub(in crate::checkpoint) enum Merging {
     Short,
     /// Those of one tool, which names all its targets, with what each call made.
     Made,
+    /// Those of one tool, which names all its targets, unless something else was done to one of them in between.
+    Ordered,
     /// Those of one tool, which names its newest targets, at most so many.
     Targets(usize),
     /// The same, which says in a few words how the last one went.
@@ -347,13 +349,13 @@ pub(in crate::checkpoint) enum Merging {
 
 impl Merging {
     /// Those of one tool, which names all its targets.
-    pub(in crate::checkpoint) const TOOL: Merging = Merging::Targets(usize::MAX);
+    pub(in crate::checkpoint) const TOOL: Merging = Merging::Ordered;
     /// Those of one tool in the fewest words.
     pub(in crate::checkpoint) const LEAST: Merging = Merging::Brief(0);
 
     /// Whether what was done to something keeps its order; where little fits, each tool has a line first.
     fn keeps_order(self) -> bool {
-        matches!(self, Merging::Short | Merging::Made | Merging::TOOL)
+        matches!(self, Merging::Short | Merging::Made | Merging::Ordered)
     }
 
     /// How many targets of a tool it names.
@@ -361,7 +363,7 @@ impl Merging {
         match self {
             Merging::Same | Merging::Short => None,
             Merging::Targets(most) | Merging::Brief(most) => Some(most),
-            Merging::Made => Some(usize::MAX),
+            Merging::Made | Merging::Ordered => Some(usize::MAX),
             Merging::Exact => Some(1),
         }
     }
@@ -384,7 +386,11 @@ impl Merging {
                     format!("{tool}({}, …)", short.join(", ")).into()
                 }
             }
-            Merging::Made | Merging::Targets(_) | Merging::Brief(_) | Merging::Exact => tool.into(),
+            Merging::Made
+            | Merging::Ordered
+            | Merging::Targets(_)
+            | Merging::Brief(_)
+            | Merging::Exact => tool.into(),
         }
     }
 }

@@ -32,6 +32,10 @@ impl Lanes<'_> {
             0 => 0,
             calls => self.tokens(&Deeds::unnamed_line(calls)) + 1,
         };
+        // Where not even the fewest words name all, a line counts the others.
+        let all = || Deeds::unnamed_line(deeds.unnamed.max(u32::from(u16::MAX)));
+        let is_tight = self.least_of(&|_| true, Merging::LEAST) > left;
+        let counted = if is_tight { counted.max(self.tokens(&all()) + 1) } else { counted };
         let left = left.saturating_sub(TITLES_TOKENS / 2 + counted);
         // Of what was done before, each tool is named first, with what one call was done to if new calls say as much.
         let least = self.least_of(&is_new, Merging::Exact);

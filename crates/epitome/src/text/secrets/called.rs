@@ -252,10 +252,10 @@ fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
         _ => {
             let run = values::run(text, from, quote);
             let value = &text[from..from + run];
-            // What is called, or what something is said of in brackets: `PASS: TestSHA256 (0.32s)`.
+            // What is called, or what took so long: `PASS: TestSHA256 (0.32s)`.
             let behind = &text[from + run..];
             let is_called = quote.is_none()
-                && (behind.starts_with(['(', '[', ':']) || behind.starts_with(" ("))
+                && (behind.starts_with(['(', '[', ':']) || is_duration(behind))
                 || value.contains("::");
             let literal = literal(text, from, run, quote);
             let is_one = is_secret(value, kind)
@@ -277,6 +277,13 @@ fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
     let name = if kind == NameKind::Header { "credentials" } else { "secret" };
     let name = shaped(&text[from..to]).map_or(name, |secret| secret.name);
     Some(Secret { name, from: from - escape, to })
+}
+
+/// Whether a time in brackets stands behind a value: ` (0.32s)`.
+fn is_duration(behind: &str) -> bool {
+    let Some(time) = behind.strip_prefix(" (") else { return false };
+    let unit = time.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    unit.len() < time.len() && (unit.starts_with("s)") || unit.starts_with("ms)"))
 }
 
 /// Whether a value with a name of this kind is a secret, whatever stands around it.

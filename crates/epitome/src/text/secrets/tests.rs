@@ -90,6 +90,7 @@ fn secrets_without_a_shape_of_their_own() {
         ),
         ("PGPASSWORD=Xk29fjQ0pzLm!", "PGPASSWORD=[masked: secret]"),
         ("password = \"marmelade_12\"", "password = \"[masked: secret]\""),
+        ("DB_PASSWORD=Zx9cj1lSMH2L (staging)", "DB_PASSWORD=[masked: secret] (staging)"),
         ("redis://:hunter2hunter2@cache", "redis://:[masked: password]@cache"),
         (
             "\u{1b}[1;31mghp_0123456789abcdefghijABCDEFGHIJ012345\u{1b}[0m",

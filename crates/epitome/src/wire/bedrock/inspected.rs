@@ -54,6 +54,11 @@ fn cache_points(request: &Request) -> Vec<Finding> {
         .map(|(at, part)| (at, part.slot))
         .collect();
     let all = around + points.len();
+    // Where those around the messages are too many already, dropping one in them helps nothing.
+    if around > MOST_POINTS {
+        let detail = format!("{around} cache points around the messages");
+        return vec![Finding::of_member(rules::BEDROCK_VALUE, "system", detail)];
+    }
     let surplus = points.into_iter().take(all.saturating_sub(MOST_POINTS));
     let of_point = |(at, slot)| {
         let mend = Mend::DropPart(slot);

@@ -107,12 +107,12 @@ const RESPONSE: Object = Object::of("id name response scheduling willContinue").
     )),
 )]);
 const CODE: Object = Object::of("id code")
-    .with(&[("language", Shape::OneOf(&["LANGUAGE_UNSPECIFIED", "PYTHON"]))])
+    .with(&[("language", Shape::Enum(&["LANGUAGE_UNSPECIFIED", "PYTHON"]))])
     .needing("code");
 const CODE_RESULT: Object = Object::of("id output")
     .with(&[(
         "outcome",
-        Shape::OneOf(&[
+        Shape::Enum(&[
             "OUTCOME_UNSPECIFIED",
             "OUTCOME_OK",
             "OUTCOME_FAILED",

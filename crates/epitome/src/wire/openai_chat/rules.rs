@@ -166,10 +166,10 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
         }
         Role::Assistant => {
             let is_call = |part: &Part<'_>| part.kind() == PartKind::Call;
-            let mut calls = entry.parts().filter(is_call);
-            let is_odd = calls.next().is_none_or(|call| !call.is_element());
-            if is_odd && may_have(entry, &TOOL_CALLS) {
-                let is_odd = |value: &str| value != "null" && !value.starts_with("[{");
+            // The legacy call is no element, and may stand before the list.
+            let has_elements = entry.parts().filter(is_call).any(|call| call.is_element());
+            if !has_elements && may_have(entry, &TOOL_CALLS) {
+                let is_odd = |value: &str| value != "null";
                 let calls = hole("tool_calls").filter(|(_, value)| is_odd(value.of(raw)));
                 if let Some((hole, value)) = calls {
                     let said = value.of(raw);

@@ -156,7 +156,7 @@ rules! {
         repair "",
         error "messages.….content.…: Input tag '…' found using 'type' does not match any of the expected tags: …",
         source "Anthropic SDK types";
-    ANTHROPIC_VALUE = Anthropic "anthropic/value": "values are of those that the SDK has: a cache marker's time to live, a tool's name, an object's schema without a choice at its top, base64, stop sequences that say something; thinking by hand leaves sampling and tools alone; all documents have citations or none has; no white space ends the request",
+    ANTHROPIC_VALUE = Anthropic "anthropic/value": "values are of those that the SDK has: a cache marker's time to live, a tool's name, whether a result is an error, an object's schema without a choice at its top, base64, stop sequences that say something; thinking by hand leaves sampling and tools alone; all documents have citations or none has; no white space ends the request",
         repair "what is only spelt otherwise is written right; the white space is left out",
         error "…: Input should be … (or: messages: final assistant content cannot end with trailing whitespace)",
         source "Anthropic SDK types; PROVIDERS.md B.1.2 (12, 13), B.1.3; citations: DOC citations; names: [BK]";

@@ -140,7 +140,7 @@ rules! {
         repair "",
         error "Invalid JSON payload received. Unknown name \"…\" at 'contents[…].parts[…]': Cannot find field.",
         source "google-genai SDK types";
-    GEMINI_VALUE = Gemini "gemini/value": "an image is PNG, JPEG, WebP, HEIC, HEIF, GIF, BMP or TIFF, and data is base64, no data URL; a text is a string; a function's name begins with a letter or `_`, and tools are not OpenAI's; a mode of calls is the SDK's",
+    GEMINI_VALUE = Gemini "gemini/value": "an image is PNG, JPEG, WebP, HEIC, HEIF, GIF, BMP or TIFF, and data is base64, no data URL; a text is a string; a function's name begins with a letter or `_`, and tools are not OpenAI's, with one schema each; modes, languages and outcomes are the SDK's; signatures are base64, `thought` a flag",
         repair "what is only spelt otherwise is written right, and what stands before the base64 is left out",
         error "Unsupported MIME type: …",
         source "google-genai SDK types; PROVIDERS.md B.4 (names: GH dust-tt/dust#28212); text [BK]";

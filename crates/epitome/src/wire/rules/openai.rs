@@ -144,7 +144,7 @@ rules! {
         repair "a text gets its type; an image's address is put into `image_url`",
         error "Invalid value: 'input_text'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.",
         source "OpenAI SDK types";
-    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts, calls and tools are objects of a type that the SDK has, with what they hold; a list of tools has 1 to 128 of them, with names of up to 64 letters, digits, `_` and `-`; a tool_choice comes with tools; an address has a scheme",
+    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts, calls and tools are objects of a type that the SDK has, with what they hold; a list of tools has 1 to 128 of them, with names of up to 64 letters, digits, `_` and `-`; a tool_choice comes with tools; an address has a scheme; sound is WAV or MP3",
         repair "a call's type and empty arguments are added",
         error "Invalid type for 'messages[…].content[…]': expected an object, but got … instead.",
         source "OpenAI SDK types; PROVIDERS.md B.3; text [BK]";
@@ -160,7 +160,7 @@ rules! {
         repair "what is only spelt otherwise is written right; an address in an object stands by itself",
         error "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
         source "OpenAI SDK types; text [BK]";
-    RESPONSES_MISSING = OpenaiResponses "responses/missing": "items have all members that they need; images and files are somewhere, and functions have a name",
+    RESPONSES_MISSING = OpenaiResponses "responses/missing": "items have all members that they need; images and files are somewhere, functions have a name, and tools what they work on",
         repair "the summary of a thought is there and empty",
         error "Missing required parameter: 'input[…].…'.",
         source "OpenAI SDK types";

@@ -112,3 +112,20 @@ fn a_search_that_finds_nothing_has_not_failed() {
         look("cat a.txt", "Exit code 1\ncat: a.txt: No such file or directory").contains("failed")
     );
 }
+
+#[test]
+fn what_a_command_is_given_beside_its_line_tells_calls_apart() {
+    let line = "systemctl restart nginx";
+    let call = |host: &str| serde_json::json!({ "command": line, "host": host, "user": "ops" });
+    let calls = ["db01", "db02", "db01"].map(|host| call(host).to_string());
+    let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
+    let deeds = answered("ssh", &calls);
+    let lines = [
+        "[2] ssh(db02: systemctl restart nginx) → no output",
+        "[1] ssh(db01: systemctl restart nginx) ×2, last [3] → no output",
+    ];
+    assert_eq!(deeds.lines(|_| true, Merging::Same), lines);
+    let constant = answered("ssh", &calls[..1]);
+    let line = "[1] ssh(systemctl restart nginx) → no output";
+    assert_eq!(constant.lines(|_| true, Merging::Same), [line]);
+}
