@@ -110,9 +110,9 @@ async fn a_compaction_that_fails_sends_what_came_or_is_the_answer() {
             assert_eq!(running.posted().pop().expect("sent").body, body, "{errors:?} {api}");
             agent.take(&text, 15);
             // What was begun in the background ends before the trigger itself fires, however busy the machine is.
-            let counted = || counter.text(&agent.request().to_string()).tokens;
+            let tokens = || counter.text(&agent.request().to_string()).tokens;
             for _ in 0..100 {
-                if asked.load(Ordering::Relaxed) > 0 || counted() < 38_000 {
+                if asked.load(Ordering::Relaxed) > 0 || tokens() < 38_000 {
                     break;
                 }
                 tokio::time::sleep(Duration::from_millis(10)).await;

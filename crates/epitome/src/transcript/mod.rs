@@ -356,12 +356,6 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// Its slots.
-    pub fn slots(&self) -> Range<u32> {
-        let range = self.transcript.part_range(self.index);
-        range.start as u32..range.end as u32
-    }
-
     /// Who speaks: human if any part is, else what the first part says (an id says nothing).
     pub fn origin(&self) -> Origin {
         if self.parts().any(|p| p.is_human()) {

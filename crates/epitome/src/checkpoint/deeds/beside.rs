@@ -1,6 +1,5 @@
 //! What a command is given beside its line: the host that it runs on, a cluster, a folder.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -46,10 +45,9 @@ impl Beside {
                 Entry::Occupied(mut place) => match place.get_mut() {
                     Some(constant) if *constant.value == *value => constant.deeds.push(all.len()),
                     known => {
-                        let constant = known.take();
-                        for constant in constant.iter() {
-                            for deed in &constant.deeds {
-                                all[*deed].what = before(&constant.value, &all[*deed].what).into();
+                        if let Some(constant) = known.take() {
+                            for deed in constant.deeds {
+                                all[deed].what = before(&constant.value, &all[deed].what).into();
                             }
                         }
                         *what = before(&value, what);
@@ -61,12 +59,12 @@ impl Beside {
 }
 
 /// Whether a value says where, or as what: one word, no path from the root, no flag, no number.
-fn is_word(value: &Cow<'_, str>) -> bool {
+fn is_word(value: &str) -> bool {
     value.len() <= MOST_TARGET
         && value.starts_with(char::is_alphanumeric)
         && value.contains(char::is_alphabetic)
         && !value.contains(char::is_whitespace)
-        && !matches!(&**value, "true" | "false" | "null")
+        && !matches!(value, "true" | "false" | "null")
 }
 
 /// A call with a word before its line: `ssh(db03: uptime)`.
