@@ -123,7 +123,9 @@ pub(super) fn grouped<'a>(
             _ if went == Went::Well && few().is_some() => deed.shape ^ flags(deed),
             _ => flags(deed),
         };
-        let done_to = if merging.keeps_order() { done_to(deed) } else { Vec::new() };
+        let names_all = merging.keeps_order() || merging.targets().is_some();
+        let targets = if names_all { targets(deed) } else { Vec::new() };
+        let done_to = if merging.keeps_order() { done_to(deed, &targets) } else { &[] };
         let place = places.entry((what.clone(), apart, went)).or_insert(groups.len());
         // One line of all would stand behind what was done since to what some of them were done to.
         let is_past = |group: &Group<'_>| group.overtaken.iter().any(|it| !done_to.contains(it));
@@ -134,7 +136,7 @@ pub(super) fn grouped<'a>(
         for target in done_to {
             let before = newest.insert(target.clone(), at).filter(|before| *before != at);
             if let Some(before) = before.and_then(|before| groups.get_mut(before)) {
-                before.overtaken.insert(target);
+                before.overtaken.insert(target.clone());
             }
         }
         if at == groups.len() {
@@ -151,7 +153,7 @@ pub(super) fn grouped<'a>(
                 overtaken: HashSet::new(),
             });
         }
-        groups[at].add(deed, merging);
+        groups[at].add(deed, merging, targets);
     }
     groups
 }
@@ -210,7 +212,7 @@ pub(super) fn mended(same: Vec<Deed>, all: &[&Deed]) -> Vec<Deed> {
 }
 
 impl<'a> Group<'a> {
-    fn add(&mut self, deed: &'a Deed, merging: Merging) {
+    fn add(&mut self, deed: &'a Deed, merging: Merging, mut all: Vec<Cow<'a, str>>) {
         let known = &mut self.deed;
         known.count(deed);
         known.last = known.last.max(deed.last);
@@ -232,7 +234,6 @@ impl<'a> Group<'a> {
         if let Some(most) = merging.targets() {
             // What several have in common is said once where not all have room.
             let is_apart = most < usize::MAX && !deed.names_files;
-            let mut all = targets(deed);
             if merging == Merging::Made
                 && let ([target], Some(made)) = (&mut *all, made(deed))
             {

@@ -82,9 +82,9 @@ pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
 }
 
 /// What a call was done to, whichever tool it called; of a command line the files that it changes.
-pub(super) fn done_to(deed: &Deed) -> Vec<Cow<'_, str>> {
+pub(super) fn done_to<'t, 'd>(deed: &Deed, targets: &'t [Cow<'d, str>]) -> &'t [Cow<'d, str>] {
     let is_line = !deed.names_files && runs_lines(tool(&deed.what));
-    targets(deed).into_iter().skip(usize::from(is_line)).collect()
+    targets.get(usize::from(is_line)..).unwrap_or_default()
 }
 
 /// The beginning of an argument's value; a number says nothing without its name.
