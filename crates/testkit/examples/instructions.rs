@@ -48,7 +48,7 @@ const HOSTILE: [(&str, usize); 4] = [
 /// Bytes of it, and four times as many.
 const BYTES: [usize; 2] = [1 << 18, 1 << 20];
 /// How much is broken, and four times as much.
-const BROKEN: [usize; 2] = [500, 2_000];
+const BROKEN: [usize; 2] = [1_000, 4_000];
 /// How often as many instructions four times as much may take.
 const FOURFOLD: u64 = 6;
 /// How often as many ten times the messages may take.
@@ -149,8 +149,11 @@ fn growths() -> Vec<Growth> {
         Growth { name, arguments, most }
     };
     let messages = [MESSAGES, 10 * MESSAGES];
-    let compacted = FORMATS.iter().map(|format| {
-        growth(format!("compact {format}"), TENFOLD, &["--do", "compact", format.name()], messages)
+    let pieces = ["check", "compact"].into_iter();
+    let done = pieces.flat_map(|piece| {
+        FORMATS.iter().map(move |format| {
+            growth(format!("{piece} {format}"), TENFOLD, &["--do", piece, format.name()], messages)
+        })
     });
     let mended = Format::ALL.iter().map(|format| {
         growth(format!("mend {format}"), FOURFOLD, &["--mend", format.name()], BROKEN)
@@ -159,7 +162,7 @@ fn growths() -> Vec<Growth> {
         let said = format!("{name} in {}", hostile::PLACES[*place]);
         growth(said, FOURFOLD, &["--hostile", name, &place.to_string()], BYTES)
     });
-    compacted.chain(mended).chain(hostile).collect()
+    done.chain(mended).chain(hostile).collect()
 }
 
 /// Whether what is held to be linear is.

@@ -25,7 +25,7 @@ use crate::text::{CallStatus, cut};
 use crate::tool::{Act, Call};
 
 use beside::Beside;
-use counts::{CallCounts, read_times};
+use counts::CallCounts;
 use editor::{Editor, Known, tells_of};
 pub(super) use looks::LookRoom;
 use looks::{Answer, LOOKS, Look};
@@ -150,7 +150,7 @@ impl Deeds {
             return;
         }
         let records = records(&call).map(Box::from).collect();
-        let mut what = key(tool, arguments, &call);
+        let what = key(tool, arguments, &call);
         let names_files = names_files(&what);
         // How long a command may take, and the like, is not what it does.
         let asked = call.line.as_deref().unwrap_or(arguments);
@@ -167,7 +167,7 @@ impl Deeds {
             },
         ));
         let says_all = says_all(&what, &call);
-        self.beside.note(tool, &call, &mut what, &mut self.all);
+        let what = self.beside.told(tool, &call, what, &mut self.all);
         self.all.push(Deed {
             first: number,
             last: number,
@@ -398,12 +398,8 @@ impl Deed {
             let _ = write!(
                 line,
                 " {}, last [{last}]",
-                counts::times(CallCounts {
-                    times: *times,
-                    failed: *failed,
-                    warned: *warned,
-                    differs: *differs
-                })
+                CallCounts { times: *times, failed: *failed, warned: *warned, differs: *differs }
+                    .told()
             );
         }
         if !went.is_empty() {
@@ -419,7 +415,7 @@ impl Deed {
         let again = || {
             let (what, again) = what.rsplit_once(" ×")?;
             let (times, last) = again.strip_suffix(']')?.split_once(", last [")?;
-            Some((what, read_times(times)?, last.parse().ok()?))
+            Some((what, CallCounts::read(times)?, last.parse().ok()?))
         };
         let (failed, warned) = (u32::from(has_failed(went)), u32::from(has_warned(went)));
         let once = CallCounts { times: 1, failed, warned, differs: false };

@@ -22,7 +22,7 @@ use crate::json;
 use crate::specifics::{Class, Specific, specifics};
 use crate::text::arguments::Arguments;
 use crate::text::outcome::judge;
-use crate::text::secrets::{into_masked, masked, masked_json};
+use crate::text::secrets::{masked, masked_json};
 use crate::text::shortened::note;
 use crate::text::{CallStatus, cut, framing};
 use crate::tool::keeps_list;
@@ -73,6 +73,8 @@ pub struct Gathered {
     pub(super) carried_notes: Vec<(Box<str>, Box<str>)>,
     pub(super) mentions: Mentions,
     pub(super) lines: Lines,
+    /// Folded parts that are said as they are, by their slots.
+    own: Vec<u32>,
     /// Specifics that the view shows beside the checkpoint.
     pub(super) shown: Vec<u32>,
     /// The number of the newest human message.
@@ -115,6 +117,15 @@ impl Gathered {
     /// By which the model can look up what is hidden.
     pub(super) fn channel(&self) -> Option<&str> {
         self.channel.as_deref()
+    }
+
+    /// What a folded part says, as it may be quoted; to mask takes long.
+    pub(super) fn said(&self, transcript: &Transcript, slot: u32) -> String {
+        let part = transcript.part(Slot(slot));
+        match self.own.binary_search(&slot) {
+            Ok(_) => part_text(transcript, &part).into_owned(),
+            Err(_) => said(transcript, &part).text,
+        }
     }
 
     /// Which messages it stands for, with those of earlier checkpoints.
@@ -198,7 +209,7 @@ impl Gathered {
             if !says_something(&part) {
                 continue;
             }
-            let text = said(transcript, &part);
+            let Said { text, .. } = said(transcript, &part);
             if part.origin() == Origin::Model && part.kind() == PartKind::Text {
                 // What it says here is newer.
                 (self.asked, self.last_words) = (None, None);
@@ -238,7 +249,8 @@ impl Gathered {
             if !says_something(&part) {
                 continue;
             }
-            let text = said(transcript, &part);
+            let Said { text, is_own } = said(transcript, &part);
+            self.own.extend(is_own.then_some(part.slot.0));
             let known = self.mentions.len() as u32;
             let found = self.mention(&text, part.slot.0, weight(part.origin(), age));
             let source = (part.slot.0, number as u32, part.origin());
@@ -451,26 +463,32 @@ fn told_json(json: &str) -> Cow<'_, str> {
     framing::without(masked_json(json))
 }
 
-/// What a part says, as it may be quoted, without a terminal's escapes; of a call's arguments the strings as they mean.
-pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> String {
-    let said = masked_words(transcript, part);
-    if said.contains('\u{1b}') { cut::visible(&said).into_owned() } else { said }
+/// What a part says, as it may be quoted.
+struct Said {
+    text: String,
+    /// Whether that is the part's own text: nothing in it is masked or left out.
+    is_own: bool,
 }
 
-fn masked_words(transcript: &Transcript, part: &Part<'_>) -> String {
+/// What a part says, as it may be quoted, without a terminal's escapes; of a call's arguments the strings as they mean.
+fn said(transcript: &Transcript, part: &Part<'_>) -> Said {
     // The JSON of arguments, and of a result that is an object.
     let is_json = part.kind() == PartKind::Call
         || part.kind() == PartKind::Result && part.raw_body().starts_with('{');
-    if !is_json {
-        return framing::without(into_masked(part_text(transcript, part)).into()).into_owned();
+    let text = if is_json { part.text() } else { part_text(transcript, part) };
+    let told = if is_json { told_json(&text) } else { framing::without(masked(&text)) };
+    if !is_json && matches!(&told, Cow::Borrowed(told) if !told.contains('\u{1b}')) {
+        drop(told);
+        return Said { text: text.into_owned(), is_own: true };
     }
-    let text = part.text();
-    let masked = told_json(&text);
-    if masked.contains('\\') {
-        json::unquote_inner(&masked).into_owned()
-    } else {
-        masked.into_owned()
+    let mut text = told.into_owned();
+    if is_json && text.contains('\\') {
+        text = json::unquote_inner(&text).into_owned();
     }
+    if text.contains('\u{1b}') {
+        text = cut::visible(&text).into_owned();
+    }
+    Said { text, is_own: false }
 }
 
 /// Whether an injected text is a file with rules of the user's.

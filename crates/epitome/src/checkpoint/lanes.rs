@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
 use super::deeds::{Deed, Merging};
-use super::extract::{Gathered, said};
+use super::extract::Gathered;
 use super::notes::{Line, Place, Taken, Texts};
 use super::phrases::Phrases;
 use super::quotes::{self, Lane, QuotedMessage, Room};
@@ -16,7 +16,7 @@ use crate::count::TokenCounter;
 use crate::specifics::{Class, specifics};
 use crate::summarize::fitted;
 use crate::text::{cut, secrets::masked};
-use crate::transcript::{Origin, Slot, Transcript};
+use crate::transcript::{Origin, Transcript};
 
 /// How many tokens each lane may have. What one leaves goes to those behind it.
 #[derive(Clone, Copy, Debug)]
@@ -92,8 +92,9 @@ impl Lanes<'_> {
         let mut left = room;
         // Commands and prohibitions have what the deeds don't need, half at the least, but for what names each; other words nothing
         // that these need.
-        let needed =
-            |of: &dyn Fn(&Deed) -> bool| self.total(&self.gathered.deeds.lines(of, Merging::TOOL));
+        let needed = |of: &dyn Fn(&Deed) -> bool| {
+            self.total(&self.gathered.deeds.lines(of, Merging::Ordered))
+        };
         let new = needed(&|deed| self.is_new(deed));
         let old = needed(&|deed| !self.is_new(deed));
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
@@ -306,9 +307,7 @@ impl Lanes<'_> {
             }
             Place::Part { slot, start, end } => (slot, start as usize, end as usize),
         };
-        let text = texts
-            .entry(slot)
-            .or_insert_with(|| said(self.transcript, &self.transcript.part(Slot(slot))));
+        let text = texts.entry(slot).or_insert_with(|| self.gathered.said(self.transcript, slot));
         let is_whole = |at: Option<&u8>| at.is_none_or(|byte| *byte == b'\n');
         let begins = start == 0 || is_whole(text.as_bytes().get(start - 1));
         let before = if begins { "" } else { "… " };

@@ -191,9 +191,10 @@ impl Lines {
     pub(super) fn alike_by_specific(&self, known: usize) -> Vec<f32> {
         let mut alike = vec![f32::INFINITY; known];
         for line in &self.all {
+            let of_line = self.alike(line);
             for at in self.specifics(line) {
                 let one = &mut alike[*at as usize];
-                *one = one.min(self.alike(line));
+                *one = one.min(of_line);
             }
         }
         alike.into_iter().map(|one| if one.is_finite() { one } else { 1.0 }).collect()

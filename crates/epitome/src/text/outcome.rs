@@ -90,6 +90,9 @@ const BEHIND: usize = 32;
 /// Exit codes stand in the first or last words.
 const EXIT_WINDOW: usize = 512;
 
+/// The longest line that is nothing but an exit code: `[return code: -2147483648]`, indented.
+const LONGEST_CODE: usize = 40;
+
 /// Judges a result by what was reported of it and by its output.
 pub fn judge(output: &str, reported: CallStatus) -> Verdict<'_> {
     let exit_code = exit_code(output);
@@ -151,12 +154,19 @@ pub fn exit_code(output: &str) -> Option<i32> {
             .any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
     };
     let told = [head, tail].into_iter().filter(names_one).flat_map(str::lines).find_map(code_of);
-    told.or_else(|| last_code(cut::tail(output, EXIT_WINDOW).trim_end().lines().next_back()?))
+    told.or_else(|| {
+        let output = output.trim_end();
+        let line = memchr::memrchr(b'\n', output.as_bytes()).map_or(0, |at| at + 1);
+        last_code(&output[line..])
+    })
 }
 
 /// The exit code that the last line of an output is, as scripts print it: `[exit 1]`, `rc=9`, `Return code: 8`. A bare `exit 1` ends
 /// a script that is shown.
 fn last_code(line: &str) -> Option<i32> {
+    if line.len() > LONGEST_CODE {
+        return None;
+    }
     let line = line.trim();
     let inner = line.trim_matches(['[', ']', '(', ')', '<', '>', ' ']);
     let before = inner.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');

@@ -23,38 +23,42 @@ struct Constant {
 const MOST_NAMES: usize = 8;
 
 impl Beside {
-    /// Takes in the next call, and puts what tells it from others before its line in `what`; once calls differ, in that of earlier
-    /// ones, too.
-    pub(super) fn note(
+    /// The next call, said as `what`, with what tells it from others before its line; once calls differ, `earlier` ones have that,
+    /// too.
+    pub(super) fn told(
         &mut self,
         tool: &str,
         call: &Call<'_>,
-        what: &mut String,
-        all: &mut [Deed],
-    ) {
-        let Some(line) = &call.line else { return };
+        mut what: String,
+        earlier: &mut [Deed],
+    ) -> String {
+        let Some(line) = &call.line else { return what };
         let arguments = call.arguments.all().filter(|(_, raw)| raw.starts_with('"'));
         let words = arguments.map(|(name, raw)| (name, unquote(raw)));
         let words = words.filter(|(_, value)| is_word(value) && value != line);
         for (name, value) in words.take(MOST_NAMES) {
             match self.0.entry((tool.into(), name.into())) {
                 Entry::Vacant(place) => {
-                    let deeds = vec![all.len()];
+                    let deeds = vec![earlier.len()];
                     place.insert(Some(Constant { value: (&*value).into(), deeds }));
                 }
                 Entry::Occupied(mut place) => match place.get_mut() {
-                    Some(constant) if *constant.value == *value => constant.deeds.push(all.len()),
+                    Some(constant) if *constant.value == *value => {
+                        constant.deeds.push(earlier.len());
+                    }
                     known => {
                         if let Some(constant) = known.take() {
                             for deed in constant.deeds {
-                                all[deed].what = before(&constant.value, &all[deed].what).into();
+                                let what = &mut earlier[deed].what;
+                                *what = before(&constant.value, what).into();
                             }
                         }
-                        *what = before(&value, what);
+                        what = before(&value, &what);
                     }
                 },
             }
         }
+        what
     }
 }
 

@@ -16,42 +16,47 @@ pub(super) struct CallCounts {
     pub(super) differs: bool,
 }
 
-/// What a line says of that: `×5 (4 failed)`, `×9 (2 failed, 3 report errors)`.
-pub(super) fn times(CallCounts { times, failed, warned, differs }: CallCounts) -> String {
-    if failed == times {
-        return format!("×{times}{ALL_FAILED}");
-    }
-    let counts = [(failed, FAILED), (warned, WARNED)].into_iter().filter(|(count, _)| *count > 0);
-    let mut counts: Vec<String> = counts.map(|(count, what)| format!("{count}{what}")).collect();
-    counts.extend(differs.then(|| DIFFERS.to_owned()));
-    if counts.is_empty() {
-        format!("×{times}")
-    } else {
-        format!("×{times} ({})", counts.join(", "))
-    }
-}
-
-/// Reads back what [`times`] wrote behind its sign.
-pub(super) fn read_times(text: &str) -> Option<CallCounts> {
-    let counted = |text: &str| text.parse().ok().filter(|times| *times > 0);
-    if let Some(all) = text.strip_suffix(ALL_FAILED) {
-        return counted(all).map(|all| CallCounts {
-            times: all,
-            failed: all,
-            ..CallCounts::default()
-        });
-    }
-    let Some((times, counts)) = text.strip_suffix(')').and_then(|text| text.split_once(" ("))
-    else {
-        return Some(CallCounts { times: counted(text)?, ..CallCounts::default() });
-    };
-    let mut read = CallCounts { times: counted(times)?, ..CallCounts::default() };
-    for count in counts.split(", ") {
-        match count.strip_suffix(FAILED) {
-            Some(count) => read.failed = counted(count)?,
-            None if count == DIFFERS => read.differs = true,
-            None => read.warned = counted(count.strip_suffix(WARNED)?)?,
+impl CallCounts {
+    /// What a line says of that: `×5 (4 failed)`, `×9 (2 failed, 3 report errors)`.
+    pub(super) fn told(self) -> String {
+        let CallCounts { times, failed, warned, differs } = self;
+        if failed == times {
+            return format!("×{times}{ALL_FAILED}");
+        }
+        let counts =
+            [(failed, FAILED), (warned, WARNED)].into_iter().filter(|(count, _)| *count > 0);
+        let mut counts: Vec<String> =
+            counts.map(|(count, what)| format!("{count}{what}")).collect();
+        counts.extend(differs.then(|| DIFFERS.to_owned()));
+        if counts.is_empty() {
+            format!("×{times}")
+        } else {
+            format!("×{times} ({})", counts.join(", "))
         }
     }
-    Some(read)
+
+    /// Reads back what [`told`](Self::told) wrote, behind its sign.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let counted = |text: &str| text.parse().ok().filter(|times| *times > 0);
+        if let Some(all) = text.strip_suffix(ALL_FAILED) {
+            return counted(all).map(|all| CallCounts {
+                times: all,
+                failed: all,
+                ..CallCounts::default()
+            });
+        }
+        let Some((times, counts)) = text.strip_suffix(')').and_then(|text| text.split_once(" ("))
+        else {
+            return Some(CallCounts { times: counted(text)?, ..CallCounts::default() });
+        };
+        let mut read = CallCounts { times: counted(times)?, ..CallCounts::default() };
+        for count in counts.split(", ") {
+            match count.strip_suffix(FAILED) {
+                Some(count) => read.failed = counted(count)?,
+                None if count == DIFFERS => read.differs = true,
+                None => read.warned = counted(count.strip_suffix(WARNED)?)?,
+            }
+        }
+        Some(read)
+    }
 }

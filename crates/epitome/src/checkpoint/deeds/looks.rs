@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::counts::{CallCounts, read_times};
+use super::counts::CallCounts;
 use super::{BETWEEN, CUT, WENT};
 
 /// Targets of one tool that are remembered, the newest.
@@ -121,11 +121,8 @@ impl Look {
         let mut line = format!("{LOOKS}{}", self.tool);
         if self.times > 1 || self.failed > 0 {
             let Look { times, failed, .. } = *self;
-            let _ = write!(
-                line,
-                " {}",
-                super::counts::times(CallCounts { times, failed, ..CallCounts::default() })
-            );
+            let _ =
+                write!(line, " {}", CallCounts { times, failed, ..CallCounts::default() }.told());
         }
         let LookRoom { mut answers, mut targets } = room;
         let mut is_cut = self.is_cut;
@@ -152,7 +149,7 @@ impl Look {
         let (head, targets) = line.split_once(": ").unwrap_or((line, ""));
         let (tool, times, failed) = match head.rsplit_once(" ×") {
             Some((tool, said)) => {
-                let CallCounts { times, failed, .. } = read_times(said)?;
+                let CallCounts { times, failed, .. } = CallCounts::read(said)?;
                 (tool, times, failed)
             }
             None => (head, 1, 0),

@@ -349,8 +349,6 @@ pub(in crate::checkpoint) enum Merging {
 }
 
 impl Merging {
-    /// Those of one tool, which names all its targets.
-    pub(in crate::checkpoint) const TOOL: Merging = Merging::Ordered;
     /// Those of one tool in the fewest words.
     pub(in crate::checkpoint) const LEAST: Merging = Merging::Brief(0);
 

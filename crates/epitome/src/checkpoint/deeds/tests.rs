@@ -63,7 +63,7 @@ fn what_was_done_is_said_in_order_and_read_back() {
     next.carry(&[lines.clone(), deeds.looks(ROOM)].concat().join("\n"));
     assert_eq!((next.lines(|_| true, Merging::Same), next.looks(ROOM)), (lines, deeds.looks(ROOM)));
     assert_eq!(next.lines(|deed| deed.last > 9, Merging::Short), ["[11] book(id=JG7FMM, …)"]);
-    let tools = next.lines(|_| true, Merging::TOOL);
+    let tools = next.lines(|_| true, Merging::Ordered);
     assert_eq!(
         tools[2..],
         ["[9] Bash(cargo test) → exit 101, 3 passed, 1 failed", "[11] book(JG7FMM, economy)"]
@@ -82,12 +82,12 @@ fn files_that_were_changed_are_never_merged_away() {
     deeds.call(9, 9, "Bash", r#"{"command":"./build.sh"}"#, false);
     let merged =
         ["[1] apply_patch(a.rs · src/b.rs)", "[3] edit(src/a b.rs · Makefile) ×2, last [5]"];
-    assert_eq!(deeds.lines(Deed::names_files, Merging::TOOL), merged);
+    assert_eq!(deeds.lines(Deed::names_files, Merging::Ordered), merged);
     let patched = "[1] apply_patch(a.rs · src/b.rs)";
     assert_eq!(deeds.lines(Deed::names_files, Merging::Short)[0], patched);
     let mut next = Deeds::default();
     next.carry(&merged.join("\n"));
-    assert_eq!(next.lines(Deed::names_files, Merging::TOOL), merged);
+    assert_eq!(next.lines(Deed::names_files, Merging::Ordered), merged);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn what_failed_is_told_apart_from_what_went_well() {
     let failed =
         "[1] send_it(S-1, A1 · S-1, A4) ×2 (all failed), last [4] → failed: error: refused";
     let sent = "[2] send_it(S-1, A2 · S-1, A3 · S-1, A5) ×3, last [5] → sent";
-    assert_eq!(lines(&deeds, Merging::TOOL), [failed, sent]);
+    assert_eq!(lines(&deeds, Merging::Ordered), [failed, sent]);
     let few = "[2] send_it(… · A2 · A3 · A5) ×3, last [5] → sent";
     assert_eq!(lines(&deeds, Merging::Targets(3))[1], few);
     // Whom it was sent to is not left out for room.
@@ -116,7 +116,7 @@ fn what_failed_is_told_apart_from_what_went_well() {
     let mut next = Deeds::default();
     next.carry(&format!("{}\n{failed}\n{sent}", Deeds::unnamed_line(3)));
     assert_eq!(
-        (lines(&next, Merging::TOOL), next.unnamed),
+        (lines(&next, Merging::Ordered), next.unnamed),
         (vec![failed.to_owned(), sent.to_owned()], 3)
     );
 }
@@ -140,10 +140,10 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
         "[1] transfer(amount=100, to=105 · amount=100, to=106) ×2, last [2]",
         "[3] bash(rm · /srv/a.rs · app/b.rs · sed · c.rs) ×3, last [5]",
     ];
-    assert_eq!(lines(&deeds, Merging::TOOL), merged);
+    assert_eq!(lines(&deeds, Merging::Ordered), merged);
     let mut next = Deeds::default();
     next.carry(&merged.join("\n"));
-    assert_eq!(lines(&next, Merging::TOOL), merged);
+    assert_eq!(lines(&next, Merging::Ordered), merged);
 }
 
 /// The first words of a failure are one of several, and needn't be what ended it.
@@ -220,7 +220,7 @@ fn an_open_call_is_no_failure() {
     }
     deeds.told(1, "error: refused", CallStatus::Unknown);
     assert_eq!(
-        deeds.lines(|_| true, Merging::TOOL),
+        deeds.lines(|_| true, Merging::Ordered),
         ["[1] send_it(A1) → failed: error: refused", "[2] send_it(A2)"]
     );
 }
@@ -365,7 +365,7 @@ fn calls_with_another_outcome_have_a_line_of_their_own() {
         "[3] refund(A3) → A3 can't be refunded: it has shipped.",
         "[1] refund(A1 · A2 · A4) ×3, last [4] → Refund R-1 of 1.50 issued. / Refund R-2 of 2.50 issued. / Refund R-4 of 4.50 issued.",
     ];
-    assert_eq!(deeds.lines(|_| true, Merging::TOOL), lines);
+    assert_eq!(deeds.lines(|_| true, Merging::Ordered), lines);
     for (number, output) in [(5, "held"), (6, "A6 was refunded before."), (7, "late")] {
         deeds.call(number, number, "refund", &format!(r#"{{"order":"A{number}"}}"#), false);
         deeds.told(number, output, CallStatus::Unknown);
@@ -413,12 +413,12 @@ fn outcomes_of_one_line_are_not_counted_twice() {
         deeds.told(number, output, CallStatus::Unknown);
     }
     let line = "[1] pay(A1 · A2 · A3 · A4 · A5) ×5, last [5] → held / paid (2 times) / late / gone";
-    assert_eq!(deeds.lines(|_| true, Merging::TOOL), [line]);
+    assert_eq!(deeds.lines(|_| true, Merging::Ordered), [line]);
     let mut next = Deeds::default();
     next.carry(line);
     next.call(6, 6, "pay", r#"{"to":"A6"}"#, false);
     next.told(6, "paid", CallStatus::Unknown);
-    assert_eq!(next.lines(|_| true, Merging::TOOL), [line, "[6] pay(A6) → paid"]);
+    assert_eq!(next.lines(|_| true, Merging::Ordered), [line, "[6] pay(A6) → paid"]);
 }
 
 #[test]
@@ -426,7 +426,7 @@ fn targets_that_were_left_out_stay_left_out() {
     let line = "[2] send_it(… · A2 · A3) ×5, last [5] → sent";
     let mut deeds = Deeds::default();
     deeds.carry(line);
-    assert_eq!(deeds.lines(|_| true, Merging::TOOL), [line]);
+    assert_eq!(deeds.lines(|_| true, Merging::Ordered), [line]);
 }
 
 proptest::proptest! {
@@ -448,7 +448,7 @@ proptest::proptest! {
                 (times + deed.times, failed + deed.failed, warned + deed.warned)
             })
         };
-        for merging in [Merging::Same, Merging::Short, Merging::TOOL, Merging::Targets(1), Merging::LEAST, Merging::Exact] {
+        for merging in [Merging::Same, Merging::Short, Merging::Ordered, Merging::Targets(1), Merging::LEAST, Merging::Exact] {
             let lines = deeds.lines(|_| true, merging);
             let merged = deeds.merged(|_| true, merging);
             let is_marked = |deed: &Deed| deed.went.split(' ').any(|word| word == "→");

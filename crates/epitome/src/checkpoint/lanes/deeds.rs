@@ -33,7 +33,10 @@ impl Lanes<'_> {
             calls => self.tokens(&Deeds::unnamed_line(calls)) + 1,
         };
         // Where not even the fewest words name all, a line counts the others.
-        let all = || Deeds::unnamed_line(deeds.unnamed.max(u32::from(u16::MAX)));
+        let all = || {
+            let calls = count(&deeds.merged(|_| true, Merging::LEAST));
+            Deeds::unnamed_line(deeds.unnamed.saturating_add(calls))
+        };
         let is_tight = self.least_of(&|_| true, Merging::LEAST) > left;
         let counted = if is_tight { counted.max(self.tokens(&all()) + 1) } else { counted };
         let left = left.saturating_sub(TITLES_TOKENS / 2 + counted);
@@ -85,9 +88,9 @@ impl Lanes<'_> {
             .in_full(is_of, in_full, apart)
             .or_else(|| lines(Merging::Short, apart))
             .or_else(|| self.newest_apart(is_of, apart, Merging::Made))
-            .or_else(|| self.newest_apart(is_of, apart, Merging::TOOL))
+            .or_else(|| self.newest_apart(is_of, apart, Merging::Ordered))
             .or_else(|| lines(Merging::Made, most))
-            .or_else(|| lines(Merging::TOOL, most));
+            .or_else(|| lines(Merging::Ordered, most));
         if let Some(lines) = fitting {
             return (lines, true, Unnamed::default());
         }

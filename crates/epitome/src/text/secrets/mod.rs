@@ -72,15 +72,10 @@ pub fn masked(text: &str) -> Cow<'_, str> {
 pub(crate) fn masked_json(json: &str) -> Cow<'_, str> {
     match spelt_out(json) {
         Cow::Borrowed(json) => masked(json),
-        Cow::Owned(json) => into_masked(json.into()).into(),
-    }
-}
-
-/// [`masked`] of a text that is needed as it is where it has no secret.
-pub(crate) fn into_masked(text: Cow<'_, str>) -> String {
-    match masked(&text) {
-        Cow::Borrowed(_) => text.into_owned(),
-        Cow::Owned(masked) => masked,
+        Cow::Owned(json) => match masked(&json) {
+            Cow::Borrowed(_) => json.into(),
+            Cow::Owned(masked) => masked.into(),
+        },
     }
 }
 

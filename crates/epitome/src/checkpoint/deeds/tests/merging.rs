@@ -42,7 +42,7 @@ fn the_number_of_something_tells_calls_apart() {
     );
     let line =
         "[1] merge(web, pull_number=41 · web, pull_number=43) ×2, last [2] → {\"merged\": true}";
-    assert_eq!(deeds.lines(|_| true, Merging::TOOL), [line]);
+    assert_eq!(deeds.lines(|_| true, Merging::Ordered), [line]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_line_is_named_by_what_acts_in_it() {
     let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
     let deeds = answered("Bash", &calls);
     let line = "[1] Bash(kubectl delete pod · make all · python3 x.py · docker compose down) ×4, last [4] → no output";
-    assert_eq!(deeds.lines(|_| true, Merging::TOOL), [line]);
+    assert_eq!(deeds.lines(|_| true, Merging::Ordered), [line]);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn what_was_done_to_one_thing_keeps_its_order() {
             deeds.call(number, number, tool, &arguments, false);
             deeds.told(number, r#"{"ok": true}"#, CallStatus::Unknown);
         }
-        deeds.lines(|_| true, Merging::TOOL)
+        deeds.lines(|_| true, Merging::Ordered)
     };
     let lines = of(&[("cancel", "AO-301"), ("reactivate", "AO-301"), ("cancel", "AO-300")]);
     let order = [
