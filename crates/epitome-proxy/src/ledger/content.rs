@@ -102,6 +102,12 @@ fn said(entry: &Entry<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use epitome::count::{ContentKind, counter};
+    use epitome::{Compactor, Options, Target};
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -121,5 +127,25 @@ mod tests {
         );
         assert_eq!(told, [Stretch::Same(1), new("x"), gone("b"), gone("c"), Stretch::Same(2)]);
         assert_eq!(stretches(Format::OpenaiChat, ["[", &after]), None);
+    }
+
+    #[test]
+    fn a_checkpoint_is_no_persons_words() {
+        let long = "It compiles, and all tests pass. ".repeat(200);
+        let body = json!({ "messages": [
+            { "role": "user", "content": "Fix the build." },
+            { "role": "assistant", "content": long },
+            { "role": "user", "content": "And the docs." },
+        ]});
+        let counter = counter("chars4").expect("it is one of ours");
+        let options = Options { target: Target::Percent(30), ..Options::default() };
+        let request = parse(Format::OpenaiChat, body.to_string()).expect("a request");
+        let compactor = Compactor::new(options, Arc::clone(&counter)).expect("options");
+        let after = compactor.compact(&request).expect("a view").rendered().to_owned();
+        assert!(after.contains("<checkpoint "), "{after}");
+        let both = [&*body.to_string(), &*after];
+        let [before, after] = kinds(Format::OpenaiChat, both, counter.as_ref()).expect("both");
+        let of = |weights: &Weights| weights.get(ContentKind::Checkpoint).tokens;
+        assert!(of(&before) == 0 && of(&after) > 0);
     }
 }

@@ -87,6 +87,7 @@ mod tests {
             ),
             (r#"{"type":"text","text":null}"#, None),
             (r#"{"text":""}"#, None),
+            (r#"{"text":" "}"#, None),
             ("{}", None),
             ("7", None),
             ("null", None),

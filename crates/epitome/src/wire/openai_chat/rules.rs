@@ -169,8 +169,7 @@ fn content(entry: Entry<'_>, findings: &mut Vec<Finding>) {
             // The legacy call is no element, and may stand before the list.
             let has_elements = entry.parts().filter(is_call).any(|call| call.is_element());
             if !has_elements && may_have(entry, &TOOL_CALLS) {
-                let is_odd = |value: &str| value != "null";
-                let calls = hole("tool_calls").filter(|(_, value)| is_odd(value.of(raw)));
+                let calls = hole("tool_calls").filter(|(_, value)| value.of(raw) != "null");
                 if let Some((hole, value)) = calls {
                     let said = value.of(raw);
                     let in_list = || Mend::Overwrite {
