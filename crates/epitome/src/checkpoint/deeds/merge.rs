@@ -71,8 +71,8 @@ pub(super) struct Group<'a> {
     is_known: bool,
     /// The shapes of these.
     shapes: HashSet<Key>,
-    /// What others were done to since: what these did there may not stand any more.
-    overtaken: HashSet<Cow<'a, str>>,
+    /// What others were done to since, and when: what these did there may not stand any more.
+    overtaken: HashMap<Cow<'a, str>, u32>,
 }
 
 /// How calls went.
@@ -125,18 +125,18 @@ pub(super) fn grouped<'a>(
         };
         let names_all = merging.keeps_order() || merging.targets().is_some();
         let targets = if names_all { targets(deed) } else { Vec::new() };
-        let done_to = if merging.keeps_order() { done_to(deed, &targets) } else { &[] };
+        let done_to = done_to(deed, &targets);
         let place = places.entry((what.clone(), apart, went)).or_insert(groups.len());
         // One line of all would stand behind what was done since to what some of them were done to.
-        let is_past = |group: &Group<'_>| group.overtaken.iter().any(|it| !done_to.contains(it));
-        if groups.get(*place).is_some_and(is_past) {
+        let is_past = |group: &Group<'_>| group.overtaken.keys().any(|it| !done_to.contains(it));
+        if merging.keeps_order() && groups.get(*place).is_some_and(is_past) {
             *place = groups.len();
         }
         let at = *place;
         for target in done_to {
             let before = newest.insert(target.clone(), at).filter(|before| *before != at);
             if let Some(before) = before.and_then(|before| groups.get_mut(before)) {
-                before.overtaken.insert(target.clone());
+                before.overtaken.insert(target.clone(), deed.last);
             }
         }
         if at == groups.len() {
@@ -150,8 +150,11 @@ pub(super) fn grouped<'a>(
                 outcomes: Vec::new(),
                 is_known: true,
                 shapes: HashSet::new(),
-                overtaken: HashSet::new(),
+                overtaken: HashMap::new(),
             });
+        }
+        for target in done_to {
+            groups[at].overtaken.remove(target);
         }
         groups[at].add(deed, merging, targets);
     }
@@ -311,6 +314,10 @@ impl<'a> Group<'a> {
             if merging == Merging::Exact {
                 told.retain(|place| is_target(&self.targets[*place].text));
             }
+            // Named in a line behind what was done to it since, it would seem to be as these left it.
+            let since = self.overtaken.iter().filter(|(_, since)| **since < self.deed.last);
+            let since: HashSet<_> = since.flat_map(|(target, _)| apart(target.clone())).collect();
+            told.retain(|place| !since.contains(&self.targets[*place].text));
             told.sort_by_key(|place| {
                 let Target { calls, at, .. } = self.targets[*place];
                 (calls, at, Reverse(*place))

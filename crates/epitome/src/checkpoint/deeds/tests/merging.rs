@@ -95,6 +95,25 @@ fn what_was_done_to_one_thing_keeps_its_order() {
 }
 
 #[test]
+fn a_line_of_all_names_nothing_that_others_changed_since() {
+    let mut deeds = Deeds::default();
+    for (number, (tool, order)) in (1..).zip([
+        ("cancel", "AO-301"),
+        ("cancel", "AO-302"),
+        ("reactivate", "AO-301"),
+        ("cancel", "AO-300"),
+    ]) {
+        let arguments = serde_json::json!({ "order": order }).to_string();
+        deeds.call(number, number, tool, &arguments, false);
+        deeds.told(number, "done", CallStatus::Unknown);
+    }
+    let lines = deeds.lines(|_| true, Merging::Targets(usize::MAX));
+    let told =
+        ["[3] reactivate(AO-301) → done", "[1] cancel(… · AO-302 · AO-300) ×3, last [4] → done"];
+    assert_eq!(lines, told);
+}
+
+#[test]
 fn a_search_that_finds_nothing_has_not_failed() {
     let look = |command: &str, output: &str| {
         let mut deeds = Deeds::default();
