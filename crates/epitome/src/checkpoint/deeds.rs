@@ -301,24 +301,14 @@ impl Deeds {
         lines.lines().map(words).collect()
     }
 
-    /// The lines of some of the calls.
-    pub(super) fn lines(&self, is_of: impl Fn(&Deed) -> bool, merging: Merging) -> Vec<String> {
-        self.merged(is_of, merging).iter().map(Deed::line).collect()
-    }
-
-    /// Some of the calls; those that `merging` takes for one and that went alike are one, in the order of the last of them.
-    pub(super) fn merged(&self, is_of: impl Fn(&Deed) -> bool, merging: Merging) -> Vec<Deed> {
+    /// Some of the calls; those that say the same and went alike are one, in the order of the last of them.
+    pub(super) fn calls(&self, is_of: impl Fn(&Deed) -> bool) -> Vec<Deed> {
         let all: Vec<&Deed> = self.all.iter().filter(|deed| is_of(deed)).collect();
         let same = grouped(all.iter().copied(), Merging::Same);
         let same = same.iter().map(|group| group.merged(Merging::Same)).collect();
         let mut same = mended(same, &all);
         same.sort_by_key(|deed| deed.last);
-        if merging == Merging::Same {
-            return same;
-        }
-        let mut groups = grouped(same.iter(), merging);
-        groups.sort_by_key(|group| group.deed.last);
-        groups.iter().map(|group| group.merged(merging)).collect()
+        same
     }
 
     /// The line that counts calls which no other line names.
@@ -330,6 +320,13 @@ impl Deeds {
     pub(super) fn looks(&self, room: LookRoom) -> Vec<String> {
         self.looks.iter().map(|look| look.line(room)).collect()
     }
+}
+
+/// Of these calls, those that `merging` takes for one and that went alike are one, in the order of the last of them.
+pub(super) fn merged<'d>(calls: impl IntoIterator<Item = &'d Deed>, merging: Merging) -> Vec<Deed> {
+    let mut groups = grouped(calls.into_iter(), merging);
+    groups.sort_by_key(|group| group.deed.last);
+    groups.iter().map(|group| group.merged(merging)).collect()
 }
 
 /// Notes that message `number` changed these, unless a later one did.

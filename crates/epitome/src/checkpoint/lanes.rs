@@ -5,7 +5,7 @@ mod deeds;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use super::deeds::{Deed, Merging};
+use super::deeds::{Deed, Merging, merged};
 use super::extract::Gathered;
 use super::notes::{Line, Place, Taken, Texts};
 use super::phrases::Phrases;
@@ -55,6 +55,10 @@ impl Shares {
 /// What the lanes are written from.
 pub(super) struct Lanes<'a> {
     pub(super) gathered: &'a Gathered,
+    /// Calls before the newest human message.
+    pub(super) old: &'a [Deed],
+    /// Calls since.
+    pub(super) new: &'a [Deed],
     pub(super) transcript: &'a Transcript,
     pub(super) counter: &'a dyn TokenCounter,
     pub(super) shares: Shares,
@@ -92,13 +96,10 @@ impl Lanes<'_> {
         let mut left = room;
         // Commands and prohibitions have what the deeds don't need, half at the least, but for what names each; other words nothing
         // that these need.
-        let needed = |of: &dyn Fn(&Deed) -> bool| {
-            self.total(&self.gathered.deeds.lines(of, Merging::Ordered))
-        };
-        let new = needed(&|deed| self.is_new(deed));
-        let old = needed(&|deed| !self.is_new(deed));
+        let [old, new] = [self.old, self.new]
+            .map(|calls| self.total(&deeds::lines(&merged(calls, Merging::Ordered))));
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
-        let least = self.least_of(&|_| true, Merging::LEAST);
+        let least = self.least_of(self.all(), Merging::LEAST);
         let commands = room_of((new + old.min(room / 4)).min(room / 2).max(least));
         // What the newest words answer comes before older words.
         let most = self.shares.answered.max(LEAST_ANSWERED);

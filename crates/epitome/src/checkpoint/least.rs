@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::deeds::{Deeds, Merging};
+use super::deeds::{Deeds, Merging, merged};
 use super::fence::fenced;
 use super::lanes::TITLES_TOKENS;
 use super::read::read;
@@ -46,7 +46,7 @@ pub fn least_tokens<'a>(
             }
         }
     }
-    for deed in carried.merged(|_| true, Merging::LEAST) {
+    for deed in merged(&carried.calls(|_| true), Merging::LEAST) {
         let times = tools.entry(deed.tool().to_owned()).or_default();
         *times = times.saturating_add(deed.times());
     }

@@ -37,7 +37,7 @@ use crate::transcript::{ContentId, Transcript};
 
 pub use crate::tool::only_reads;
 pub use cues::commands;
-use deeds::Merging;
+use deeds::Deed;
 pub use extract::Gathered;
 use fence::fenced;
 pub use fence::{disown, look_alikes, looks_like_one};
@@ -109,12 +109,17 @@ fn within(
     counter: &dyn TokenCounter,
 ) -> Written {
     let tokens = |body: &str| message_tokens(&fenced(body), counter);
+    let is_new = |deed: &Deed| gathered.newest_human.is_none_or(|since| deed.last() > since);
+    let old = gathered.deeds.calls(|deed| !is_new(deed));
+    let new = gathered.deeds.calls(is_new);
     let behind = |above: &str| {
         let mut room = most.saturating_sub(tokens(above));
         // Texts side by side may count a little more or less than each by itself. Where few fit, one line less is much.
         room += if head == Head::Short { SLACK } else { 0 };
         for attempt in 0_u32..12 {
-            let lanes = Lanes { gathered, transcript, counter, shares: Shares::of(room), summary };
+            let shares = Shares::of(room);
+            let lanes =
+                Lanes { gathered, old: &old, new: &new, transcript, counter, shares, summary };
             let written = lanes.write(above);
             match tokens(&written.body).saturating_sub(most) {
                 0 => return written,
@@ -124,8 +129,8 @@ fn within(
                 }
             }
         }
-        let made = gathered.deeds.merged(|deed| !deed.has_failed(), Merging::LEAST);
-        Written { body: line(gathered), lacks_tools: !made.is_empty(), ..Written::default() }
+        let lacks_tools = old.iter().chain(&new).any(|deed| !deed.has_failed());
+        Written { body: line(gathered), lacks_tools, ..Written::default() }
     };
     if head == Head::Full {
         return behind(&header(gathered));

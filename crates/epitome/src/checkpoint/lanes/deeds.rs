@@ -1,7 +1,7 @@
 //! The lane of what was done: which calls have lines of their own, and which are told together.
 
 use super::{Lanes, TITLES_TOKENS, unlines};
-use crate::checkpoint::deeds::{Deed, Deeds, LookRoom, Merging};
+use crate::checkpoint::deeds::{Deed, Deeds, LookRoom, Merging, merged};
 use crate::checkpoint::unnamed::{Unnamed, count};
 
 /// Targets that the calls of one tool name, the most that fit.
@@ -17,14 +17,13 @@ pub(super) struct DeedLane {
 }
 
 impl Lanes<'_> {
-    /// Whether a call is newer than the newest human message.
-    pub(super) fn is_new(&self, deed: &Deed) -> bool {
-        self.gathered.newest_human.is_none_or(|since| deed.last() > since)
+    /// All calls that may have changed something.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Deed> {
+        self.old.iter().chain(self.new)
     }
 
     /// What was done, calls since the newest human message before all else, then those before it.
     pub(super) fn deeds(&self, left: u64) -> DeedLane {
-        let is_new = |deed: &Deed| self.is_new(deed);
         let deeds = &self.gathered.deeds;
         let total = |lines: &[String]| self.total(lines);
         // Calls that an earlier checkpoint counts stay counted.
@@ -34,22 +33,21 @@ impl Lanes<'_> {
         };
         // Where not even the fewest words name all, a line counts the others.
         let all = || {
-            let calls = count(&deeds.merged(|_| true, Merging::LEAST));
+            let calls = count(self.old).saturating_add(count(self.new));
             Deeds::unnamed_line(deeds.unnamed.saturating_add(calls))
         };
-        let is_tight = self.least_of(&|_| true, Merging::LEAST) > left;
+        let is_tight = self.least_of(self.all(), Merging::LEAST) > left;
         let counted = if is_tight { counted.max(self.tokens(&all()) + 1) } else { counted };
         let left = left.saturating_sub(TITLES_TOKENS / 2 + counted);
         // Of what was done before, each tool is named first, with what one call was done to if new calls say as much.
-        let least = self.least_of(&is_new, Merging::Exact);
-        let without = |old| left.saturating_sub(self.least_of(&|deed| !is_new(deed), old));
+        let least = self.least_of(self.new, Merging::Exact);
+        let without = |merging| left.saturating_sub(self.least_of(self.old, merging));
         let named = without(Merging::Exact);
         let for_new = if named >= least { named } else { without(Merging::LEAST) };
         let part = |percent| for_new * percent / 100;
-        let (new, is_complete, unnamed) = self.fitting(&is_new, [part(70), part(85), for_new]);
+        let (new, is_complete, unnamed) = self.fitting(self.new, [part(70), part(85), for_new]);
         let left = left.saturating_sub(total(&new));
-        let (old, are_complete, more) =
-            self.fitting(&|deed| !is_new(deed), [left / 2, left * 3 / 4, left]);
+        let (old, are_complete, more) = self.fitting(self.old, [left / 2, left * 3 / 4, left]);
         let is_complete = is_complete && are_complete;
         let left = left.saturating_sub(total(&old));
         let looks = if is_complete { self.looks(left) } else { Vec::new() };
@@ -62,10 +60,14 @@ impl Lanes<'_> {
     }
 
     /// Tokens of the lines that name, by tool, each of these calls that may have changed something, and count the others.
-    pub(super) fn least_of(&self, is_of: &dyn Fn(&Deed) -> bool, by: Merging) -> u64 {
-        let merged = self.gathered.deeds.merged(is_of, by).into_iter();
+    pub(super) fn least_of<'d>(
+        &self,
+        calls: impl IntoIterator<Item = &'d Deed>,
+        by: Merging,
+    ) -> u64 {
+        let merged = merged(calls, by).into_iter();
         let (failed, made): (Vec<Deed>, Vec<Deed>) = merged.partition(Deed::has_failed);
-        let mut lines: Vec<String> = made.iter().map(Deed::line).collect();
+        let mut lines = lines(&made);
         if !failed.is_empty() {
             lines.push(Deeds::unnamed_line(count(&failed)));
         }
@@ -77,39 +79,33 @@ impl Lanes<'_> {
     /// then all of it. Outcomes are told in full within the first one.
     fn fitting(
         &self,
-        is_of: &dyn Fn(&Deed) -> bool,
+        calls: &[Deed],
         [in_full, apart, most]: [u64; 3],
     ) -> (Vec<String>, bool, Unnamed) {
-        let lines = |merging, room| {
-            let lines = self.gathered.deeds.lines(is_of, merging);
+        let within = |merging, room| {
+            let lines = lines(&merged(calls, merging));
             (self.total(&lines) <= room).then_some(lines)
         };
         let fitting = self
-            .in_full(is_of, in_full, apart)
-            .or_else(|| lines(Merging::Short, apart))
-            .or_else(|| self.newest_apart(is_of, apart, Merging::Made))
-            .or_else(|| self.newest_apart(is_of, apart, Merging::Ordered))
-            .or_else(|| lines(Merging::Made, most))
-            .or_else(|| lines(Merging::Ordered, most));
+            .in_full(calls, in_full, apart)
+            .or_else(|| within(Merging::Short, apart))
+            .or_else(|| self.newest_apart(calls, apart, Merging::Made))
+            .or_else(|| self.newest_apart(calls, apart, Merging::Ordered))
+            .or_else(|| within(Merging::Made, most))
+            .or_else(|| within(Merging::Ordered, most));
         if let Some(lines) = fitting {
             return (lines, true, Unnamed::default());
         }
-        let (lines, unnamed) = self.by_tool(is_of, most);
+        let (lines, unnamed) = self.by_tool(calls, most);
         (lines, false, unnamed)
     }
 
     /// A line for each of these calls in at most `most` tokens; as many of the newest as fit in `in_full` with their outcomes in full.
-    fn in_full(
-        &self,
-        is_of: &dyn Fn(&Deed) -> bool,
-        in_full: u64,
-        most: u64,
-    ) -> Option<Vec<String>> {
-        let deeds = self.gathered.deeds.merged(is_of, Merging::Same);
-        let mut lines: Vec<String> = deeds.iter().map(Deed::line).collect();
+    fn in_full(&self, calls: &[Deed], in_full: u64, most: u64) -> Option<Vec<String>> {
+        let mut lines = lines(calls);
         let needed = self.total(&lines);
         let mut left = in_full.saturating_sub(needed);
-        for (line, deed) in lines.iter_mut().zip(&deeds).rev() {
+        for (line, deed) in lines.iter_mut().zip(calls).rev() {
             let in_full = deed.line_in_full();
             let more = self.tokens(&in_full).saturating_sub(self.tokens(line));
             if let Some(rest) = left.checked_sub(more) {
@@ -121,31 +117,25 @@ impl Lanes<'_> {
 
     /// The newest of these calls as they are, as many as fit in `most` tokens with what `merging` makes of the others; `None` where no
     /// call has room for its own.
-    fn newest_apart(
-        &self,
-        is_of: &dyn Fn(&Deed) -> bool,
-        most: u64,
-        merging: Merging,
-    ) -> Option<Vec<String>> {
-        let deeds = &self.gathered.deeds;
-        let lines = |newest: u32| {
-            let together = deeds.lines(|deed| is_of(deed) && deed.last() <= newest, merging);
-            let apart = deeds.lines(|deed| is_of(deed) && deed.last() > newest, Merging::Same);
-            [together, apart].concat()
+    fn newest_apart(&self, calls: &[Deed], most: u64, merging: Merging) -> Option<Vec<String>> {
+        let apart = lines(calls);
+        let tokens: Vec<u64> = apart.iter().map(|line| self.tokens(line) + 1).collect();
+        // How many of the older ones are told together.
+        let counts: Vec<usize> = (1..calls.len()).collect();
+        let together = |older: usize| lines(&merged(&calls[..older], merging));
+        let is_more = |older: &usize| {
+            let apart: u64 = tokens[*older..].iter().sum();
+            apart > most || apart + self.total(&together(*older)) > most
         };
-        let mut numbers: Vec<u32> =
-            deeds.merged(is_of, Merging::Same).iter().map(Deed::last).collect();
-        numbers.dedup();
-        let fits = numbers.partition_point(|newest| self.total(&lines(*newest)) > most);
-        (fits + 1 < numbers.len()).then(|| lines(numbers[fits]))
+        let older = *counts.get(counts.partition_point(is_more))?;
+        Some([together(older), apart[older..].to_vec()].concat())
     }
 
     /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, before how the
     /// last one went; of those that name changed files and the newest first, those that failed last; and calls without a line.
-    fn by_tool(&self, is_of: &dyn Fn(&Deed) -> bool, most: u64) -> (Vec<String>, Unnamed) {
-        let deeds = &self.gathered.deeds;
+    fn by_tool(&self, calls: &[Deed], most: u64) -> (Vec<String>, Unnamed) {
         let of = |merging| {
-            let mut merged = deeds.merged(is_of, merging);
+            let mut merged = merged(calls, merging);
             merged.sort_by_key(|deed| (!deed.has_failed(), deed.names_files()));
             // Each tool has a line before one has two.
             let again: Vec<bool> = (0..merged.len())
@@ -184,7 +174,7 @@ impl Lanes<'_> {
         let unnamed = Unnamed::of(&chosen[..missing]);
         chosen.drain(..missing);
         chosen.sort_by_key(Deed::last);
-        (chosen.iter().map(Deed::line).collect(), unnamed)
+        (lines(&chosen), unnamed)
     }
 
     /// What was only read, with as many targets as fit: tools that name few leave their room to the others. What came back goes
@@ -205,4 +195,8 @@ impl Lanes<'_> {
         let targets = fitting(most, &lines);
         if answers.max(targets) > 0 { lines(targets) } else { self.newest(lines(0), most) }
     }
+}
+
+pub(super) fn lines(deeds: &[Deed]) -> Vec<String> {
+    deeds.iter().map(Deed::line).collect()
 }
