@@ -2,7 +2,6 @@
 //!
 //! A line reads back what it says, so that the next checkpoint goes on from it: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
 
-mod beside;
 mod counts;
 mod editor;
 mod looks;
@@ -24,7 +23,6 @@ use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, cut};
 use crate::tool::{Act, Call};
 
-use beside::Beside;
 use counts::CallCounts;
 use editor::{Editor, Known, tells_of};
 pub(super) use looks::LookRoom;
@@ -56,6 +54,8 @@ pub(super) struct Deed {
     went: Box<str>,
     /// The same in more words, where there is more to say.
     in_full: Box<str>,
+    /// Of one call by itself, all that is said of it; empty where `what` says as much.
+    alone: Box<str>,
     /// Tells outcomes apart that differ in more than names and numbers.
     shape: Key,
     /// Whether `went` is how each of those that went well did.
@@ -77,7 +77,6 @@ pub(super) struct Deeds {
     changed: HashMap<Box<str>, u32>,
     done_to: HashMap<Box<str>, u32>,
     editor: Editor,
-    beside: Beside,
     /// Calls that an earlier checkpoint counts and doesn't name.
     pub(super) unnamed: u32,
 }
@@ -143,9 +142,12 @@ impl Deeds {
                 targets.push(String::new());
             }
             let look = self.look(tool);
-            self.looks[look].ask(targets.iter().map(String::as_str));
             let act = if call.line.is_some() { Act::Run } else { call.act };
-            let whole = asked_with(&call).filter(|whole| targets[0] != *whole).map(Into::into);
+            // Of a file its name says enough.
+            let whole = asked_with(&call).filter(|_| matches!(act, Act::Ask | Act::Look));
+            let whole = whole.filter(|whole| targets[0] != *whole);
+            self.looks[look].ask(targets.iter().map(String::as_str), whole.as_deref());
+            let whole = whole.map(Into::into);
             self.open.push((slot, Asked::Look { look, targets, act, whole }));
             return;
         }
@@ -167,7 +169,6 @@ impl Deeds {
             },
         ));
         let says_all = says_all(&what, &call);
-        let what = self.beside.told(tool, &call, what, &mut self.all);
         self.all.push(Deed {
             first: number,
             last: number,
@@ -180,6 +181,7 @@ impl Deeds {
             what: what.into(),
             went: "".into(),
             in_full: "".into(),
+            alone: "".into(),
             shape: 0,
             is_one: true,
             differs: false,
@@ -380,16 +382,18 @@ impl Deed {
     }
 
     pub(super) fn line(&self) -> String {
-        self.line_that(&self.went)
+        self.line_that(&self.what, &self.went)
     }
 
     /// The same with its outcome in full.
     pub(super) fn line_in_full(&self) -> String {
-        self.line_that(if self.in_full.is_empty() { &self.went } else { &self.in_full })
+        let Deed { what, went, in_full, alone, .. } = self;
+        let what = if alone.is_empty() { what } else { alone };
+        self.line_that(what, if in_full.is_empty() { went } else { in_full })
     }
 
-    fn line_that(&self, went: &str) -> String {
-        let Deed { first, last, times, failed, warned, differs, what, .. } = self;
+    fn line_that(&self, what: &str, went: &str) -> String {
+        let Deed { first, last, times, failed, warned, differs, .. } = self;
         let mut line = format!("[{first}] {what}");
         if *times > 1 {
             let _ = write!(
@@ -432,6 +436,7 @@ impl Deed {
             given: 0,
             went: if is_long { whole_ends(went, MOST_ERROR).into() } else { went.into() },
             in_full: if is_long { went.into() } else { "".into() },
+            alone: "".into(),
             shape: 0,
             is_one: times == 1,
             differs,

@@ -42,7 +42,7 @@ impl Shares {
         let percent = |share: u64| room * share / 100;
         Shares {
             room,
-            words: percent(40),
+            words: percent(60),
             answered: percent(10),
             looks: percent(6),
             last: percent(12),
@@ -63,6 +63,15 @@ pub(super) struct Lanes<'a> {
     pub(super) counter: &'a dyn TokenCounter,
     pub(super) shares: Shares,
     pub(super) summary: Option<&'a str>,
+}
+
+/// Which lines notes are chosen from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// Those that say something exact.
+    Specific,
+    /// All that the agent said, too, the newest first.
+    All,
 }
 
 /// A checkpoint's body.
@@ -149,14 +158,15 @@ impl Lanes<'_> {
         let share = left * NOTES_SHARE / 100;
         let mut said_by_notes = is_said.clone();
         let mut texts = Texts::new();
-        let mut notes = self.notes(share, &mut said_by_notes, &mut texts);
+        let mut notes = self.notes(share, Told::Specific, &mut said_by_notes, &mut texts);
         let for_names = left.saturating_sub(self.tokens(&notes));
         let above = Phrases::of(&out[head.len()..]);
         let mut names = self.names(for_names, &said_by_notes, &[&above, &Phrases::of(&notes)]);
         // What names leave goes back to the lines.
         let unused = for_names.saturating_sub(self.tokens(&names));
         if unused > left / 20 {
-            notes = self.notes(share + unused, &mut is_said, &mut texts);
+            let most = left.saturating_sub(for_names) + unused;
+            notes = self.notes(most, Told::All, &mut is_said, &mut texts);
             let for_names = left.saturating_sub(self.tokens(&notes));
             names = self.names(for_names, &is_said, &[&above, &Phrases::of(&notes)]);
         }
@@ -255,13 +265,13 @@ impl Lanes<'_> {
     }
 
     /// Lines of earlier messages in order, in at most `most` tokens. A line says its source unless the one above has the same.
-    fn notes(&self, most: u64, is_said: &mut [bool], texts: &mut Texts) -> String {
+    fn notes(&self, most: u64, told: Told, is_said: &mut [bool], texts: &mut Texts) -> String {
         let Gathered { lines, mentions, .. } = self.gathered;
         let mut left = most.saturating_sub(4);
         let mut misses = 0;
         let mut picked: Vec<([u32; 4], String, String)> = Vec::new();
         let mut labels: BTreeSet<String> = BTreeSet::new();
-        lines.choose(mentions, is_said, |line| {
+        let mut takes = |line: &Line| {
             let (label, text) = self.note(line, texts);
             let label_tokens = if labels.contains(&label) { 1 } else { self.tokens(&label) };
             let gap = if line.who == Origin::Tool { 0 } else { GAP_TOKENS };
@@ -277,7 +287,11 @@ impl Lanes<'_> {
             labels.insert(label.clone());
             picked.push((place, label, text));
             Taken::Yes
-        });
+        };
+        lines.choose(mentions, is_said, &mut takes);
+        if told == Told::All {
+            lines.newest_plain(takes);
+        }
         picked.sort();
         let mut out = String::new();
         let mut above = ("", 0, 0);

@@ -141,8 +141,14 @@ impl<'a> Members<'a> {
     /// repeat of what was `asked` for is none.
     pub(super) fn failure(&self, asked: &str) -> Option<String> {
         let is_well = self.all.iter().any(Member::is_well);
-        let lines = self.all.iter().flat_map(|member| member.lines(asked, is_well));
-        let lines: Vec<Cow<'_, str>> = lines.collect();
+        let is_count = |member: &Member<'_>| member.value.parse::<f64>().is_ok();
+        let lines_of = |are_counts| {
+            let members = self.all.iter().filter(move |member| is_count(member) == are_counts);
+            members.flat_map(|member| member.lines(asked, is_well)).collect::<Vec<_>>()
+        };
+        // What is counted may be said beside it.
+        let lines: Vec<Cow<'_, str>> =
+            Some(lines_of(false)).filter(|said| !said.is_empty()).unwrap_or_else(|| lines_of(true));
         let flag = || {
             let is_alone = self.all.len() == 1;
             let is_flag = |member: &&Member<'_>| {
@@ -418,6 +424,11 @@ mod tests {
             (r#"{"data": {"results": [{"id": 1, "error": "gone"}]}}"#, Some("error: gone")),
             (r#"[{"id": 1, "status": "failed"}, {"id": 2, "title": "Error: no host"}]"#, None),
             (r#"{"errors": [], "error": null, "failures": 0}"#, None),
+            (
+                r#"{"all": [{"id": 1, "error": "locked"}, {"id": 2, "ok": true}], "failed": 1}"#,
+                Some("error: locked"),
+            ),
+            (r#"{"done": 4, "failed": 1}"#, Some("failed: 1")),
             (r#"{"a":{"b":{"c":{"d":{"e":{"ok":false}}}}}}"#, None),
             (
                 r#"{"status": 200, "body": "{\"error\": \"no courier\"}"}"#,

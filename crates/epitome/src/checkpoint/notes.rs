@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use super::activation::{ByKey, Key, Mentions, key};
 use super::fence::is_framing;
+use super::target::is_ruler;
 use crate::specifics::{Class, Specific};
+use crate::text::cut;
 use crate::transcript::Origin;
 
 /// A line that may be quoted: a stretch of a part's masked text.
@@ -44,6 +46,8 @@ pub(super) enum Place {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     all: Vec<Line>,
+    /// Those of the model without any specific.
+    plain: Vec<Line>,
     specifics: Vec<u32>,
     /// For each pattern the last line of it, and how often there was another one.
     patterns: ByKey<(Key, u32)>,
@@ -59,7 +63,7 @@ const TOOL_DISCOUNT: f32 = 0.5;
 const BYTES: f32 = 3.6;
 
 impl Lines {
-    /// Takes in a text with its specifics, which `mentions` knows: lines with none aren't kept.
+    /// Takes in a text with its specifics, which `mentions` knows. Lines with none are kept of the model alone.
     pub(super) fn add(
         &mut self,
         (slot, number, who): (u32, u32, Origin),
@@ -67,8 +71,11 @@ impl Lines {
         found: &[(Specific<'_>, u32)],
     ) {
         let mut next = 0;
+        let mut above = 0;
         while next < found.len() {
             let (line_start, line_end) = line_around(text, found[next].0.at);
+            self.add_plain((slot, number, who), text, (above, line_start));
+            above = line_end;
             let mut behind = next;
             while behind < found.len() && found[behind].0.at < line_end {
                 behind += 1;
@@ -80,6 +87,45 @@ impl Lines {
             }
             next = behind;
         }
+        self.add_plain((slot, number, who), text, (above, text.len()));
+    }
+
+    /// Adds the lines of a stretch in which no specific stands.
+    fn add_plain(
+        &mut self,
+        (slot, number, who): (u32, u32, Origin),
+        text: &str,
+        (start, end): (usize, usize),
+    ) {
+        if who != Origin::Model {
+            return;
+        }
+        let mut at = start;
+        for line in text[start..end].split_inclusive('\n') {
+            let (from, said) = (at, line.trim());
+            at += line.len();
+            if is_ruler(said) || is_framing(said) {
+                continue;
+            }
+            let from = from + line.len() - line.trim_start().len();
+            let head = cut::head(said, LONGEST).len();
+            let to = word_end(text, from, from + head);
+            let to = if to == from { from + head } else { to };
+            self.plain.push(Line {
+                at: Place::Part { slot, start: from as u32, end: to as u32 },
+                number,
+                who,
+                tokens: FRAME + (to - from) as f32 / BYTES,
+                pattern: 0,
+                first: 0,
+                count: 0,
+            });
+        }
+    }
+
+    /// The newest lines without any specific, until `takes` has no room for more.
+    pub(super) fn newest_plain(&self, takes: impl FnMut(&Line) -> Taken) {
+        let _ = self.plain.iter().rev().map(takes).find(|taken| *taken == Taken::Full);
     }
 
     /// Adds a line, in pieces if it is long.
@@ -352,6 +398,24 @@ mod tests {
         ] {
             assert!(says(line), "{line}");
         }
+    }
+
+    #[test]
+    fn what_the_model_said_is_kept_by_its_lines() {
+        let text = "s2 measured half cells.\n---\n\nSee src/a.rs.\n  We must not use s2.\n";
+        let found: Vec<_> = specifics("src/a.rs")
+            .map(|found| (Specific { at: text.find("src").expect("there"), ..found }, 0))
+            .collect();
+        let mut lines = Lines::default();
+        lines.add((1, 1, Origin::Model), text, &found);
+        lines.add((2, 2, Origin::Tool), "of a tool", &[]);
+        let mut told = Vec::new();
+        lines.newest_plain(|line| {
+            let Place::Part { start, end, .. } = line.at else { unreachable!("it is of a part") };
+            told.push(&text[start as usize..end as usize]);
+            Taken::Yes
+        });
+        assert_eq!(told, ["We must not use s2.", "s2 measured half cells."]);
     }
 
     #[test]

@@ -19,7 +19,9 @@ const MOST_HEAD: usize = 60;
 pub(super) const MOST_COMMAND: usize = 300;
 pub(super) const MOST_ERROR: usize = 140;
 pub(super) const MOST_RESULT: usize = 60;
-/// The longest name of a record that stands in a label.
+/// So many of a command's other arguments are said.
+const MOST_PLACES: usize = 3;
+/// The longest name of a record that stands in a label, and of a place.
 const MOST_RECORD: usize = 48;
 
 /// A call by its tool and key arguments: `Edit(src/a.rs)`, `Bash(cargo test)`, `book(id=JG7FMM)`. `arguments` are masked.
@@ -27,7 +29,7 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
     let tool =
         if tool.trim().is_empty() { "unknown".to_owned() } else { cut::one_line(tool, usize::MAX) };
     if let Some(line) = &call.line {
-        return format!("{tool}({})", whole_words(line, MOST_COMMAND));
+        return format!("{tool}({}{})", places(call), whole_words(line, MOST_COMMAND));
     }
     let patch = call.arguments.patch();
     let patch = if call.arguments.is_empty() { Some(Cow::Borrowed(arguments)) } else { patch };
@@ -47,6 +49,21 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
         said.push_str(&whole_words(arguments, MOST_COMMAND));
     }
     if said.is_empty() { tool } else { format!("{tool}({said})") }
+}
+
+/// What a command is given beside its line, before it: the host that it runs on, a cluster. Of paths the line says enough.
+fn places(call: &Call<'_>) -> String {
+    let texts = call.arguments.all().filter(|(_, raw)| raw.starts_with('"'));
+    let is_place = |value: &str| {
+        value.len() <= MOST_RECORD
+            && value.starts_with(char::is_alphanumeric)
+            && value.contains(char::is_alphabetic)
+            && !value.contains(char::is_whitespace)
+            && !matches!(value, "true" | "false" | "null")
+    };
+    let values = texts.map(|(_, raw)| unquote(raw));
+    let values = values.filter(|value| is_place(value) && call.line.as_deref() != Some(value));
+    values.take(MOST_PLACES).map(|value| format!("{value}: ")).collect()
 }
 
 /// A call that was said as `what`, by its tool and the file that it changed.

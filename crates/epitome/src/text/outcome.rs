@@ -201,7 +201,14 @@ fn code_of(line: &str) -> Option<i32> {
 /// The exit code that is a member of an object.
 fn code_member(text: &str) -> Option<i32> {
     let named = ["\"exit", "\"return"].into_iter().flat_map(|name| text.match_indices(name));
-    named.map(|(at, _)| code_behind(&text[at + 1..])).find_map(|found| Some(found?.0))
+    let named = named.map(|(at, _)| code_behind(&text[at + 1..])).find_map(|found| Some(found?.0));
+    // As Ansible names it.
+    let rc = || {
+        let rest = text.split_once("\"rc\"")?.1.trim_start().strip_prefix(':')?.trim_start();
+        let end = rest.find([',', '}', ' ', '\n'])?;
+        rest[..end].parse().ok()
+    };
+    named.or_else(rc)
 }
 
 /// The number behind `exit code`, however that is spelt, and what stands behind it.
@@ -244,11 +251,28 @@ fn failing_line(output: &str) -> Option<&str> {
 
 /// An output without the lines that some harnesses put before it, up to `Output:`.
 pub(crate) fn body(output: &str) -> &str {
+    if let Some(body) = of_fields(output) {
+        return body;
+    }
     if !has_preamble(output) {
         return output;
     }
     let head = cut::head(output, EXIT_WINDOW);
     head.find("\nOutput:\n").map_or(output, |at| &output[at + "\nOutput:\n".len()..])
+}
+
+/// The streams of a command as Gemini CLI reports it: its line and folder stand before them, and behind them the code and fields
+/// that are empty.
+fn of_fields(output: &str) -> Option<&str> {
+    let rest = output.strip_prefix("Command: ")?;
+    let streams = ["\nOutput: ", "\nStdout: "].iter().filter_map(|name| {
+        let at = rest.find(name)?;
+        Some((at, at + name.len()))
+    });
+    let (_, start) = streams.min()?;
+    let ends = ["\nError: (none)\n", "\nExit Code: ", "\nSignal: "];
+    let end = ends.iter().filter_map(|end| rest.rfind(end)).filter(|end| *end >= start).min();
+    Some(&rest[start..end.unwrap_or(rest.len())])
 }
 
 fn has_preamble(output: &str) -> bool {
@@ -299,6 +323,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_report_of_fields_says_what_the_command_did() {
+        let of = |streams: &str, error: &str| {
+            format!(
+                "Command: npm run build\nDirectory: (root)\n{streams}\nError: {error}\n\
+                 Exit Code: 1\nSignal: (none)\nProcess Group PGID: 4711"
+            )
+        };
+        assert_eq!(body(&of("Output: a\nb", "(none)")), "a\nb");
+        assert_eq!(body(&of("Output: a", "spawn failed")), "a\nError: spawn failed");
+        let apart = "Stdout: a\nStderr: b";
+        assert_eq!(body(&of(apart, "(none)")), "a\nStderr: b");
+        assert_eq!(body("Command: x"), "Command: x");
+    }
+
+    #[test]
     fn exit_codes_are_found() {
         let cases = [
             ("Exit code 1\nboom", Some(1)),
@@ -308,6 +347,8 @@ mod tests {
             ("exit status: 101", Some(101)),
             ("[The command completed with exit code -9.]", Some(-9)),
             ("Stderr: (empty)\nExit Code: 2\nSignal: (none)", Some(2)),
+            (r#"{"host":"a","rc": 100,"stderr":"no lock"}"#, Some(100)),
+            (r#"{"rc":"a.rc"}"#, None),
             ("<returncode>1</returncode>\n<output>\nno host\n</output>", Some(1)),
             ("{\"returncode\": 3, \"output\": \"\"}", Some(3)),
             ("the returncode of exit 1", None),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::effect::asks_for_more;
+use super::effect::{asks_for_more, says_that_it_reads};
 use super::name::{bare, keeps_list, only_reads, words};
 use super::shell::{Command, Deed as FileDeed};
 use crate::text::arguments::{Arguments, patched_files};
@@ -119,6 +119,9 @@ impl Act {
                 () => Self::Read,
             };
         }
+        if says_that_it_reads(tool, arguments) {
+            return Self::Ask;
+        }
         let edits =
             ["edit", "multiedit", "replace", "insert", "apply", "update", "modify", "append"];
         match () {
@@ -172,6 +175,12 @@ mod tests {
             ("goto", r#"{"line_number":3}"#, Act::Ask),
             ("query", r#"{"sql":"WITH a AS (SELECT 1) DELETE FROM b"}"#, Act::Other),
             ("query", r#"{"query":"select * from b"}"#, Act::Ask),
+            ("execute_sql", r#"{"query":"select * from b"}"#, Act::Ask),
+            ("execute_sql", r#"{"query":"select pg_cancel_backend(7) from b"}"#, Act::Other),
+            ("create_view", r#"{"query":"select * from b"}"#, Act::Other),
+            ("http_request", r#"{"url":"https://a.org","method":"get"}"#, Act::Ask),
+            ("http_request", r#"{"url":"https://a.org"}"#, Act::Other),
+            ("delete_url", r#"{"url":"https://a.org","method":"GET"}"#, Act::Other),
             ("fetch", r#"{"url":"https://a.org","method":"POST"}"#, Act::Other),
             ("browse", r#"{"action":"click"}"#, Act::Other),
             ("update_plan", r#"{"customer_id":"a"}"#, Act::Other),

@@ -31,14 +31,33 @@ pub(super) fn asks_for_more(arguments: &Arguments<'_>) -> bool {
     let is = |names: &[&str], acts: &dyn Fn(&str) -> bool| {
         arguments.get(names).is_some_and(|value| acts(&value))
     };
-    let reads =
-        |method: &str| ["GET", "HEAD", "OPTIONS"].iter().any(|m| m.eq_ignore_ascii_case(method));
     arguments.all().any(|(name, raw)| is_change(name, raw))
-        || is(&["method", "http_method"], &|method| !reads(method))
+        || is(&METHODS, &|method| !is_safe(method))
         || is(&["body", "data", "payload"], &|_| true)
         || is(&["action", "operation", "op"], &|action| !only_reads(action))
         || is(&["sql", "statement", "statements"], &|sql| !is_query(sql))
         || is(&["query", "q"], &|query| is_statement(query) && !is_query(query))
+}
+
+/// Verbs in the names of tools that do what their arguments say: `execute_sql`, `call_api`.
+const DOING: [&str; 5] = words!("exec execute run invoke call");
+
+/// Whether a call says that it only asks, though the name of its tool doesn't: with a statement that reads, or a safe method of HTTP
+/// (RFC 9110, section 9.2.1).
+pub(super) fn says_that_it_reads(tool: &str, arguments: &Arguments<'_>) -> bool {
+    let is_query = |sql: &str| is_statement(sql) && is_query(sql);
+    let sql = arguments.get(&["sql", "statement", "statements", "query"]);
+    let method = arguments.get(&METHODS);
+    let asks = sql.is_some_and(|sql| is_query(&sql)) || method.is_some_and(|it| is_safe(&it));
+    let acts = |word: &String| may_change(word) && !DOING.contains(&word.as_str());
+    asks && !words(tool).iter().any(acts) && !asks_for_more(arguments)
+}
+
+/// Names of an argument that is a method of HTTP.
+const METHODS: [&str; 2] = ["method", "http_method"];
+
+fn is_safe(method: &str) -> bool {
+    ["GET", "HEAD", "OPTIONS"].iter().any(|safe| safe.eq_ignore_ascii_case(method))
 }
 
 /// Whether an argument asks for a change: `delete_after=30`, `refund=true`, `mode=append`.

@@ -9,6 +9,9 @@ use crate::word_list::words;
 const READING: [&str; 10] =
     ["read", "ls", "fetch", "get", "find", "lookup", "show", "describe", "peek", "inspect"];
 
+/// Those that say so behind a name of what the tool is of, too, if no word before them changes anything: `jira_get_issue`.
+const READING_BEHIND: [&str; 4] = ["get", "fetch", "find", "describe"];
+
 /// Those that are nouns, too: `list_directory` lists, but `list_append` changes a list.
 const READING_NOUNS: [&str; 10] =
     ["grep", "glob", "list", "search", "view", "query", "cat", "tail", "scroll", "goto"];
@@ -16,7 +19,7 @@ const READING_NOUNS: [&str; 10] =
 /// Words that say so last in a name, too, if no verb of a deed is first: `WebFetch`, `codebase_search`.
 const READING_LAST: [&str; 6] = ["read", "fetch", "search", "grep", "lookup", "screenshot"];
 
-/// Names that say so alone. To open a file is to read it; to open a ticket isn't.
+/// Names that say so alone.
 const READING_ALONE: [&str; 11] =
     words!("think recall open stat tree status info diagnostics screenshot browse explain");
 
@@ -54,9 +57,10 @@ const LISTS: [&str; 17] = words!(
      sequentialthinking"
 );
 
-/// The name without the server that a tool is of: `mcp__shop__book_room` is `book_room`.
+/// The name without what a tool is of: `mcp__shop__book_room` is `book_room`, and `rooms.list` is `list`.
 pub(crate) fn bare(tool: &str) -> &str {
-    tool.rsplit("__").next().unwrap_or(tool)
+    let bare = tool.rsplit("__").next().unwrap_or(tool);
+    bare.rsplit('.').next().unwrap_or(bare)
 }
 
 /// Whether the tool keeps a list or plan of the agent's own. One of a server may keep somebody else's, unless its name says more.
@@ -105,7 +109,7 @@ fn is_of_changes(tool: &str) -> bool {
     let before = before
         .strip_prefix("mcp__")
         .map_or(before, |rest| rest.split_once("__").map_or("", |(_server, before)| before));
-    before.split("__").flat_map(words).any(|word| changes(&word))
+    before.split("__").flat_map(|part| part.split('.')).flat_map(words).any(|word| changes(&word))
 }
 
 /// Whether a tool only reads, by its name alone: a word that reads leads, and no word changes anything.
@@ -114,6 +118,7 @@ fn is_of_changes(tool: &str) -> bool {
 /// use epitome::checkpoint::only_reads;
 ///
 /// assert!(only_reads("get_user_details") && only_reads("WebFetch") && only_reads("mcp__web__search"));
+/// assert!(only_reads("jira_get_issue") && only_reads("metrics.query"));
 /// assert!(!only_reads("book_room") && !only_reads("set_target_temperature") && !only_reads("get_and_reset"));
 /// ```
 pub fn only_reads(tool: &str) -> bool {
@@ -122,15 +127,21 @@ pub fn only_reads(tool: &str) -> bool {
     }
     let words = words(tool);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let reads = match words.as_slice() {
+    // To open a file is to read it; to open a door isn't.
+    let is_of = bare(tool).len() < tool.len();
+    let alone = |word: &str| READING_ALONE.contains(&word) && !(is_of && may_change(word));
+    let reads = |words: &[&str]| match words {
         [] => false,
-        [word] => {
-            [&READING[..], &READING_NOUNS, &READING_ALONE].iter().any(|list| list.contains(word))
-        }
+        [word] => READING.contains(word) || READING_NOUNS.contains(word) || alone(word),
         [first, .., last] if may_change(last) || may_change(first) => false,
         [first, second, ..] if READING_NOUNS.contains(first) => !may_change(second),
         [first, .., last] => READING.contains(first) || READING_LAST.contains(last),
     };
+    let begins = |at: &usize| {
+        let before = &words[..*at];
+        READING_BEHIND.contains(&words[*at]) && !before.iter().any(|word| may_change(word))
+    };
+    let reads = reads(&words) || (1..words.len()).filter(begins).any(|at| reads(&words[at..]));
     reads
         && !words.iter().any(|word| changes(word) || JOINING.contains(word))
         && !is_of_changes(tool)
@@ -147,7 +158,9 @@ mod tests {
              stop_search get_or_create mcp__asana__TaskCreate order_status list_append query_kill \
              view_drop get_refund list_append_item read_pop_flush_all query_kill_session \
              view_drop_table upload_screenshot trigger_search unsubscribe_search readAPIDelete \
-             github__delete__list read_trash read_replica_promote list_tasks_complete inspect_fix"
+             github__delete__list read_trash read_replica_promote list_tasks_complete inspect_fix \
+             book_get_room account_get_refund budget_get_or_create orders.delete.list garage.open \
+             mcp__garage__open sort_list_items play_list"
         ) {
             assert!(!only_reads(tool), "{tool}");
         }
@@ -155,7 +168,8 @@ mod tests {
             "read_file NotebookRead google_web_search take_screenshot think open mcp__web__fetch \
              TaskCreate mcp__notes__todo_write getUserDetails getHTTPStatus get_refund_status \
              get_transfer_details list_files search_flights read_query get_order \
-             mcp__update_center__list_files functions__read_file"
+             mcp__update_center__list_files functions__read_file stock_levels_get jira_get_issue \
+             gmail_get_message metrics.query stripe.charges.list functions.read_file"
         ) {
             assert!(only_reads(tool), "{tool}");
         }

@@ -1,5 +1,6 @@
 //! Calls that only read: what they asked for, and what came back where that is short.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::counts::CallCounts;
@@ -19,8 +20,8 @@ pub(super) struct Look {
     times: u32,
     /// How many of them failed.
     failed: u32,
-    /// What they asked for, the last asked last, and what came back.
-    targets: Vec<(Box<str>, Seen)>,
+    /// What they asked for, the last asked last.
+    targets: Vec<Target>,
     /// Whether an earlier checkpoint named only some of it.
     is_cut: bool,
 }
@@ -43,6 +44,16 @@ pub(super) struct Answer {
     pub(super) state: Option<String>,
 }
 
+/// What was asked for, and what came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Target {
+    /// A file, or the first short argument.
+    name: Box<str>,
+    /// All that was asked with, where that is more.
+    whole: Option<Box<str>>,
+    seen: Seen,
+}
+
 /// Whether what was asked for was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
@@ -56,13 +67,23 @@ enum Seen {
     Missed,
 }
 
-/// What was asked for, and what came back.
-fn told(target: &str, seen: &Seen) -> String {
-    match seen {
-        Seen::Missed if target.is_empty() => String::new(),
-        Seen::Missed => format!("{target}{MISSED}"),
-        Seen::Said(said) => format!("{target}{WENT}{said}").trim_start().to_owned(),
-        Seen::Asked | Seen::Read => target.to_owned(),
+impl Target {
+    /// Whether both were asked for with the same.
+    fn is_of(&self, other: &Target) -> bool {
+        self.name == other.name && self.whole == other.whole
+    }
+
+    /// What is said of it. What tells it from others of one name, and what a state is of, is all that was asked with.
+    fn told(&self, shared: &HashSet<&str>) -> String {
+        let Target { name, whole, seen } = self;
+        let is_whole = matches!(seen, Seen::Said(_)) || shared.contains(&**name);
+        let target = whole.as_ref().filter(|_| is_whole).unwrap_or(name);
+        match seen {
+            Seen::Missed if target.is_empty() => String::new(),
+            Seen::Missed => format!("{target}{MISSED}"),
+            Seen::Said(said) => format!("{target}{WENT}{said}").trim_start().to_owned(),
+            Seen::Asked | Seen::Read => target.to_string(),
+        }
     }
 }
 
@@ -71,35 +92,38 @@ impl Look {
         Look { tool: tool.into(), times: 0, failed: 0, targets: Vec::new(), is_cut: false }
     }
 
-    /// Takes in a call.
-    pub(super) fn ask<'t>(&mut self, targets: impl IntoIterator<Item = &'t str>) {
+    /// Takes in a call, with all that it was asked with, where that is more than the targets say.
+    pub(super) fn ask<'t>(
+        &mut self,
+        targets: impl IntoIterator<Item = &'t str>,
+        whole: Option<&str>,
+    ) {
         self.times = self.times.saturating_add(1);
-        targets.into_iter().for_each(|target| self.add(target, Seen::Asked));
+        for name in targets {
+            self.add(Target { name: name.into(), whole: whole.map(Into::into), seen: Seen::Asked });
+        }
     }
 
-    fn add(&mut self, target: &str, seen: Seen) {
-        if let Some(known) = self.targets.iter().rposition(|(known, _)| **known == *target) {
-            let (target, before) = self.targets.remove(known);
-            self.targets.push((target, if seen == Seen::Asked { before } else { seen }));
+    fn add(&mut self, target: Target) {
+        if let Some(known) = self.targets.iter().rposition(|known| known.is_of(&target)) {
+            let before = self.targets.remove(known).seen;
+            let seen = if target.seen == Seen::Asked { before } else { target.seen };
+            self.targets.push(Target { seen, ..target });
             return;
         }
         if self.targets.len() == MOST_TARGETS {
             self.targets.remove(0);
         }
-        self.targets.push((target.into(), seen));
+        self.targets.push(target);
     }
 
     /// Takes in what came back of a call for these targets.
     pub(super) fn answer(&mut self, asked: &[String], answer: &Answer) {
         self.failed = self.failed.saturating_add(u32::from(answer.has_failed));
-        let is_asked = |target: &str| asked.iter().any(|asked| **asked == *target);
-        // A state is of all that was asked with.
-        if let (Some(state), Some(whole)) = (&answer.state, &answer.whole) {
-            self.targets.retain(|(target, seen)| *seen != Seen::Asked || !is_asked(target));
-            self.add(whole, Seen::Said(state.as_str().into()));
-            return;
-        }
-        for (_, seen) in self.targets.iter_mut().filter(|(target, _)| is_asked(target)) {
+        let is_asked = |target: &&mut Target| {
+            target.whole == answer.whole && asked.iter().any(|asked| **asked == *target.name)
+        };
+        for Target { seen, .. } in self.targets.iter_mut().filter(is_asked) {
             *seen = match (&answer.state, &seen) {
                 (Some(state), _) => Seen::Said(state.as_str().into()),
                 _ if !answer.has_failed => Seen::Read,
@@ -114,7 +138,7 @@ impl Look {
         self.times = self.times.saturating_add(earlier.times);
         self.failed = self.failed.saturating_add(earlier.failed);
         self.is_cut |= earlier.is_cut;
-        earlier.targets.into_iter().for_each(|(target, seen)| self.add(&target, seen));
+        earlier.targets.into_iter().for_each(|target| self.add(target));
     }
 
     pub(super) fn line(&self, room: LookRoom) -> String {
@@ -126,17 +150,19 @@ impl Look {
         }
         let LookRoom { mut answers, mut targets } = room;
         let mut is_cut = self.is_cut;
-        let fits = |(target, seen): &&(Box<str>, Seen)| {
-            let is_said = matches!(seen, Seen::Said(_));
+        let mut names = HashSet::new();
+        let all = self.targets.iter().map(|target| &*target.name);
+        let shared: HashSet<&str> = all.filter(|name| !names.insert(*name)).collect();
+        let fits = |target: &Target| {
+            let told = Some(target.told(&shared)).filter(|told| !told.is_empty())?;
+            let is_said = matches!(target.seen, Seen::Said(_));
             let left = if is_said { &mut answers } else { &mut targets };
-            let rest = left.checked_sub(told(target, seen).len() + BETWEEN.len());
+            let rest = left.checked_sub(told.len() + BETWEEN.len());
             *left = rest.unwrap_or(*left);
             is_cut |= rest.is_none();
-            rest.is_some()
+            rest.map(|_| told)
         };
-        let all = self.targets.iter().filter(|(target, seen)| !told(target, seen).is_empty());
-        let mut targets: Vec<String> =
-            all.rev().filter(fits).map(|(target, seen)| told(target, seen)).collect();
+        let mut targets: Vec<String> = self.targets.iter().rev().filter_map(fits).collect();
         targets.reverse();
         if !targets.is_empty() {
             let before = if is_cut { CUT } else { "" };
@@ -156,12 +182,15 @@ impl Look {
         };
         let is_cut = targets.starts_with(CUT);
         let targets = targets.split(BETWEEN).filter(|target| !matches!(*target, "" | "…"));
-        let targets = targets.map(|target| match target.strip_suffix(MISSED) {
-            Some(target) => (target.into(), Seen::Missed),
-            None => match target.split_once(WENT.trim_start()) {
-                Some((target, said)) => (target.trim_end().into(), Seen::Said(said.into())),
-                None => (target.into(), Seen::Read),
-            },
+        let targets = targets.map(|target| {
+            let (name, seen) = match target.strip_suffix(MISSED) {
+                Some(target) => (target, Seen::Missed),
+                None => match target.split_once(WENT.trim_start()) {
+                    Some((target, said)) => (target.trim_end(), Seen::Said(said.into())),
+                    None => (target, Seen::Read),
+                },
+            };
+            Target { name: name.into(), whole: None, seen }
         });
         let targets = targets.collect();
         Some(Look { tool: tool.into(), times, failed, targets, is_cut })
@@ -211,5 +240,16 @@ mod tests {
         let lines = next.looks(room(100, 100));
         assert_eq!(lines[2], "Only read: get_approval ×2: → approved");
         assert_eq!(lines[4], "Only read: fetch_ride: home, airport → Ride R-1200 is ordered.");
+    }
+
+    #[test]
+    fn what_tells_calls_apart_is_named() {
+        let mut deeds = Deeds::default();
+        for (number, day) in (1..).zip(["05-01", "05-02", "05-01"]) {
+            let arguments = format!(r#"{{"from":"MAD","day":"{day}"}}"#);
+            deeds.call(number, number, "search_flights", &arguments, false);
+        }
+        let room = LookRoom { answers: 100, targets: 100 };
+        assert_eq!(deeds.looks(room), ["Only read: search_flights ×3: MAD, 05-02 · MAD, 05-01"]);
     }
 }

@@ -61,6 +61,8 @@ pub(super) struct Group<'a> {
     /// What they have in common.
     pub(super) deed: Deed,
     targets: Vec<Target<'a>>,
+    /// The only one of them, if there is one.
+    alone: Option<&'a Deed>,
     /// Whether an earlier checkpoint names only some.
     is_cut: bool,
     /// Where each stands among these.
@@ -140,11 +142,12 @@ pub(super) fn grouped<'a>(
             }
         }
         if at == groups.len() {
-            let deed = deed.clone();
-            let deed = Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..deed };
+            let common = deed.clone();
+            let common = Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..common };
             groups.push(Group {
-                deed,
+                deed: common,
                 targets: Vec::new(),
+                alone: Some(deed),
                 is_cut: false,
                 places: HashMap::new(),
                 outcomes: Vec::new(),
@@ -217,6 +220,7 @@ pub(super) fn mended(same: Vec<Deed>, all: &[&Deed]) -> Vec<Deed> {
 impl<'a> Group<'a> {
     fn add(&mut self, deed: &'a Deed, merging: Merging, mut all: Vec<Cow<'a, str>>) {
         let known = &mut self.deed;
+        self.alone = self.alone.filter(|_| known.times == 0);
         known.count(deed);
         known.last = known.last.max(deed.last);
         known.went = deed.went.clone();
@@ -332,6 +336,8 @@ impl<'a> Group<'a> {
             }
             deed.what = format!("{}({before}{})", deed.what, told.join(BETWEEN)).into();
         }
+        let alone = self.alone.filter(|alone| alone.what != deed.what);
+        deed.alone = alone.map(|alone| alone.what.clone()).unwrap_or_default();
         deed
     }
 }

@@ -76,21 +76,18 @@ impl Lanes<'_> {
 
     /// Some of the calls, whether all of them are named, and those that aren't. Calls that say the same become one line; where
     /// that is more than the second of these `rooms`, those whose short arguments are the same; then the older ones of one tool;
-    /// then all of it. Outcomes are told in full within the first one.
+    /// then all of it. All that is known of a call is told within the first one.
     fn fitting(
         &self,
         calls: &[Deed],
         [in_full, apart, most]: [u64; 3],
     ) -> (Vec<String>, bool, Unnamed) {
-        let within = |merging, room| {
-            let lines = lines(&merged(calls, merging));
-            (self.total(&lines) <= room).then_some(lines)
-        };
+        let within = |merging, most| self.filled(&merged(calls, merging), in_full, most);
         let fitting = self
-            .in_full(calls, in_full, apart)
+            .filled(calls, in_full, apart)
             .or_else(|| within(Merging::Short, apart))
-            .or_else(|| self.newest_apart(calls, apart, Merging::Made))
-            .or_else(|| self.newest_apart(calls, apart, Merging::Ordered))
+            .or_else(|| self.newest_apart(calls, [in_full, apart], Merging::Made))
+            .or_else(|| self.newest_apart(calls, [in_full, apart], Merging::Ordered))
             .or_else(|| within(Merging::Made, most))
             .or_else(|| within(Merging::Ordered, most));
         if let Some(lines) = fitting {
@@ -100,12 +97,12 @@ impl Lanes<'_> {
         (lines, false, unnamed)
     }
 
-    /// A line for each of these calls in at most `most` tokens; as many of the newest as fit in `in_full` with their outcomes in full.
-    fn in_full(&self, calls: &[Deed], in_full: u64, most: u64) -> Option<Vec<String>> {
-        let mut lines = lines(calls);
+    /// The lines of these calls in at most `most` tokens; as many of the newest as fit in `in_full` say all that is known of them.
+    fn filled(&self, deeds: &[Deed], in_full: u64, most: u64) -> Option<Vec<String>> {
+        let mut lines = lines(deeds);
         let needed = self.total(&lines);
         let mut left = in_full.saturating_sub(needed);
-        for (line, deed) in lines.iter_mut().zip(calls).rev() {
+        for (line, deed) in lines.iter_mut().zip(deeds).rev() {
             let in_full = deed.line_in_full();
             let more = self.tokens(&in_full).saturating_sub(self.tokens(line));
             if let Some(rest) = left.checked_sub(more) {
@@ -117,18 +114,23 @@ impl Lanes<'_> {
 
     /// The newest of these calls as they are, as many as fit in `most` tokens with what `merging` makes of the others; `None` where no
     /// call has room for its own.
-    fn newest_apart(&self, calls: &[Deed], most: u64, merging: Merging) -> Option<Vec<String>> {
+    fn newest_apart(
+        &self,
+        calls: &[Deed],
+        [in_full, most]: [u64; 2],
+        merging: Merging,
+    ) -> Option<Vec<String>> {
         let apart = lines(calls);
         let tokens: Vec<u64> = apart.iter().map(|line| self.tokens(line) + 1).collect();
         // How many of the older ones are told together.
         let counts: Vec<usize> = (1..calls.len()).collect();
-        let together = |older: usize| lines(&merged(&calls[..older], merging));
+        let together = |older: usize| merged(&calls[..older], merging);
         let is_more = |older: &usize| {
             let apart: u64 = tokens[*older..].iter().sum();
-            apart > most || apart + self.total(&together(*older)) > most
+            apart > most || apart + self.total(&lines(&together(*older))) > most
         };
         let older = *counts.get(counts.partition_point(is_more))?;
-        Some([together(older), apart[older..].to_vec()].concat())
+        self.filled(&[together(older), calls[older..].to_vec()].concat(), in_full, most)
     }
 
     /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, before how the

@@ -73,6 +73,20 @@ fn a_line_is_named_by_what_acts_in_it() {
 }
 
 #[test]
+fn a_call_by_itself_is_told_in_full_where_there_is_room() {
+    let deeds = answered(
+        "create_event",
+        &[(r#"{"id": "ev_1", "title": "Retro with Ines", "start": "10:00"}"#, "done")],
+    );
+    let [deed] = &merged(&deeds.calls(|_| true), Merging::Ordered)[..] else {
+        panic!("one call is one line")
+    };
+    assert_eq!(deed.line(), "[1] create_event(ev_1) → done");
+    let in_full = "[1] create_event(id=ev_1, title=Retro with Ines, start=10:00) → done";
+    assert_eq!(deed.line_in_full(), in_full);
+}
+
+#[test]
 fn what_was_done_to_one_thing_keeps_its_order() {
     let of = |calls: &[(&str, &str)]| {
         let mut deeds = Deeds::default();
@@ -133,9 +147,9 @@ fn a_search_that_finds_nothing_has_not_failed() {
 }
 
 #[test]
-fn what_a_command_is_given_beside_its_line_tells_calls_apart() {
+fn what_a_command_is_given_beside_its_line_stands_before_it() {
     let line = "systemctl restart nginx";
-    let call = |host: &str| serde_json::json!({ "command": line, "host": host, "user": "ops" });
+    let call = |host: &str| serde_json::json!({ "command": line, "host": host, "user": "the ops" });
     let calls = ["db01", "db02", "db01"].map(|host| call(host).to_string());
     let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
     let deeds = answered("ssh", &calls);
@@ -144,7 +158,4 @@ fn what_a_command_is_given_beside_its_line_tells_calls_apart() {
         "[1] ssh(db01: systemctl restart nginx) ×2, last [3] → no output",
     ];
     assert_eq!(deeds.lines(|_| true, Merging::Same), lines);
-    let constant = answered("ssh", &calls[..1]);
-    let line = "[1] ssh(systemctl restart nginx) → no output";
-    assert_eq!(constant.lines(|_| true, Merging::Same), [line]);
 }
