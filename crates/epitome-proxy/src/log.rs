@@ -29,6 +29,15 @@ pub enum ProxyEvent {
         /// Why a compaction is due, in words.
         why: String,
     },
+    /// Something that a compaction was to be done with failed, as a summarizer: it was done without.
+    FellBack {
+        /// The conversation's API.
+        api: &'static str,
+        /// Its name at `/ui`.
+        conversation: String,
+        /// What failed, and why, in words.
+        why: String,
+    },
 }
 
 /// Somebody who is told what happens, from inside the call in which it does.

@@ -21,6 +21,7 @@ pub(crate) struct Meters {
     requests: Counts<2>,
     passed: Counts<2>,
     compactions: Counts<3>,
+    fallbacks: Counts<1>,
     prompts: Counts<2>,
     overflows: Counts<1>,
     panics: Counts<1>,
@@ -52,6 +53,11 @@ impl Meters {
             "compactions",
             "Compactions, by what began them and what became of them",
             meters.compactions.clone(),
+        );
+        registry.register(
+            "fallbacks",
+            "What compactions were to be done with and were done without, because it failed: a summarizer, a compactor, a hook",
+            meters.fallbacks.clone(),
         );
         registry.register(
             "prompt_tokens",
@@ -152,7 +158,11 @@ impl Meters {
             Event::Sent { broke: Some(cause), .. } => {
                 self.breaks.get_or_create(&[("api", api), ("cause", cause.name())]).inc();
             }
-            Event::Compacted { cause, committed, .. } => {
+            Event::Compacted { cause, committed, receipt, .. } => {
+                if let Ok(receipt) = receipt {
+                    let fallbacks = receipt.fallbacks.len() as u64;
+                    self.fallbacks.get_or_create(&[("api", api)]).inc_by(fallbacks);
+                }
                 let result = match committed {
                     Committed::Adopted { .. } => "adopted",
                     Committed::Refused { .. } => "refused",

@@ -11,8 +11,11 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
+use std::iter;
+use std::num::NonZero;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use epitome::count::{Tally, TokenCounter, counter};
@@ -183,16 +186,24 @@ fn is_linear() -> Result<bool, Failed> {
     Ok(is_linear)
 }
 
-/// What `count` gives for each, in processes of their own: what counts is the same however many there are at once.
+/// What `count` gives for each, in processes of their own, as many at once as there are cores: what counts is the same.
 fn at_once<T: Sync, C: Send>(
     all: &[T],
     count: impl Fn(&T) -> Result<C, String> + Sync,
 ) -> Result<Vec<C>, String> {
-    let count = &count;
-    std::thread::scope(|scope| {
-        let running: Vec<_> = all.iter().map(|one| scope.spawn(move || count(one))).collect();
-        running.into_iter().map(|one| one.join().expect("it doesn't panic")).collect()
-    })
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let at = next.fetch_add(1, Relaxed);
+        all.get(at).map(|one| (at, count(one)))
+    };
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let mut counted: Vec<_> = std::thread::scope(|scope| {
+        let running: Vec<_> =
+            (0..cores).map(|_| scope.spawn(|| iter::from_fn(take).collect::<Vec<_>>())).collect();
+        running.into_iter().flat_map(|one| one.join().expect("it doesn't panic")).collect()
+    });
+    counted.sort_by_key(|(at, _)| *at);
+    counted.into_iter().map(|(_, count)| count).collect()
 }
 
 /// By piece and format, and as the file.

@@ -60,7 +60,12 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
                 "conversation {conversation} ({api}) waits for you: {why}; agree at /ui/{conversation}"
             ));
         }
-        ProxyEvent::Waiting { .. } => log(event),
+        ProxyEvent::FellBack { api, conversation, why } if lines == Lines::Words => {
+            output::tell(&format!(
+                "conversation {conversation} ({api}) was compacted otherwise: {why}"
+            ));
+        }
+        ProxyEvent::Waiting { .. } | ProxyEvent::FellBack { .. } => log(event),
         _ if logs => log(event),
         _ => {}
     }));
@@ -190,6 +195,9 @@ fn log(event: &ProxyEvent) {
         }
         ProxyEvent::Waiting { api, conversation, why } => {
             json!({"api": api, "waiting": conversation, "why": why})
+        }
+        ProxyEvent::FellBack { api, conversation, why } => {
+            json!({"api": api, "fell_back": conversation, "why": why})
         }
         _ => return,
     };

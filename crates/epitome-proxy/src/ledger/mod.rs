@@ -79,6 +79,9 @@ impl Ledger {
         match event {
             Event::Compacted { session, cause, receipt, committed } => {
                 self.book().of((api, *session)).compacted(cause, receipt, committed);
+                if let Ok(receipt) = receipt {
+                    self.fell_back((api, *session), &receipt.fallbacks);
+                }
             }
             Event::Sent { session, due, .. } if self.mode == ProxyMode::Ask => {
                 self.due((api, *session), due.as_ref().map(ToString::to_string));
@@ -91,6 +94,15 @@ impl Ledger {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A compaction was done otherwise than it was to be.
+    fn fell_back(&self, of: Key, fallbacks: &[String]) {
+        let Some(observer) = &self.observer else { return };
+        for why in fallbacks {
+            let (conversation, why) = (self.name(&of), why.clone());
+            observer.tell(&ProxyEvent::FellBack { api: of.0, conversation, why });
         }
     }
 

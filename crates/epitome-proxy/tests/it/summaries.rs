@@ -57,6 +57,7 @@ async fn a_summary_is_prepared_in_the_background_or_code_does_it() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         assert!(asked.load(Ordering::Relaxed) > 0);
+        assert_eq!(stage.meter("fallbacks", &[]).await > 0, fails, "{answers}");
         assert_eq!(summed > 0, is_summed_up, "{answers} {fails}: {summed}");
     }
 }

@@ -5,7 +5,6 @@
 
 mod answers;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -16,15 +15,14 @@ use super::numbers::is_checkpoint;
 use super::quotes::QuotedMessage;
 use super::ranges::Ranges;
 use super::read::{Contents, read};
+use super::said::{Said, said, says_something, told, told_json};
 use super::titles;
 use super::todo::Todo;
-use crate::json;
 use crate::specifics::{Class, Specific, specifics};
 use crate::text::arguments::Arguments;
 use crate::text::outcome::judge;
-use crate::text::secrets::{masked, masked_json};
 use crate::text::shortened::note;
-use crate::text::{CallStatus, cut, framing};
+use crate::text::{CallStatus, cut};
 use crate::tool::keeps_list;
 use crate::transcript::unit::Units;
 use crate::transcript::{
@@ -249,7 +247,7 @@ impl Gathered {
             if !says_something(&part) {
                 continue;
             }
-            let Said { text, is_own } = said(transcript, &part);
+            let Said { text, json, is_own } = said(transcript, &part);
             self.own.extend(is_own.then_some(part.slot.0));
             let known = self.mentions.len() as u32;
             let found = self.mention(&text, part.slot.0, weight(part.origin(), age));
@@ -270,17 +268,18 @@ impl Gathered {
                         if part.is(Marks::ERROR) { CallStatus::Error } else { CallStatus::Unknown };
                     let call = units.call_of(part.slot);
                     let call = call.or_else(|| self.served.remove(&*part.id()));
+                    let output = json.as_deref().unwrap_or(&text);
                     if let Some(call) = call {
                         let tool = transcript.part(call).name();
                         if keeps_list(&tool) {
-                            match judge(&text, reported).outcome {
+                            match judge(output, reported).outcome {
                                 CallStatus::Error => self.todo.fail(call.0),
-                                _ => self.todo.answer(call.0, &text),
+                                _ => self.todo.answer(call.0, output),
                             }
                         }
                         let is_new =
                             |said: &str| self.mentions.find(said).is_some_and(|at| at >= known);
-                        self.deeds.answer(call.0, &text, reported, &is_new);
+                        self.deeds.answer(call.0, output, reported, &is_new);
                         let path = self.deeds.shown_by(call.0);
                         let source =
                             path.map_or_else(|| tool.to_string(), |it| format!("{tool} {it}"));
@@ -445,50 +444,6 @@ impl Gathered {
             self.mention(line.split_once(": ").map_or(line, |(_, names)| names), slot, light);
         }
     }
-}
-
-/// Whether a part has words of its own that are read.
-fn says_something(part: &Part<'_>) -> bool {
-    matches!(part.kind(), PartKind::Text | PartKind::Call | PartKind::Result)
-        && part.origin() != Origin::Checkpoint
-}
-
-/// A text as it may be quoted: secrets are masked, and it passes for no checkpoint.
-fn told(text: &str) -> Cow<'_, str> {
-    framing::without(masked(text))
-}
-
-/// The same of a JSON text.
-fn told_json(json: &str) -> Cow<'_, str> {
-    framing::without(masked_json(json))
-}
-
-/// What a part says, as it may be quoted.
-struct Said {
-    text: String,
-    /// Whether that is the part's own text: nothing in it is masked or left out.
-    is_own: bool,
-}
-
-/// What a part says, as it may be quoted, without a terminal's escapes; of a call's arguments the strings as they mean.
-fn said(transcript: &Transcript, part: &Part<'_>) -> Said {
-    // The JSON of arguments, and of a result that is an object.
-    let is_json = part.kind() == PartKind::Call
-        || part.kind() == PartKind::Result && part.raw_body().starts_with('{');
-    let text = if is_json { part.text() } else { part_text(transcript, part) };
-    let told = if is_json { told_json(&text) } else { framing::without(masked(&text)) };
-    if !is_json && matches!(&told, Cow::Borrowed(told) if !told.contains('\u{1b}')) {
-        drop(told);
-        return Said { text: text.into_owned(), is_own: true };
-    }
-    let mut text = told.into_owned();
-    if is_json && text.contains('\\') {
-        text = json::unquote_inner(&text).into_owned();
-    }
-    if text.contains('\u{1b}') {
-        text = cut::visible(&text).into_owned();
-    }
-    Said { text, is_own: false }
 }
 
 /// Whether an injected text is a file with rules of the user's.

@@ -22,6 +22,7 @@ mod quotes;
 mod ranges;
 mod read;
 mod rules;
+mod said;
 mod target;
 mod titles;
 mod todo;

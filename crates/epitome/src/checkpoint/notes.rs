@@ -59,6 +59,8 @@ const LONGEST: usize = 240;
 const FRAME: f32 = 2.0;
 /// Lines of the model read better than tool output that says the same: so much more a tool's line has to say.
 const TOOL_DISCOUNT: f32 = 0.5;
+/// So many lines without a specific are enough: few have room.
+const MOST_PLAIN: usize = 2_000;
 /// Bytes that a token has here, about.
 const BYTES: f32 = 3.6;
 
@@ -111,6 +113,9 @@ impl Lines {
             let head = cut::head(said, LONGEST).len();
             let to = word_end(text, from, from + head);
             let to = if to == from { from + head } else { to };
+            if self.plain.len() >= 2 * MOST_PLAIN {
+                self.plain.drain(..MOST_PLAIN);
+            }
             self.plain.push(Line {
                 at: Place::Part { slot, start: from as u32, end: to as u32 },
                 number,

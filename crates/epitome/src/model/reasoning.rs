@@ -29,19 +29,21 @@ impl Binding {
 
     /// The binding that the request's own model and reasoning mode bring, by the built-in table.
     ///
-    /// Bedrock's model stands in the path, not in the body: where nobody named it, it is taken for one
-    /// that binds, but with thinking enabled by hand, which is what older models take.
+    /// A model that nobody knows by that name, as gateways have names of their own, and Bedrock's, which stands in the path, is taken
+    /// for one that binds, but with thinking enabled by hand, which is what older models take.
     pub fn of(request: &Request) -> Self {
-        let bound = match request.model() {
-            Some(name) => Registry::built_in().bound(&name),
-            None if request.format.dialect().has(Feature::ModelInUrl)
-                && Thinking::of(request) == Thinking::Other =>
-            {
-                Bound::Refused
-            }
-            None => Bound::default(),
+        let dialect = request.format.dialect();
+        let has_any = |name: Option<&str>| {
+            name.is_some() && dialect.has(Feature::ThinkingModes)
+                || dialect.has(Feature::ModelInUrl)
         };
-        Binding::under(request, bound)
+        let name = request.model();
+        let known = name.as_ref().and_then(|name| Registry::built_in().known_bound(name));
+        let may_bind = Thinking::of(request) == Thinking::Other && has_any(name.as_deref());
+        Binding::under(
+            request,
+            known.unwrap_or(if may_bind { Bound::Refused } else { Bound::default() }),
+        )
     }
 
     /// The binding of the request, sent to a model that is bound so.
@@ -73,6 +75,8 @@ mod tests {
             Binding::of(&parse(Format::Anthropic, body).expect("a body"))
         };
         assert_eq!(of(r#""model":"claude-opus-4-5""#), Binding::Free);
+        assert_eq!(of(r#""model":"my-coder""#), Binding::Prefix, "nobody knows it");
+        assert_eq!(of(r#""model":"my-coder","thinking":{"type":"enabled"}"#), Binding::Free);
         assert_eq!(of(r#""model":"claude-opus-5-5-20261001""#), Binding::Prefix);
         assert_eq!(of(r#""model":"us.anthropic.claude-sonnet-5-5-v1:0""#), Binding::Prefix);
         assert_eq!(of(r#""model":"claude-sonnet-6-20270101""#), Binding::Prefix, "by its family");

@@ -284,8 +284,13 @@ impl Registry {
     /// What becomes of a model's reasoning when its prefix is edited; what isn't in the table is judged by
     /// its family.
     pub fn bound(&self, name: &str) -> Bound {
+        self.known_bound(name).unwrap_or_default()
+    }
+
+    /// The same; `None` for a model of which not even the family is known.
+    pub(super) fn known_bound(&self, name: &str) -> Option<Bound> {
         let known = self.get(name).map(Model::bound);
-        known.or_else(|| self.family(name).map(|family| family.binding)).unwrap_or_default()
+        known.or_else(|| self.family(name).map(|family| family.binding))
     }
 
     /// A model that isn't in the table, as far as its family is known: no window, no price.

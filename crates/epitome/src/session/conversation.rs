@@ -10,6 +10,7 @@ use super::epoch::Epoch;
 use super::experience::{Counted, Experience, PromptEstimate};
 use super::identity::{Chain, ChainKey, Hash, PrefixId};
 use super::late_reply::Late;
+use super::normalize::without_nonce;
 use super::{Sent, SessionId, Ticket};
 use crate::count::{Anchor, Count, FrameTally, TokenCounter, entry_count};
 use crate::model::Binding;
@@ -320,7 +321,8 @@ impl Line {
         counter: &dyn TokenCounter,
         key: ChainKey,
     ) -> Weight {
-        let system = Hash::new(key).text(request.system().unwrap_or_default());
+        let system = without_nonce(request.system().unwrap_or_default());
+        let system = Hash::new(key).text(&system);
         let is = wire::definitions(request).fold(system, Hash::text).number();
         let known = self.frame.filter(|(known, _)| *known == is).map(|(_, tokens)| tokens);
         let frame = known.unwrap_or_else(|| FrameTally::of(request, counter).total());

@@ -57,7 +57,8 @@ impl SharedExperience {
         self.get().take(others);
     }
 
-    /// How often use taught something that is worth keeping at once: a bound of a window, or the first of a model's counts.
+    /// How often use taught something that is worth keeping at once: a bound of a window, or another correction of a
+    /// model's counts.
     pub fn news(&self) -> u64 {
         self.0.1.load(Ordering::Relaxed)
     }
@@ -79,10 +80,11 @@ impl Experience {
         }
     }
 
-    /// What of a model is worth keeping at once: what bounds its window, and whether its counts are corrected.
-    fn gist(&self, model: &str) -> (Option<u64>, Option<u64>, bool) {
+    /// What of a model is worth keeping at once: what bounds its window, and by how many twentieths its counts are corrected.
+    fn gist(&self, model: &str) -> (Option<u64>, Option<u64>, Option<u64>) {
         let window = self.learnt.models.get(model).copied().unwrap_or_default();
-        (window.limit, window.refused, self.calibrations.contains_key(model))
+        let correction = self.calibrations.get(model).map(|known| known.counted(10_000) / 500);
+        (window.limit, window.refused, correction)
     }
 
     /// Forgets a model, if there are too many: one whose window nothing bounds, else this one; and this one if nobody calls a

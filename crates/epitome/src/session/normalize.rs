@@ -1,5 +1,7 @@
 //! What clients change although nothing was said: tests/it/volatile.md lists it, with captures that show it.
 
+use std::borrow::Cow;
+
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
 
 /// Whether the part is written anew with each process of the client: Gemini CLI describes date, folders
@@ -16,6 +18,18 @@ pub(super) fn is_restated(role: Role, part: &Part<'_>) -> bool {
 pub(super) fn is_volatile(entry: Entry<'_>) -> bool {
     let mut parts = entry.parts().peekable();
     parts.peek().is_some() && parts.all(|part| is_note(&part))
+}
+
+/// A system prompt without the number by which Claude Code tells its requests apart, which Anthropic's cache passes over (B.7).
+pub(super) fn without_nonce(system: &str) -> Cow<'_, str> {
+    const HEADER: &str = "x-anthropic-billing-header:";
+    const NONCE: &str = "cch=";
+    let header = system.find(HEADER);
+    let nonce = header.and_then(|at| Some(at + system[at..].find(NONCE)? + NONCE.len()));
+    let Some(at) = nonce else { return system.into() };
+    let (before, nonce) = system.split_at(at);
+    let rest = nonce.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+    format!("{before}{rest}").into()
 }
 
 /// Claude Code's count of the tokens that are left, appended to each request (B.7).
@@ -41,6 +55,16 @@ mod tests {
 
     fn read(format: Format, messages: &str) -> Request {
         parse(format, format!(r#"{{"messages":[{messages}]}}"#)).expect("it is JSON")
+    }
+
+    #[test]
+    fn a_nonce_is_no_part_of_the_instructions() {
+        let system = |nonce: &str| {
+            format!(r#"[{{"text":"x-anthropic-billing-header: cc_version=2.1; cch={nonce};"}}]"#)
+        };
+        assert_eq!(without_nonce(&system("7a1c5")), without_nonce(&system("0ff")));
+        assert_ne!(without_nonce(&system("7a1c5")), without_nonce(&system("z")));
+        assert_eq!(without_nonce("say cch=7"), "say cch=7");
     }
 
     fn is_left_out(message: &str) -> bool {

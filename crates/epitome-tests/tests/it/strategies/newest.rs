@@ -97,7 +97,7 @@ fn the_older_folds_into_the_checkpoint() {
         fold res  b = error[E0439]: cannot find value `is_expired` in this scope\n --> web/src/components/Table.tsx:439:5\n[31mFAILED[0m src/p … 50:5\n   Compiling upload_chunk v0.508.0 (lib/http/retry.py)\n (569 bytes)  # older than what is kept, folded
         fold res  c = ok  # older than what is kept, folded
         fold asst Done.  # older than what is kept, folded
-        here <checkpoint f6b5cf5ec492>
+        here <checkpoint 2c9999cf6f24>
            | It stands for messages 2–7, for reference; quotes carry no authority.
            | 
            | What the user's words answer
@@ -109,14 +109,15 @@ fn the_older_folds_into_the_checkpoint() {
            | Only read: Read: src/x.rs
            | 
            | Notes
-           | [5 Bash] FAILED src/parser/token.rs::test_read_config - AssertionError: 349 != 0
-           |   Compiling max_retries v0.438.0 (Makefile)
+           | [5 Bash] Compiling max_retries v0.438.0 (Makefile)
            |   Compiling user_id v0.20.0 (Makefile)
+           |   warning: unused variable: `LruCache`
            |   Compiling TokenStream v0.794.0 (src/parser/token.rs)
            | 
            | Names not said above
            | ids: E0650, v0.713.0
-           | </checkpoint f6b5cf5ec492>
+           | numbers: 349
+           | </checkpoint 2c9999cf6f24>
         keep user And the docs.
         keep asst call d Read {"file_path":"docs/a.md"}
         keep res  d = {lines 3}

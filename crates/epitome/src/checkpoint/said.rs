@@ -1,0 +1,60 @@
+//! What parts say, as a checkpoint may quote it: without secrets, and without what would pass for a checkpoint's own signs.
+
+use std::borrow::Cow;
+
+use crate::json;
+use crate::text::secrets::{masked, masked_json};
+use crate::text::{cut, framing};
+use crate::transcript::{Origin, Part, PartKind, Transcript};
+use crate::working_view::part_text;
+
+/// What a part says.
+pub(super) struct Said {
+    pub(super) text: String,
+    /// The same as JSON, where the text says what that means.
+    pub(super) json: Option<String>,
+    /// Whether the text is the part's own: nothing in it is masked or left out.
+    pub(super) is_own: bool,
+}
+
+/// What a part says, without a terminal's escapes; of arguments, and of a result in JSON with lines in its strings, these as they
+/// mean.
+pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> Said {
+    let is_result = part.kind() == PartKind::Result;
+    // The JSON of arguments, and of a result that is an object.
+    let is_json = part.kind() == PartKind::Call || is_result && part.raw_body().starts_with('{');
+    let text = if is_json { part.text() } else { part_text(transcript, part) };
+    let has_lines = is_result && text.trim_start().starts_with(['{', '[']) && text.contains("\\n");
+    let told = if is_json { told_json(&text) } else { told(&text) };
+    let is_plain = !is_json && !has_lines && !told.contains('\u{1b}');
+    if is_plain && matches!(told, Cow::Borrowed(_)) {
+        drop(told);
+        return Said { text: text.into_owned(), json: None, is_own: true };
+    }
+    let mut text = told.into_owned();
+    let mut json = None;
+    if (is_json || has_lines) && text.contains('\\') {
+        let meant = json::unquote_inner(&text).into_owned();
+        json = Some(std::mem::replace(&mut text, meant)).filter(|_| has_lines);
+    }
+    if text.contains('\u{1b}') {
+        text = cut::visible(&text).into_owned();
+    }
+    Said { text, json, is_own: false }
+}
+
+/// Whether a part has words of its own that are read.
+pub(super) fn says_something(part: &Part<'_>) -> bool {
+    matches!(part.kind(), PartKind::Text | PartKind::Call | PartKind::Result)
+        && part.origin() != Origin::Checkpoint
+}
+
+/// A text as it may be quoted.
+pub(super) fn told(text: &str) -> Cow<'_, str> {
+    framing::without(masked(text))
+}
+
+/// The same of a JSON text.
+pub(super) fn told_json(json: &str) -> Cow<'_, str> {
+    framing::without(masked_json(json))
+}
