@@ -33,6 +33,7 @@ use names::{NameKind, end_of_foreign, may_be_named, named};
 use patterns::patterned;
 use shapes::{BY_FIRST, Class, LOOKED_AT, rows, shaped};
 use starts::Starts;
+use tables::Tables;
 
 use crate::json::spelt_out;
 
@@ -98,6 +99,7 @@ struct Secrets<'t> {
     done: usize,
     /// Up to here there is base64 that hides nothing.
     harmless: usize,
+    tables: Tables,
     /// Those that the head of a table told of, in order.
     told: VecDeque<Secret>,
     /// For each kind of names up to where nothing stands nearby.
@@ -115,6 +117,7 @@ impl<'t> Secrets<'t> {
             unwrapping,
             done: 0,
             harmless: 0,
+            tables: Tables::default(),
             told: VecDeque::new(),
             searched_to: [0; NameKind::ALL],
         }
@@ -128,10 +131,11 @@ impl<'t> Secrets<'t> {
         let rest = &self.text[self.at..];
         let found = found(self.text, self.at, self.word.end, self.done);
         let word = &self.text.as_bytes()[self.at..self.word.end];
-        if found.is_none() && self.told.is_empty() && may_be_named(word) {
-            self.told = tables::cells(self.text, self.at, self.word.end).into();
-        }
-        let found = found.or_else(|| self.nearby(self.at, self.word.end));
+        let is_head = found.is_none()
+            && may_be_named(word)
+            && self.tables.begin(self.text, self.at, self.word.end);
+        let found =
+            if is_head { None } else { found.or_else(|| self.nearby(self.at, self.word.end)) };
         if found.is_some() || self.unwrapping == Unwrapping::Not || self.at < self.harmless {
             return found;
         }
@@ -213,6 +217,7 @@ impl Iterator for Secrets<'_> {
                 let next = self.starts.next_but(self.at, ordinary);
                 // A cell is one even if it looks like an ordinary word.
                 let next_at = next.as_ref().map_or(bytes.len(), |next| next.start);
+                self.tables.tell(self.text, next_at, &mut self.told);
                 if let Some(cell) = self.told.front().filter(|cell| cell.from <= next_at) {
                     self.at = cell.from;
                     continue;

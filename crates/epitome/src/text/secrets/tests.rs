@@ -330,6 +330,11 @@ fn what_goes_on_and_on_is_looked_at_once() {
         "x@tcp(",
         "echo a | ",
         "backup codes ",
+        "password,a\n",
+        "x  password  \n",
+        "|password|\n|--|\n",
+        "password,a\\n",
+        "(password) VALUES ('",
     ] {
         let text = beginning.repeat(1_000_000 / beginning.len());
         assert_eq!(masked(&text), text);
