@@ -36,6 +36,7 @@ use starts::Starts;
 use tables::Tables;
 
 use crate::json::spelt_out;
+use crate::text::cut;
 
 /// How lines end: in a text, and in one that is a string of JSON.
 const LINE_ENDS: [&str; 4] = ["\n", "\r\n", "\\n", "\\r\\n"];
@@ -57,7 +58,7 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     let mut done = 0;
     for Secret { name, from, to } in Secrets::of(text, Unwrapping::Once) {
         out.push_str(&text[done..from]);
-        out.push_str("[masked: ");
+        out.push_str(MASK);
         out.push_str(name);
         out.push(']');
         done = to;
@@ -68,6 +69,28 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     out.push_str(&text[done..]);
     Cow::Owned(out)
 }
+
+/// The first `most` characters of `text` without its secrets. More is looked at, so that none is cut to where it looks
+/// like none, and what stands for one is said whole.
+///
+/// ```
+/// use epitome::text::secrets::beginning;
+/// let said = beginning("postgres://app:hunter2hunter2@db/x and more", 20);
+/// assert_eq!(said, "postgres://app:[masked: password]");
+/// ```
+pub fn beginning(text: &str, most: usize) -> String {
+    let text = masked(cut::head(text, LONGEST_SECRET + 4 * most));
+    let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+    let last = cut::head(&text, end + MASK.len() - 1).rfind(MASK).filter(|at| *at < end);
+    let closed = last.and_then(|at| Some(at + text[at..].find(']')? + 1));
+    text[..closed.map_or(end, |closed| closed.max(end))].to_owned()
+}
+
+/// What stands for a secret begins so.
+const MASK: &str = "[masked: ";
+
+/// Few secrets are longer: keys on many lines.
+const LONGEST_SECRET: usize = 16 * LOOKED_AT;
 
 /// [`masked`] of a JSON text: what an escape says is read as it means, so that none of a word passes for a secret.
 pub(crate) fn masked_json(json: &str) -> Cow<'_, str> {
@@ -158,7 +181,7 @@ impl Secrets<'_> {
         {
             return None;
         }
-        let kind = named(&self.text[..end]).filter(|_| !self.text[..at].ends_with("[masked: "))?;
+        let kind = named(&self.text[..end]).filter(|_| !self.text[..at].ends_with(MASK))?;
         // What a table tells comes first.
         self.told.is_empty().then_some(())?;
         let is_call = matches!(kind, NameKind::Opening | NameKind::Signing);
