@@ -219,8 +219,10 @@ pub enum OpenError {
         begins: String,
     },
     /// No format fits.
-    #[error("the input is in no known format{}", lines(tried))]
+    #[error("the input is in no known format: it begins with {begins:?}")]
     Unknown {
+        /// Its first words.
+        begins: String,
         /// All formats, each with what speaks against it.
         tried: Vec<Tried>,
     },
@@ -245,9 +247,4 @@ pub enum OpenError {
     /// It is a recording, but a broken one.
     #[error(transparent)]
     Read(#[from] ReadError),
-}
-
-fn lines(tried: &[Tried]) -> String {
-    let lines: Vec<String> = tried.iter().map(ToString::to_string).collect();
-    format!("\n  {}", lines.join("\n  "))
 }
