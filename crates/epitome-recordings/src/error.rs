@@ -219,7 +219,7 @@ pub enum OpenError {
         begins: String,
     },
     /// No format fits.
-    #[error("the input is in no known format: it begins with {begins:?}")]
+    #[error("the input is in no known format: {}", shown(begins, tried))]
     Unknown {
         /// Its first words.
         begins: String,
@@ -247,4 +247,12 @@ pub enum OpenError {
     /// It is a recording, but a broken one.
     #[error(transparent)]
     Read(#[from] ReadError),
+}
+
+/// What is wrong with the JSON, where it is none; else how it begins.
+fn shown(begins: &str, tried: &[Tried]) -> String {
+    match tried.iter().find(|one| one.why.starts_with("not valid JSON")) {
+        Some(Tried { why, .. }) => why.clone(),
+        None => format!("it begins with {begins:?}"),
+    }
 }

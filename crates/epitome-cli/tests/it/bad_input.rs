@@ -78,7 +78,7 @@ fn says_what_where_and_what_next() {
         hint: see what is there: tail -c +27 latin-1 | head -c 64 | od -c
         error: binary: the input is not UTF-8: byte 1 (line 1) starts no character
         hint: see what is there: tail -c +1 binary | head -c 64 | od -c
-        error: deep: the input is in no known format: it begins with "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+        error: deep: the input is in no known format: not valid JSON: the text ends where a value should be (line 1, column 200001)
         hint: if you know the format, name it: epitome stats --from FORMAT deep
         error: prose: the input is no JSON object or list: it begins with "Dear model, please fix the build.\n"
         hint: give it a request body, messages, or an agent's recording: epitome --help
