@@ -59,9 +59,9 @@ pub(crate) use summary::SummaryArgs;
 pub(crate) use wrap::{WrapArgs, WrappedAgent};
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what
-was written breaks a rule that only its author can mend, 4 nothing was found, 65 bad input, 69 upstream
-failed, 75 try again, 130 interrupted.";
+Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what \
+was written breaks a rule that only its author can mend, 4 nothing was found, 65 bad input, \
+69 upstream failed, 75 try again, 130 interrupted.";
 
 const CONFIGURATION: &str = "\
 Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this \

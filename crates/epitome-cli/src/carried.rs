@@ -214,17 +214,11 @@ impl Carried {
 
 /// The first places that were mended, by rule: what was found there is in the input.
 fn places(all: &[Mended]) -> String {
-    let mut named: Vec<String> = Vec::new();
-    for mended in all {
+    let named = all.iter().map(|mended| {
         let at = mended.place().map(|at| format!(" at {at}")).unwrap_or_default();
-        let place = format!("{}{at}", mended.rule);
-        if !named.contains(&place) {
-            named.push(place);
-        }
-    }
-    let more = if named.len() > PLACES { ", …" } else { "" };
-    named.truncate(PLACES);
-    named.join(", ") + more
+        format!("{}{at}", mended.rule)
+    });
+    first_of(named, PLACES)
 }
 
 /// How many places a line gives.
@@ -235,14 +229,37 @@ const NAMED: usize = 6;
 
 /// The different names among losses of a kind.
 fn names(all: &[&Lost]) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for lost in all.iter().filter(|lost| !lost.name.is_empty()) {
-        let name = line(&lost.name, 40);
-        if !names.contains(&name) {
-            names.push(name);
-        }
+    let named = all.iter().filter(|lost| !lost.name.is_empty()).map(|lost| line(&lost.name, 40));
+    match first_of(named, NAMED) {
+        none if none.is_empty() => none,
+        names => format!(" ({names})"),
     }
-    let more = if names.len() > NAMED { ", …" } else { "" };
-    names.truncate(NAMED);
-    if names.is_empty() { String::new() } else { format!(" ({}{more})", names.join(", ")) }
+}
+
+/// The first different words. More than these aren't looked at, however many there are.
+fn first_of(all: impl Iterator<Item = String>, most: usize) -> String {
+    let mut first: Vec<String> = Vec::new();
+    for one in all {
+        if first.contains(&one) {
+            continue;
+        }
+        if first.len() == most {
+            return first.join(", ") + ", …";
+        }
+        first.push(one);
+    }
+    first.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_looked_at_until_there_are_enough() {
+        let endless = (0..).map(|n: u64| n.to_string());
+        assert_eq!(first_of(endless, 2), "0, 1, …");
+        let twice = ["a", "b", "a"].map(str::to_owned);
+        assert_eq!(first_of(twice.into_iter(), 2), "a, b");
+    }
 }

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::checkpoint::disown;
 use epitome::count::impossible_images;
+use epitome::text::cut;
 use epitome::text::figure::counted;
 use epitome::trigger::ReportedPrompt;
 use epitome::wire::{Keeper, WireError};
@@ -156,6 +157,7 @@ pub(crate) fn understood(
                     tell_sides(&recording.sidechains);
                 }
                 tell_unknown(&recording.notes);
+                tell_unworded(&recording.notes);
             }
             recorded(recording, named, name, how)
         }
@@ -316,6 +318,22 @@ fn tell_unknown(notes: &[Note]) {
     }
 }
 
+/// What the agent adds in words of its own, which it doesn't record.
+fn tell_unworded(notes: &[Note]) {
+    let kind = |note: &Note| match &note.about {
+        About::Unworded { kind } => Some((kind.clone(), note.times, note.first)),
+        _ => None,
+    };
+    let unworded: Vec<(String, usize, usize)> = notes.iter().filter_map(kind).collect();
+    let Some((.., first)) = unworded.first() else { return };
+    let all = counted(unworded.iter().map(|(_, times, _)| times).sum(), "row");
+    let kinds: Vec<String> = unworded.iter().map(|(kind, ..)| line(kind, 40)).collect();
+    let kinds = kinds.join(", ");
+    output::note(&format!(
+        "left out {all} that the agent words otherwise than it records: {kinds} (first row {first})"
+    ));
+}
+
 fn from_file(file: &Path) -> Result<Vec<u8>> {
     let shown = name(file);
     let failed = |error: &io::Error| -> anyhow::Error {
@@ -451,10 +469,15 @@ fn failure(error: &OpenError, file: Option<&Path>) -> Failure {
                 "if it is a body of that format all the same, name it: epitome check --from {format} {file}"
             )
         }
-        OpenError::NoJson { .. } => {
+        OpenError::NoJson { begins } | OpenError::Unknown { begins, .. }
+            if begins.contains(|c: char| cut::is_unseen(c) && !c.is_whitespace()) =>
+        {
+            format!("see what is there: head -c 64 {file} | od -c")
+        }
+        OpenError::NoJson { .. } | OpenError::Binary { .. } => {
             "give it a request body, messages, or an agent's recording: epitome --help".to_owned()
         }
-        OpenError::Unknown { tried } => {
+        OpenError::Unknown { tried, .. } => {
             // Best what can be read at least.
             let said = |tried: &&recordings::Tried| tried.why.starts_with("no message with a role");
             let from = tried.iter().find(said).map_or("FORMAT", |tried| tried.name);

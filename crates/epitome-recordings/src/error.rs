@@ -219,8 +219,10 @@ pub enum OpenError {
         begins: String,
     },
     /// No format fits.
-    #[error("the input is in no known format{}", lines(tried))]
+    #[error("the input is in no known format: {}", shown(begins, tried))]
     Unknown {
+        /// Its first words.
+        begins: String,
         /// All formats, each with what speaks against it.
         tried: Vec<Tried>,
     },
@@ -247,7 +249,10 @@ pub enum OpenError {
     Read(#[from] ReadError),
 }
 
-fn lines(tried: &[Tried]) -> String {
-    let lines: Vec<String> = tried.iter().map(ToString::to_string).collect();
-    format!("\n  {}", lines.join("\n  "))
+/// What is wrong with the JSON, where it is none; else how it begins.
+fn shown(begins: &str, tried: &[Tried]) -> String {
+    match tried.iter().find(|one| one.why.starts_with("not valid JSON")) {
+        Some(Tried { why, .. }) => why.clone(),
+        None => format!("it begins with {begins:?}"),
+    }
 }

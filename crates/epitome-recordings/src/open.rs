@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use epitome::text::secrets::beginning;
 use epitome::wire::json::Scanner;
 use epitome::wire::{self, Format, Request};
 use memchr::memchr_iter;
@@ -127,8 +128,11 @@ fn wrapped(text: &str) -> Option<OpenError> {
 }
 
 fn unknown(text: &str) -> OpenError {
-    OpenError::Unknown { tried: tried(text) }
+    OpenError::Unknown { begins: begins(text), tried: tried(text) }
 }
+
+/// So many characters are said of a text.
+const BEGINNING: usize = 40;
 
 /// Where no line begins as an object or a list does, there is no use in saying what speaks against each format.
 fn no_json(text: &str) -> Option<OpenError> {
@@ -136,8 +140,12 @@ fn no_json(text: &str) -> Option<OpenError> {
     if lines.any(|line| line.starts_with(['{', '['])) {
         return None;
     }
-    let begins: String = text.trim_start().chars().take(40).collect();
-    Some(OpenError::NoJson { begins })
+    Some(OpenError::NoJson { begins: begins(text) })
+}
+
+/// How a text begins, without its secrets.
+fn begins(text: &str) -> String {
+    beginning(text.trim_start(), BEGINNING)
 }
 
 /// The request, if its entries have shapes that its format knows: any list is well-formed. In a body that names its model,

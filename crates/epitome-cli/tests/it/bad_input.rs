@@ -78,45 +78,13 @@ fn says_what_where_and_what_next() {
         hint: see what is there: tail -c +27 latin-1 | head -c 64 | od -c
         error: binary: the input is not UTF-8: byte 1 (line 1) starts no character
         hint: see what is there: tail -c +1 binary | head -c 64 | od -c
-        error: deep: the input is in no known format
-          openai-chat: not valid JSON: the text ends where a value should be (line 1, column 200001)
-          anthropic: not valid JSON: the text ends where a value should be (line 1, column 200001)
-          gemini: not valid JSON: the text ends where a value should be (line 1, column 200001)
-          openai-responses: not valid JSON: the text ends where a value should be (line 1, column 200001)
-          bedrock: not valid JSON: the text ends where a value should be (line 1, column 200001)
-          gemini-interactions: not valid JSON: the text ends where a value should be (line 1, column 200001)
-          claude-code: no row with a `type` of `user` or `assistant` and a `message`
-          codex: no row with a `payload` of `type` `session_meta` or `response_item`
-          gemini-cli: no object with `messages` and `projectHash`, and no rows of such
-          kimi-cli: no row with a `role` of `_system_prompt`, `_checkpoint` or `_usage`
-          opencode: no list of `messages` with `info` and `parts`
-          openhands: no events with a `kind` and a `source`
-          pi: no row of `type` `session` or `message` as pi writes them
-          roo-code: no list of messages with a `role` and a number `ts`
-          tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
-          swe-agent: no object with `history` and `trajectory`, `environment` or `info`
+        error: deep: the input is in no known format: not valid JSON: the text ends where a value should be (line 1, column 200001)
         hint: if you know the format, name it: epitome stats --from FORMAT deep
         error: prose: the input is no JSON object or list: it begins with "Dear model, please fix the build.\n"
         hint: give it a request body, messages, or an agent's recording: epitome --help
         error: number: the input is no JSON object or list: it begins with "42"
         hint: give it a request body, messages, or an agent's recording: epitome --help
-        error: other: the input is in no known format
-          openai-chat: not openai-chat messages: no list of messages, and no `role` in a line
-          anthropic: not anthropic messages: no list of messages, and no `role` in a line
-          gemini: not gemini messages: no list of contents, and no `parts` in a line
-          openai-responses: not openai-responses messages: no `input`, and no `type` or `role` in a line
-          bedrock: not bedrock messages: no list of messages, and no `role` in a line
-          gemini-interactions: not gemini-interactions messages: no `input`, and no `type` or `role` in a line
-          claude-code: no row with a `type` of `user` or `assistant` and a `message`
-          codex: no row with a `payload` of `type` `session_meta` or `response_item`
-          gemini-cli: no object with `messages` and `projectHash`, and no rows of such
-          kimi-cli: no row with a `role` of `_system_prompt`, `_checkpoint` or `_usage`
-          opencode: no list of `messages` with `info` and `parts`
-          openhands: no events with a `kind` and a `source`
-          pi: no row of `type` `session` or `message` as pi writes them
-          roo-code: no list of messages with a `role` and a number `ts`
-          tau-bench: no object with `messages` (or `traj`) and `reward` or `task_id`
-          swe-agent: no object with `history` and `trajectory`, `environment` or `info`
+        error: other: the input is in no known format: it begins with "{\"a\":1,\"b\":[2,3]}"
         hint: if you know the format, name it: epitome stats --from FORMAT other
         error: mixed: not a tau-bench recording: not valid JSON: unexpected text after the JSON value (line 2, column 1)
         hint: see what is there: sed -n 2p mixed | cut -b 1-21

@@ -89,7 +89,12 @@ impl<'r, 'a> Tree<'r, 'a> {
                     first < boundary && boundary < at && (is_named || tree.row(at).parent.is_some())
                 });
             let is_better = what(first) == What::Link && what(at) != What::Link;
-            if is_kept || is_better {
+            // What was written anew at its place counts as it was written last.
+            let is_newer = tree.row(at).parent.is_some()
+                && tree.row(at).parent == tree.row(first).parent
+                && what(at) == what(first)
+                && rows.says(members[at]) != rows.says(members[first]);
+            if is_kept || is_better || is_newer {
                 tree.by_uuid.insert(uuid, at);
                 tree.repeats.insert(first, at);
             } else {

@@ -138,6 +138,14 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// What a row's message says, as it stands there.
+    pub(super) fn says(&self, row: usize) -> Vec<&'a str> {
+        match &self.all[row].content {
+            Content::Text(text) => vec![*text],
+            Content::Blocks(range) => self.blocks[range.clone()].iter().map(|it| it.raw).collect(),
+        }
+    }
+
     /// The text literals of a content.
     fn words(&self, content: Option<&Content<'a>>) -> Vec<&'a str> {
         match content {

@@ -93,11 +93,18 @@ impl<'a> History<'a> {
                             notes.unknown(row.line, &format!("item_completed {kind}"));
                         }
                     }
+                    "agent_message" if !has_items => {
+                        if let Some(words) = row.payload.literal("message") {
+                            history.reply(row.line, words);
+                        }
+                    }
                     "agent_message" if told.is_shown_only(&row.payload) => {
                         notes.take(row.line, About::ShownOnly);
                     }
                     "token_count" => history.count(&row.payload),
                     "thread_rolled_back" => history.roll_back(&row.payload, notes),
+                    // Items say the same; where a file has none, nothing else does.
+                    kind if !has_items => notes.unknown(row.line, &format!("event_msg {kind}")),
                     _ => {}
                 },
                 What::Usage => history.used(row.payload.get("usage")),
@@ -136,6 +143,16 @@ impl<'a> History<'a> {
         let item = Cow::Owned(item);
         let origin = Some(origin);
         self.pieces.push(Piece { item, origin, usage: None, line, is_reply: false, said });
+    }
+
+    /// Puts words into the model's role, given as a literal.
+    fn reply(&mut self, line: usize, words: &'a str) {
+        self.reply = Some(self.pieces.len());
+        let text = format!("{{\"type\":\"output_text\",\"text\":{words}}}");
+        let item = format!("{{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{text}]}}");
+        let item = Cow::Owned(item);
+        let origin = None;
+        self.pieces.push(Piece { item, origin, usage: None, line, is_reply: true, said: None });
     }
 
     fn count(&mut self, event: &Object<'a>) {

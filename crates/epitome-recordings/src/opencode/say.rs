@@ -48,6 +48,9 @@ impl<'r, 'a> Speech<'r, 'a> {
 
     fn user(&mut self, message: &Recorded<'a>) {
         let mut spoken = Vec::new();
+        // Of a text, and of an agent that is called, it says the words beside.
+        let is_worded =
+            message.parts.iter().any(|part| part.says("type", "text") && part.holds("synthetic"));
         for part in &message.parts {
             let injected = |text: &str| Spoken {
                 piece: Piece::Text(quote(text).into()),
@@ -63,7 +66,11 @@ impl<'r, 'a> Speech<'r, 'a> {
                         Origin::Human
                     }),
                 })),
+                "file" if is_text(part) && is_worded => {}
                 "file" => spoken.extend(self.file(message.row, part)),
+                "agent" if !is_worded => {
+                    self.notes.take(message.row, About::Unworded { kind: "agent".to_owned() });
+                }
                 "compaction" => spoken.push(injected(COMPACTED)),
                 "subtask" => spoken.push(injected(SUBTASK)),
                 kind => self.other(message.row, kind),
@@ -75,12 +82,10 @@ impl<'r, 'a> Speech<'r, 'a> {
         self.messages.push(Message::User(spoken));
     }
 
-    /// A file that a person put beside the words; of texts the words are there already.
+    /// A file that a person put beside the words.
     fn file(&mut self, row: usize, part: &Object<'a>) -> Option<Spoken<'a>> {
-        if part.says("mime", "text/plain") || part.says("mime", "application/x-directory") {
-            return None;
-        }
-        let Some(media) = part.literal("url").and_then(Media::in_address) else {
+        let media = part.literal("url").and_then(Media::in_address);
+        let Some(media) = media.filter(|_| !is_text(part)) else {
             self.notes.take(row, About::Unworded { kind: "a file beside the words".to_owned() });
             return None;
         };
@@ -216,6 +221,11 @@ impl<'r, 'a> Speech<'r, 'a> {
     pub(super) fn finish(self) -> (Vec<Message<'a>>, Vec<Option<u64>>) {
         (self.messages, self.times)
     }
+}
+
+/// Whether a file beside the words is one that the agent reads itself.
+fn is_text(file: &Object<'_>) -> bool {
+    file.says("mime", "text/plain") || file.says("mime", "application/x-directory")
 }
 
 /// One call of the model's, with what its own calls brought.

@@ -31,6 +31,7 @@ fn row_of(short: &str) -> Value {
             row("event_msg", json!({ "type": "user_message", "message": format!("{text}\n") }))
         }
         "shown" => row("event_msg", json!({ "type": "agent_message", "message": text })),
+        "tool" => row("event_msg", json!({ "type": text, "call_id": "c" })),
         "rollback" => {
             row("event_msg", json!({ "type": "thread_rolled_back", "num_turns": number(0) }))
         }

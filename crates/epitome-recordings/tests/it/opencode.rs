@@ -62,6 +62,8 @@ fn part(short: &str) -> Value {
         "#" => json!({ "type": "reasoning", "text": rest, "metadata": {
                        "openai": { "itemId": "rs_1", "reasoningEncryptedContent": "sealed" } } }),
         "@" => json!({ "type": "file", "mime": "image/png", "url": "data:image/png;base64,AAAA" }),
+        "%" => json!({ "type": "file", "mime": rest, "url": "file:///a.txt" }),
+        "&" => json!({ "type": "agent", "name": rest }),
         "!" => {
             let end = rest.find(['=', '~', '^']).unwrap_or(rest.len());
             let (id, output) = (&rest[..end], rest.get(end + 1..).unwrap_or(""));

@@ -175,16 +175,28 @@ fn what_is_in_no_known_format_is_told_why() {
     for text in [r#"{"a":1}"#, "[1,2]", r#"[{"a":1}]"#, "{\"a\"", "{]", r#"{"messages":"x"}"#] {
         let error = opened(text).expect_err(text);
         assert!(
-            matches!(&error, OpenError::Unknown { tried }
-                if tried.len() == names().count()),
+            matches!(&error, OpenError::Unknown { tried, .. }
+                if tried.iter().map(|one| one.name).eq(names())),
             "{text}: {error}"
         );
-        for name in names() {
-            assert!(error.to_string().contains(&format!("\n  {name}: ")), "{text}: {error}");
-        }
+        let said = match text {
+            "{\"a\"" => "not valid JSON: expected `:` after a key (line 1, column 5)".to_owned(),
+            "{]" => "not valid JSON: expected a string (line 1, column 2)".to_owned(),
+            text => format!("it begins with {text:?}"),
+        };
+        assert_eq!(error.to_string(), format!("the input is in no known format: {said}"));
     }
     let broken = says("{\"messages\":[{\"role\":\"user\",\n\"content\":");
     assert_eq!(broken, "not valid JSON: the text ends where a value should be (line 2, column 11)");
+}
+
+#[test]
+fn no_secret_is_said_of_what_an_input_begins_with() {
+    let address = "postgres://app:Zx9Kq2Lm8Vb4Nc6Td1Ws3Re5Yu7Io0P@db/x";
+    for text in [address.to_owned(), format!("[\"{address}\"]")] {
+        let error = opened(text.as_str()).expect_err(&text).to_string();
+        assert!(error.contains("app:[masked: password]") && !error.contains("Zx9K"), "{error}");
+    }
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use crate::wire::neutral::{ContentPiece, Loss, Neutral};
 use crate::wire::{Dialect, Feature, NameLimits};
 
-/// Ids that a format takes; the same wish twice gives two.
-pub(super) fn ids(to: &dyn Dialect) -> Names {
-    Names::new(to.terms().ids, "call")
+/// Ids that a format takes, and the model that is to read them; the same wish twice gives two.
+pub(super) fn ids(to: &dyn Dialect, model: Option<&str>) -> Names {
+    let length = model.and_then(|model| to.id_length(model));
+    Names { length, ..Names::new(to.terms().ids, "call") }
 }
 
 /// Gives tools names that `to` takes; those that it takes already stay.
@@ -40,6 +41,8 @@ pub(super) struct Names {
     default: &'static str,
     /// What stands before what is no letter, where a name begins with one.
     opening: Option<char>,
+    /// All have so many letters and digits.
+    length: Option<usize>,
     taken: HashSet<String>,
     given: HashMap<String, String>,
     /// The number to try next behind a name.
@@ -52,6 +55,7 @@ impl Names {
             demand,
             default,
             opening: None,
+            length: None,
             taken: HashSet::new(),
             given: HashMap::new(),
             next: HashMap::new(),
@@ -76,6 +80,9 @@ impl Names {
 
     /// A name that nobody has yet.
     pub(super) fn fresh(&mut self, wish: &str) -> String {
+        if let Some(length) = self.length {
+            return self.fresh_of(wish, length);
+        }
         let NameLimits { letters, longest } = self.demand;
         let takes = |c: char| c.is_ascii_alphanumeric() || letters.contains(c);
         let is_bare = !wish.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -101,6 +108,25 @@ impl Names {
     }
 }
 
+impl Names {
+    /// The same of `length` letters and digits: the wish if it is one, else a number.
+    fn fresh_of(&mut self, wish: &str, length: usize) -> String {
+        let is_one = wish.len() == length && wish.bytes().all(|b| b.is_ascii_alphanumeric());
+        if is_one && self.taken.insert(wish.to_owned()) {
+            return wish.to_owned();
+        }
+        let next = self.next.entry(String::new()).or_insert(1);
+        loop {
+            let digits = length - self.default.len();
+            let numbered = format!("{}{next:0digits$}", self.default);
+            *next += 1;
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +138,16 @@ mod tests {
             .map(|wish| names.fresh(wish))
             .into();
         assert_eq!(given, ["a", "a_2", "a_b", "a_b_2", "abcdef", "abcd_2", "call", "call_2"]);
+    }
+
+    #[test]
+    fn ids_of_one_length_are_unique() {
+        let names = Names::new(NameLimits { letters: "_", longest: 40 }, "call");
+        let mut names = Names { length: Some(9), ..names };
+        let given: Vec<String> = ["toolu_1", "aB3dE6gH9", "call00002", "toolu_1", "aB3dE6gH9", ""]
+            .map(|wish| names.fresh(wish))
+            .into();
+        let want = ["call00001", "aB3dE6gH9", "call00002", "call00003", "call00004", "call00005"];
+        assert_eq!(given, want);
     }
 }

@@ -20,6 +20,7 @@ use crate::request::Request;
 use crate::wire::Feature;
 use crate::wire::neutral::ParameterKey;
 use crate::wire::{Finding, Format, Mended, OWN, inspect, parse, repair_except, repair_inspected};
+use crate::wire::{Unread, unread};
 
 pub use crate::wire::neutral::{Extent, Loss, Lost};
 
@@ -101,9 +102,12 @@ pub fn convert<'a>(request: &Request, goal: impl Into<Goal<'a>>) -> Converted {
     }
     // Pairs that are whole can be carried as such.
     let sound = repair_except(request, OWN);
-    let mut neutral = read::read(&sound.request, to);
+    let mut neutral = read::read(&sound.request, to, model);
     for lost in &mut neutral.lost {
         lost.entry = lost.entry.and_then(|at| sound.came_from[at]);
+    }
+    for Unread { entry, name } in unread(request) {
+        neutral.lose(entry, Loss::Member, format!("another `{name}`"));
     }
     if to.has(Feature::NeededLimit) {
         neutral.parameters.at_most(max_output);

@@ -203,7 +203,7 @@ fn choice(from: &dyn Dialect, name: &str, raw: &str, neutral: &mut Neutral) {
 }
 
 /// The body's members that define the tools and say how to answer.
-pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect) -> Vec<String> {
+pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect, model: Option<&str>) -> Vec<String> {
     let parameters = std::mem::take(&mut neutral.parameters);
     let mut members: Map<String, Value> = Map::new();
     let mut put = |path: &str, value: Value| match path.split_once('.') {
@@ -216,7 +216,8 @@ pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect) -> Vec<String> {
         }
     };
     for (key, value) in parameters.values {
-        put(path(to, key).expect("only what the format has was carried"), value);
+        let path = path(to, key).expect("only what the format has was carried");
+        put(model.map_or(path, |model| to.named_for(model, path)), value);
     }
     let said = parameters.choice.as_ref();
     let choice = said.filter(|choice| match choice {

@@ -17,8 +17,8 @@ use crate::wire::neutral::{
 };
 use crate::wire::{Dialect, FOREIGN_CALL, Feature, as_object};
 
-/// Reads `request`, whose pairs are whole, on its way to the format `to`.
-pub(super) fn read(request: &Request, to: &dyn Dialect) -> Neutral {
+/// Reads `request`, whose pairs are whole, on its way to the format `to`, for `model`.
+pub(super) fn read(request: &Request, to: &dyn Dialect, model: Option<&str>) -> Neutral {
     let from = request.format.dialect();
     let mut neutral = Neutral::default();
     if let Some(raw) = request.system() {
@@ -32,7 +32,7 @@ pub(super) fn read(request: &Request, to: &dyn Dialect) -> Neutral {
         from,
         to,
         units: &units,
-        ids: ids(to),
+        ids: ids(to, model),
         labels: HashMap::new(),
         links: 0,
         neutral,
@@ -60,6 +60,9 @@ fn system(raw: &str, neutral: &mut Neutral) {
             Some(parts) => system(parts.of(raw), neutral),
             None => neutral.lose(None, Loss::Part, "of the system prompt"),
         };
+    }
+    if !raw.starts_with('[') && raw != "null" {
+        return neutral.lose(None, Loss::Part, "of the system prompt");
     }
     for block in json::elements(raw, whole).unwrap_or_default() {
         let member = |key| {

@@ -4,9 +4,9 @@ use super::parameters;
 use crate::json::quote;
 use crate::wire::conversion::{Inside, Seal, SpokenPiece, message_of};
 use crate::wire::neutral::{
-    ContentPiece, Data, Loss, Medium, Neutral, ShownMedium, Side, ToolAnswer, Turn,
+    CallOutcome, ContentPiece, Data, Loss, Medium, Neutral, ShownMedium, Side, ToolAnswer, Turn,
 };
-use crate::wire::{Dialect, Feature, Results};
+use crate::wire::{Dialect, EMPTY_RESULT, Feature, Results};
 
 /// Writes a body; what the format can't show is noted where it was, and listed.
 pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect, model: Option<&str>) -> String {
@@ -22,7 +22,7 @@ pub(super) fn write(neutral: &mut Neutral, to: &dyn Dialect, model: Option<&str>
     let mut writer = Writer { to, neutral, files: 0, out: Vec::new() };
     let mut members: Vec<String> = named.into_iter().collect();
     members.extend(writer.system());
-    members.extend(parameters::write(writer.neutral, to));
+    members.extend(parameters::write(writer.neutral, to, model));
     for (at, turn) in turns.iter().enumerate() {
         // The model's own calls would have signatures in the turn that is in progress.
         writer.turn(turn, if at >= current { Seal::Foreign } else { Seal::None });
@@ -206,6 +206,10 @@ impl Writer<'_> {
                 }
                 ContentPiece::Call(_) | ContentPiece::Result(_) | ContentPiece::Instruction(_) => {}
             }
+        }
+        let must_speak = answer.outcome == CallOutcome::Failed && !self.to.has(Feature::BlankText);
+        if inside.is_empty() && must_speak {
+            inside.push(Inside::Text(EMPTY_RESULT.to_owned()));
         }
         self.to.result(answer, &inside)
     }

@@ -257,6 +257,21 @@ fn decoded_byte(payload: &[u8], at: usize) -> Option<u8> {
     Some((pair >> (6 - shift.min(6))) as u8)
 }
 
+/// The type of the image file in a base64 text, by its first bytes.
+pub(crate) fn image_type(base64: &str) -> Option<&'static str> {
+    let is = |at: usize, name: &[u8]| {
+        let mut bytes = name.iter().enumerate();
+        bytes.all(|(index, wanted)| decoded_byte(base64.as_bytes(), at + index) == Some(*wanted))
+    };
+    match () {
+        () if is(0, b"\x89PNG\r\n\x1a\n") => Some("image/png"),
+        () if is(0, b"\xFF\xD8\xFF") => Some("image/jpeg"),
+        () if is(0, b"GIF8") => Some("image/gif"),
+        () if is(0, b"RIFF") && is(8, b"WEBP") => Some("image/webp"),
+        () => None,
+    }
+}
+
 /// The size in the header of a PNG, GIF, WebP or JPEG file.
 fn size_of(byte: impl Fn(usize) -> Option<u8>) -> Option<PixelSize> {
     let little = |at: usize, len: usize| {

@@ -22,6 +22,14 @@ pub(crate) trait Conversion: Sync {
     fn again(&self, request: &Request, _model: Option<&str>) -> (String, Vec<Lost>) {
         (request.source().to_string(), Vec::new())
     }
+    /// How many letters and digits an id has that `model` takes, where it takes no other.
+    fn id_length(&self, _model: &str) -> Option<usize> {
+        None
+    }
+    /// What `model` calls a parameter that the format calls `name`.
+    fn named_for(&self, _model: &str, name: &'static str) -> &'static str {
+        name
+    }
     /// Whether the part is an object whose members all say something about it.
     fn is_block(&self, _part: &Part<'_>) -> bool {
         true

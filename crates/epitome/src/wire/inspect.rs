@@ -107,7 +107,7 @@ pub(super) fn taken(request: &Request, found: &Finding) -> Vec<Span> {
 }
 
 /// The object with the list of entries in it.
-fn body(request: &Request) -> Option<Span> {
+pub(super) fn body(request: &Request) -> Option<Span> {
     let source = request.source();
     let start = source.find('{').filter(|_| request.frame.envelope == Envelope::Body)?;
     let end = source.rfind('}')?;

@@ -57,8 +57,9 @@ pub use layout::{Laid, Piece, layout};
 pub(crate) use neutral::ParameterKey;
 pub use repair::{Mended, Repaired, repair, repair_except, repair_inspected};
 pub(crate) use repair::{keep_origins, repair_found, without};
-pub(crate) use rules::OWN;
+pub(crate) use rules::{EMPTY_RESULT, OWN};
 pub use rules::{RULES, Rule, RuleId};
+pub(crate) use strict::{Unread, unread};
 pub(crate) use terms::{Feature, NameLimits, Results, Terms};
 pub use thinking::Thinking;
 

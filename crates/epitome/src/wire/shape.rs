@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 
 use super::rules::{Finding, Mend, RuleId};
 use crate::json::{self, Span, quote, unquote};
+use crate::text::secrets::beginning;
 use crate::transcript::Entry;
 
 /// What a value may be. What must be an object, a string or a list of so many is one; another value of another form isn't judged
@@ -463,7 +464,7 @@ fn right<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// The beginning of what was said.
 fn said(raw: &str) -> String {
-    raw.chars().take(60).collect()
+    beginning(raw, 60)
 }
 
 #[cfg(test)]

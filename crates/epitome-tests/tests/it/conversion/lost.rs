@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use epitome::convert::{Extent, Loss, convert};
+use epitome::convert::{Extent, Goal, Loss, convert};
 use epitome::wire::{self, Finding, Format};
 use expect_test::expect_file;
 
@@ -121,4 +121,29 @@ fn a_body_of_the_same_format_loses_thinking_that_a_mend_unbinds() {
     assert!(!converted.text.contains(r#""thinking":"two""#), "{}", converted.text);
     let places: Vec<_> = converted.mended.iter().map(|mended| mended.entry).collect();
     assert_eq!(places, [Some(2), Some(4)]);
+}
+
+/// Mistral's models take ids of nine letters and digits, and the older name of the limit.
+#[test]
+fn a_model_of_mistrals_is_asked_as_it_wants() {
+    let body = r#"{"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":"x"},
+        {"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}},{"type":"tool_use","id":"aB3dE6gH9","name":"f","input":{}}]},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":"aB3dE6gH9","content":"y"},{"type":"tool_result","tool_use_id":"toolu_1","content":"x"}]}]}"#;
+    let request = wire::parse(Format::Anthropic, body.to_owned()).expect("a request");
+    let asked = |model| {
+        let goal = Goal { model: Some(model), ..Goal::from(Format::OpenaiChat) };
+        convert(&request, goal).text
+    };
+    let text = asked("mistral-large-latest");
+    for part in [
+        r#""max_tokens":9"#,
+        r#""tool_calls":[{"id":"call00001""#,
+        r#"{"id":"aB3dE6gH9""#,
+        r#""tool_call_id":"call00001","content":"x""#,
+        r#""tool_call_id":"aB3dE6gH9","content":"y""#,
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let text = asked("gpt-4o");
+    assert!(text.contains("max_completion_tokens") && text.contains("toolu_1"), "{text}");
 }

@@ -56,6 +56,9 @@ const TYPED: [char; 7] = ['!', '@', '#', '^', '&', '+', '?'];
 /// So many words may stand between them at most.
 const MOST_BETWEEN: usize = 4;
 
+/// What stands before a text of XML in which nothing is a sign.
+const CDATA: &[u8] = b"<![CDATA[";
+
 /// So long an element's name may be.
 const NAME: usize = 80;
 
@@ -178,6 +181,15 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
             [b'0'..=b'9', b':', ..] if sign.is_none() && words == 0 && bytes[at - 1] == b' ' => 1,
             // `password 7 …`: the number says how a router hides it.
             [b'0'..=b'9', b' ', ..] if sign.is_none() && words == 0 && bytes[at - 1] == b' ' => 1,
+            // A type of YAML.
+            [b'!', b'!', ..] if sign == Some(b':') => {
+                2 + rest[2..].iter().take_while(|b| b.is_ascii_alphabetic()).count()
+            }
+            // A text of XML as it stands.
+            _ if sign == Some(b'>') && rest.starts_with(CDATA) => {
+                next = Some(b']');
+                CDATA.len()
+            }
             // An anchor of YAML.
             [b'&', ..] if sign == Some(b':') => {
                 1 + rest[1..].iter().take_while(|b| b.is_ascii_alphanumeric()).count()

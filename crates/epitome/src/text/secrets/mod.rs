@@ -33,8 +33,10 @@ use names::{NameKind, end_of_foreign, may_be_named, named};
 use patterns::patterned;
 use shapes::{BY_FIRST, Class, LOOKED_AT, rows, shaped};
 use starts::Starts;
+use tables::Tables;
 
 use crate::json::spelt_out;
+use crate::text::cut;
 
 /// How lines end: in a text, and in one that is a string of JSON.
 const LINE_ENDS: [&str; 4] = ["\n", "\r\n", "\\n", "\\r\\n"];
@@ -56,7 +58,7 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     let mut done = 0;
     for Secret { name, from, to } in Secrets::of(text, Unwrapping::Once) {
         out.push_str(&text[done..from]);
-        out.push_str("[masked: ");
+        out.push_str(MASK);
         out.push_str(name);
         out.push(']');
         done = to;
@@ -67,6 +69,28 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     out.push_str(&text[done..]);
     Cow::Owned(out)
 }
+
+/// The first `most` characters of `text` without its secrets. More is looked at, so that none is cut to where it looks
+/// like none, and what stands for one is said whole.
+///
+/// ```
+/// use epitome::text::secrets::beginning;
+/// let said = beginning("postgres://app:hunter2hunter2@db/x and more", 20);
+/// assert_eq!(said, "postgres://app:[masked: password]");
+/// ```
+pub fn beginning(text: &str, most: usize) -> String {
+    let text = masked(cut::head(text, LONGEST_SECRET + 4 * most));
+    let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+    let last = cut::head(&text, end + MASK.len() - 1).rfind(MASK).filter(|at| *at < end);
+    let closed = last.and_then(|at| Some(at + text[at..].find(']')? + 1));
+    text[..closed.map_or(end, |closed| closed.max(end))].to_owned()
+}
+
+/// What stands for a secret begins so.
+const MASK: &str = "[masked: ";
+
+/// Few secrets are longer: keys on many lines.
+const LONGEST_SECRET: usize = 16 * LOOKED_AT;
 
 /// [`masked`] of a JSON text: what an escape says is read as it means, so that none of a word passes for a secret.
 pub(crate) fn masked_json(json: &str) -> Cow<'_, str> {
@@ -98,6 +122,7 @@ struct Secrets<'t> {
     done: usize,
     /// Up to here there is base64 that hides nothing.
     harmless: usize,
+    tables: Tables,
     /// Those that the head of a table told of, in order.
     told: VecDeque<Secret>,
     /// For each kind of names up to where nothing stands nearby.
@@ -115,6 +140,7 @@ impl<'t> Secrets<'t> {
             unwrapping,
             done: 0,
             harmless: 0,
+            tables: Tables::default(),
             told: VecDeque::new(),
             searched_to: [0; NameKind::ALL],
         }
@@ -128,10 +154,11 @@ impl<'t> Secrets<'t> {
         let rest = &self.text[self.at..];
         let found = found(self.text, self.at, self.word.end, self.done);
         let word = &self.text.as_bytes()[self.at..self.word.end];
-        if found.is_none() && self.told.is_empty() && may_be_named(word) {
-            self.told = tables::cells(self.text, self.at, self.word.end).into();
-        }
-        let found = found.or_else(|| self.nearby(self.at, self.word.end));
+        let is_head = found.is_none()
+            && may_be_named(word)
+            && self.tables.begin(self.text, self.at, self.word.end);
+        let found =
+            if is_head { None } else { found.or_else(|| self.nearby(self.at, self.word.end)) };
         if found.is_some() || self.unwrapping == Unwrapping::Not || self.at < self.harmless {
             return found;
         }
@@ -154,7 +181,7 @@ impl Secrets<'_> {
         {
             return None;
         }
-        let kind = named(&self.text[..end]).filter(|_| !self.text[..at].ends_with("[masked: "))?;
+        let kind = named(&self.text[..end]).filter(|_| !self.text[..at].ends_with(MASK))?;
         // What a table tells comes first.
         self.told.is_empty().then_some(())?;
         let is_call = matches!(kind, NameKind::Opening | NameKind::Signing);
@@ -213,6 +240,7 @@ impl Iterator for Secrets<'_> {
                 let next = self.starts.next_but(self.at, ordinary);
                 // A cell is one even if it looks like an ordinary word.
                 let next_at = next.as_ref().map_or(bytes.len(), |next| next.start);
+                self.tables.tell(self.text, next_at, &mut self.told);
                 if let Some(cell) = self.told.front().filter(|cell| cell.from <= next_at) {
                     self.at = cell.from;
                     continue;

@@ -48,7 +48,7 @@ const GROUPS: &[(NameKind, &[&str])] = &[
     (
         NameKind::Password,
         &words!(
-            "assword passwd passwort kennwort pwd pswd pw pass passcode passphrase identifiedby \
+            "assword asswords passwd passwort kennwort pwd pswd pw pass passcode passphrase identifiedby \
              requirepass adduser psk redisauth keycontent community rootpw passwordconfirmation passwordconfirm securestring keypass \
              storepass authpass asciitext userpass \
              senha motdepasse mdp contrasena contrasenya clave parola parol passord \
@@ -59,7 +59,7 @@ const GROUPS: &[(NameKind, &[&str])] = &[
     (
         NameKind::Key,
         &words!(
-            "secret secretkeybase token tokens jwt salt phpsessid jsessionid gitlabsession keydata \
+            "secret secrets secure bearer secretkeybase token tokens jwt salt phpsessid jsessionid gitlabsession keydata \
              wif auth hmac privatemac bearerauth credential privatekeyid pat samlresponse \
              samlrequest recoverycode backupcode keystring schluessel geheimnis totp segredo secreto"
         ),

@@ -175,8 +175,10 @@ fn in_sentence(
 ) -> Option<(usize, usize)> {
     let mut says = false;
     for Word { at, text, is_quoted } in words(line) {
-        let said =
-            std::mem::replace(&mut says, SAYS.iter().any(|it| it.eq_ignore_ascii_case(text)));
+        // `… is now …`
+        let goes_on = says && text == "now";
+        let said_by = |it: &&str| it.eq_ignore_ascii_case(text);
+        let said = std::mem::replace(&mut says, goes_on || SAYS.iter().any(said_by));
         if at + text.len() <= searched {
             continue;
         }

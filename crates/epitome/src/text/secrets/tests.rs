@@ -127,6 +127,19 @@ fn secrets_stand_further_from_their_names() {
         ("load(in, \"changeit-N0t!\".toCharArray())", "changeit-N0t!"),
         ("\"gopher:ak8DYSHoQgAtx5N@tcp(db:3306)/zoo\"", "ak8DYSHoQgAtx5N"),
         ("log in with deploy / S3cure!2024 over ssh", "S3cure!2024"),
+        (r#"{"passwords":["VwWBhq_dPE0SP","x"]}"#, "VwWBhq_dPE0SP"),
+        ("password: !!str 0mG1ylHuhfJXq", "0mG1ylHuhfJXq"),
+        ("<secret><![CDATA[PtryDb_IrV4AF]]></secret>", "PtryDb_IrV4AF"),
+        ("<password><![CDATA[Rep0rt_role]]></password>", "Rep0rt_role"),
+        ("the new root password is now \"1tgqALmWB7ALD\"", "1tgqALmWB7ALD"),
+        (
+            "curl --oauth2-bearer 853IgN95Dci7xD93lgWk7J6rWs77hSx91HqaksrC https://x",
+            "853IgN95Dci7xD93lgWk7J6rWs77hSx91HqaksrC",
+        ),
+        (
+            "secure: \"n9lL9rQrhvrSHnFLOwJpn5wWtY7e20saaViFd1/lWN9MKW4bV43hgxAwr3GzyoKZGbtzGgJfzdUTnJ19xDf77A==\"",
+            "n9lL9rQrhvrSHnFLOwJpn5wWtY7e20saaViFd1",
+        ),
         ("a,passwd\nkim,Cl1pb0ard-9", "Cl1pb0ard-9"),
         ("HOST  PASSWORD\ndb1   Fjord-W4ter", "Fjord-W4ter"),
         ("INSERT INTO t (a, password) VALUES ('b', 'Kimch1-Jar');", "Kimch1-Jar"),
@@ -210,6 +223,17 @@ fn no_half_of_a_secret_is_left() {
     }
 }
 
+#[test]
+fn what_is_cut_is_masked_first() {
+    let said = "see postgres://app:Zx9Kq2Lm8Vb4Nc6Td1Ws3Re5Yu7Io0P@db/x";
+    for most in 0..60 {
+        let shown = beginning(said, most);
+        assert!(!shown.contains("Zx9K"), "{shown}");
+        assert!(masked(said).starts_with(&shown), "{shown}");
+        assert!(!shown.contains('[') || shown.contains(']'), "{shown}");
+    }
+}
+
 /// Near the first name is nothing, and the second reaches further.
 #[test]
 fn each_name_is_looked_behind() {
@@ -261,6 +285,10 @@ fn what_stands_near_a_name_but_is_none_stays() {
     }
     for said in [
         "password%2é",
+        "<secret><![CDATA[the quick brown fox]]></secret>",
+        "secure: true\npassword: !!binary |\n",
+        "the password is now stored elsewhere, bearer of good news",
+        r#"{"secrets":["app-database","app-cache"],"passwords":["required","optional"]}"#,
         "password%3é",
         "пароль от почты забыт",
         "The keyboard's secret shortcut is Ctrl+Shift+T.",
@@ -330,6 +358,11 @@ fn what_goes_on_and_on_is_looked_at_once() {
         "x@tcp(",
         "echo a | ",
         "backup codes ",
+        "password,a\n",
+        "x  password  \n",
+        "|password|\n|--|\n",
+        "password,a\\n",
+        "(password) VALUES ('",
     ] {
         let text = beginning.repeat(1_000_000 / beginning.len());
         assert_eq!(masked(&text), text);

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use crate::json::{self, Span, quote};
+use crate::count::media::image_type;
+use crate::json::{self, Span, quote, unquote};
 use crate::request::Request;
+use crate::text::cut;
 use crate::text::data_url::DataUrl;
 use crate::transcript::{Marks, Part, PartKind, Role};
 use crate::wire::clean::Past;
@@ -107,6 +109,11 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
                     };
                     find(rules::ANTHROPIC_SIGNATURE, detail, mend);
                 }
+                PartKind::Result if !part.is(Marks::SERVER) && says_no_error(&part) => {
+                    let json = quote(rules::EMPTY_RESULT);
+                    let mend = Mend::Rewrite { slot: part.slot, json };
+                    find(rules::ANTHROPIC_EMPTY_ERROR, &part.id(), mend);
+                }
                 PartKind::Result if !part.is(Marks::SERVER) => {
                     if let Some(json) = right_content(part.raw_body()) {
                         let mend = Mend::Rewrite { slot: part.slot, json };
@@ -134,6 +141,11 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     findings
 }
 
+/// Whether a result is an error of which nothing is said.
+fn says_no_error(result: &Part<'_>) -> bool {
+    result.is(Marks::ERROR) && matches!(result.raw_body(), "" | "null" | "\"\"" | "[]")
+}
+
 /// Content of a result that is neither words nor a list, as it may be: a block by itself in a list, else its JSON as words.
 fn right_content(said: &str) -> Option<String> {
     if matches!(said, "" | "null") || said.starts_with(['"', '[']) {
@@ -154,6 +166,12 @@ fn kind(part: &Part<'_>) -> String {
     }
 }
 
+/// As much of a file in base64 as tells its type.
+fn beginning_of(part: &Part<'_>) -> String {
+    let raw = cut::head(part.raw_body(), 64);
+    unquote(&format!("{}\"", raw.trim_end_matches(['"', '\\']))).into_owned()
+}
+
 /// What is wrong with the data of a medium.
 fn medium(source: &str, part: &Part<'_>, kind: &str) -> Option<(RuleId, Mend)> {
     let holder = json::member(source, part.row().span, "source")?;
@@ -171,6 +189,12 @@ fn medium(source: &str, part: &Part<'_>, kind: &str) -> Option<(RuleId, Mend)> {
                 None => Mend::Replace(part.slot, note(&said, "no type that images may have")),
             };
             Some((media, mend))
+        }
+        "base64"
+            if kind == "image" && image_type(&beginning_of(part)).is_some_and(|it| it != said) =>
+        {
+            let right = image_type(&beginning_of(part))?;
+            Some((media, Mend::Retype { slot: part.slot, to: right.to_owned() }))
         }
         "base64" if kind == "document" && said != "application/pdf" => {
             Some((media, Mend::Replace(part.slot, note(&said, "no type that documents may have"))))

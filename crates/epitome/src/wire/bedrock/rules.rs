@@ -15,7 +15,7 @@ use crate::wire::layout::joins;
 use crate::wire::pairing::{PairRules, Scope};
 use crate::wire::rules::{self, Finding, Mend, RuleId, stranger};
 use crate::wire::turns::{pairs, runs, thinking_first};
-use crate::wire::{members, tool_names, untyped};
+use crate::wire::{keyed_parts, members, tool_names, untyped};
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
     let transcript = &request.transcript;
@@ -121,8 +121,13 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
                     && part.is(Marks::LITERAL)
                     && part.text().trim().is_empty() =>
             {
-                let mend = Mend::Rewrite { slot: part.slot, json: quote("[empty result]") };
+                let mend = Mend::Rewrite { slot: part.slot, json: quote(rules::EMPTY_RESULT) };
                 find(rules::BEDROCK_BLANK, slot, "a result", mend);
+            }
+            PartKind::Result if part.is(Marks::ERROR) && matches!(part.raw_body(), "" | "[]") => {
+                let json = keyed_parts::one_text(rules::EMPTY_RESULT);
+                let mend = Mend::Rewrite { slot: part.slot, json };
+                find(rules::BEDROCK_EMPTY_ERROR, slot, &part.id(), mend);
             }
             PartKind::Call if !part.is(Marks::SERVER) && entry.role() != Role::Assistant => {
                 find(rules::BEDROCK_SIDE, slot, &part.name(), Mend::DropPart(part.slot));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{OpenaiChat, terms::TERMS};
+use super::{OpenaiChat, is_mistrals, terms::TERMS};
 use crate::json::{self, Span, quote, unquote};
 use crate::text::data_url::DataUrl;
 use crate::transcript::{Entry, Part, PartKind};
@@ -21,6 +21,14 @@ const SOUNDS: [(&str, &str); 2] = [("audio/wav", "wav"), ("audio/mp3", "mp3")];
 impl Conversion for OpenaiChat {
     fn terms(&self) -> &'static Terms {
         &TERMS
+    }
+
+    fn id_length(&self, model: &str) -> Option<usize> {
+        is_mistrals(model).then_some(9)
+    }
+
+    fn named_for(&self, model: &str, name: &'static str) -> &'static str {
+        if name == "max_completion_tokens" && is_mistrals(model) { "max_tokens" } else { name }
     }
 
     /// A result's payload is none.

@@ -19,6 +19,11 @@ pub(super) struct OpenaiChat;
 const MISTRAL: [&str; 7] =
     ["mistral", "mixtral", "ministral", "magistral", "codestral", "devstral", "pixtral"];
 
+fn is_mistrals(model: &str) -> bool {
+    let name = model.to_ascii_lowercase();
+    MISTRAL.iter().any(|family| name.contains(family))
+}
+
 impl Dialect for OpenaiChat {
     fn read_entry(
         &self,
@@ -38,10 +43,7 @@ impl Dialect for OpenaiChat {
 
     /// Chat templates of Mistral's models demand it (PROVIDERS.md B.3).
     fn alternates(&self, request: &Request) -> bool {
-        request.model().is_some_and(|model| {
-            let name = model.to_ascii_lowercase();
-            MISTRAL.iter().any(|family| name.contains(family))
-        })
+        request.model().is_some_and(|model| is_mistrals(&model))
     }
 
     fn media(&self, part: &Part<'_>) -> (String, String) {

@@ -1,7 +1,7 @@
 //! What an item is made of (SDK types of openai 3.57: of items that are sent, and of those that come back).
 
 use crate::wire::rules;
-use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, is_tool_name};
+use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, is_any, is_tool_name};
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Typed(&ITEMS),
@@ -188,4 +188,5 @@ fn word_format(kind: &str) -> Option<&'static Object> {
     (kind == "grammar").then_some(&GRAMMAR)
 }
 
-const BODY: Object = Object::open("").with(&[("tools", Shape::List(&Shape::Typed(&TOOLS)))]);
+const BODY: Object = Object::open("")
+    .with(&[("instructions", Shape::Such(is_any)), ("tools", Shape::List(&Shape::Typed(&TOOLS)))]);

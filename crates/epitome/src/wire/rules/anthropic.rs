@@ -120,14 +120,18 @@ rules! {
         repair "a text and an image stand in the format's own block; any other leaves a note",
         error "messages.….content.…: Input tag '…' found using 'type' does not match any of the expected tags: …",
         source "PROVIDERS.md B.1.2 (8); Anthropic SDK types";
-    ANTHROPIC_MEDIA = Anthropic "anthropic/media-type": "an image's data is JPEG, PNG, GIF or WebP, a document's PDF or plain text; it is no data URL",
-        repair "a type that is misspelt is written right, and what stands before the base64 is left out; else a note names what left",
-        error "messages.….content.….image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
-        source "PROVIDERS.md B.1.2 (9); Anthropic SDK types";
+    ANTHROPIC_MEDIA = Anthropic "anthropic/media-type": "an image's data is JPEG, PNG, GIF or WebP, and of the type that is said; a document's is PDF or plain text; it is no data URL",
+        repair "a type that is misspelt, or another than the data's, is written right, and what stands before the base64 is left out; else a note names what left",
+        error "messages.….content.….image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp' (or: ….data: Image does not match the provided media type …)",
+        source "PROVIDERS.md B.1.2 (9) (GH anthropics/claude-code#15746); Anthropic SDK types";
     ANTHROPIC_ERROR_MEDIA = Anthropic "anthropic/error-content": "a result with `is_error` holds texts only",
         repair "a note names what was left out",
         error "messages.….content.….tool_result: all content must be type `text` if `is_error` is true",
         source "PROVIDERS.md B.1.2 (9)";
+    ANTHROPIC_EMPTY_ERROR = Anthropic "anthropic/empty-error": "a result with `is_error` has content",
+        repair "`[empty result]` is said",
+        error "messages.….content.….tool_result: content cannot be empty if `is_error` is true",
+        source "PROVIDERS.md B.1.2 (9) (GH jlevy/markform#153)";
     ANTHROPIC_SIGNATURE = Anthropic "anthropic/signature": "for Claude, thinking has its signature, and redacted thinking its data",
         repair "the block is dropped",
         error "messages.….content.….thinking.signature: Field required (or: Invalid `data` in `redacted_thinking` block)",
@@ -180,7 +184,7 @@ rules! {
         repair "",
         error "messages.….content.….tool_reference: Tool reference '…' not found in available tools",
         source "Anthropic SDK types; text [BK]";
-    ANTHROPIC_JSON = Anthropic "anthropic/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles",
+    ANTHROPIC_JSON = Anthropic "anthropic/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles, no member twice, in whatever spelling, no other format's messages beside its own",
         repair "the mark is left out, and U+FFFD stands for half a character",
         error "The request body is not valid JSON: …",
         source "PROVIDERS.md B.0";

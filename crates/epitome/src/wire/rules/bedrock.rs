@@ -80,6 +80,10 @@ rules! {
         repair "the member is left out",
         error "Unknown parameter in messages[…]: \"…\", must be one of: role, content",
         source "AWS SDK service model and its validation";
+    BEDROCK_EMPTY_ERROR = Bedrock "bedrock/empty-error": "a toolResult whose status is `error` has content",
+        repair "`[empty result]` is said",
+        error "The content field at messages.….content.….toolResult cannot be empty when status value is error.",
+        source "PROVIDERS.md B.4b (GH aws-samples/sample-multi-agent-orchestration-chat-on-agentcore#15)";
     BEDROCK_TOOL_NAMES = Bedrock "bedrock/tool-names": "tools have different names",
         repair "a tool that is the very same is left out",
         error "The model returned the following errors: tools: Tool names must be unique.",
@@ -100,7 +104,7 @@ rules! {
         repair "a member of which only one value can be meant is added, and a text that says that there is a document",
         error "Missing required parameter in messages[…].content[…].image: \"format\"",
         source "AWS SDK service model and its validation";
-    BEDROCK_JSON = Bedrock "bedrock/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles",
+    BEDROCK_JSON = Bedrock "bedrock/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles, no member twice, in whatever spelling, no other format's messages beside its own",
         repair "the mark is left out, and U+FFFD stands for half a character",
         error "The body could not be parsed as JSON: …",
         source "PROVIDERS.md B.0; text [BK]";

@@ -172,11 +172,11 @@ rules! {
         repair "",
         error "Invalid value at 'input[…].call_id': no step has this id",
         source "google-genai SDK types; text [BK]";
-    GEMINI_JSON = Gemini "gemini/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles, nothing nested more than 100 deep",
+    GEMINI_JSON = Gemini "gemini/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles, no member twice, in whatever spelling, no other format's messages beside its own, nothing nested more than 100 deep",
         repair "the mark is left out, and U+FFFD stands for half a character",
         error "Invalid JSON payload received. …",
         source "PROVIDERS.md B.0; text [BK]";
-    INTERACTIONS_JSON = GeminiInteractions "interactions/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles, nothing nested more than 100 deep",
+    INTERACTIONS_JSON = GeminiInteractions "interactions/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles, no member twice, in whatever spelling, no other format's messages beside its own, nothing nested more than 100 deep",
         repair "the mark is left out, and U+FFFD stands for half a character",
         error "Invalid JSON payload received. …",
         source "PROVIDERS.md B.0; text [BK]";

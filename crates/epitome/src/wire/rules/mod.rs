@@ -9,6 +9,9 @@ pub(super) use super::breach::{Finding, Mend, Taken, fresh_id, nothing_said, rep
 
 pub(super) use crate::text::NO_RESULT;
 
+/// What a result says that must say something.
+pub(crate) const EMPTY_RESULT: &str = "[empty result]";
+
 /// What a made-up first message says, where a format must begin with the user.
 pub(super) const NO_BEGINNING: &str = "[the beginning of this conversation is not available]";
 
@@ -38,9 +41,11 @@ pub(crate) const OWN: &[RuleId] = &[
     ANTHROPIC_MEMBER,
     ANTHROPIC_MEDIA,
     ANTHROPIC_ERROR_MEDIA,
+    ANTHROPIC_EMPTY_ERROR,
     ANTHROPIC_SIGNATURE,
     GEMINI_MEMBER,
     BEDROCK_MEMBER,
+    BEDROCK_EMPTY_ERROR,
     CHAT_JSON,
     RESPONSES_JSON,
     ANTHROPIC_JSON,

@@ -172,11 +172,11 @@ rules! {
         repair "a tool that is the very same is left out",
         error "Duplicate tool names are not allowed.",
         source "OpenAI SDK docstrings; text [BK]";
-    CHAT_JSON = OpenaiChat "chat/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles",
+    CHAT_JSON = OpenaiChat "chat/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles, no member twice, in whatever spelling, no other format's messages beside its own",
         repair "the mark is left out, and U+FFFD stands for half a character",
         error "We could not parse the JSON body of your request. …",
         source "PROVIDERS.md B.0; text [BK]";
-    RESPONSES_JSON = OpenaiResponses "responses/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles",
+    RESPONSES_JSON = OpenaiResponses "responses/json": "the body is JSON that every reader takes: no byte order mark, no half of a character, no number beyond doubles, no member twice, in whatever spelling, no other format's messages beside its own",
         repair "the mark is left out, and U+FFFD stands for half a character",
         error "We could not parse the JSON body of your request. …",
         source "PROVIDERS.md B.0; text [BK]";

@@ -107,7 +107,13 @@ fn shape(judge: &Judge, model: &Model, n: usize, message: &Value) -> Result<(), 
     for (m, block) in blocks.iter().enumerate() {
         let at = format!("messages.{n}.content.{m}");
         one_member(judge, &at, block)?;
-        for (k, inner) in list(&client(block, "toolResult")["content"]).iter().enumerate() {
+        let result = client(block, "toolResult");
+        if result["status"] == "error" && list(&result["content"]).is_empty() {
+            return Err(invalid(format!(
+                "The content field at {at}.toolResult cannot be empty when status value is error."
+            )));
+        }
+        for (k, inner) in list(&result["content"]).iter().enumerate() {
             one_member(judge, &format!("{at}.toolResult.content.{k}"), inner)?;
         }
         let call = client(block, "toolUse");

@@ -140,6 +140,12 @@ fn shape(judge: &Judge, call: &Call<'_>, block: &Block) -> Result<(), ApiError> 
                     "{path}.tool_result.content: Input should be a valid string or list"
                 )));
             }
+            let is_empty = list(&value["content"]).is_empty() && text(&value["content"]).is_empty();
+            if is_empty && value["is_error"] == true {
+                return Err(invalid(format!(
+                    "{path}.tool_result: content cannot be empty if `is_error` is true"
+                )));
+            }
             for (n, part) in list(&value["content"]).iter().enumerate() {
                 members::check(part, &format!("{path}.tool_result.content.{n}"))?;
                 if text(&part["type"]) == "text" {

@@ -33,6 +33,14 @@ const STRANGE: [&str; 8] = words!(
     "image_url input_text input_image output_text function_call resource resource_link audio"
 );
 
+/// How files of images begin in base64.
+const BEGINNINGS: [(&str, &str); 4] = [
+    ("iVBORw0KGgo", "image/png"),
+    ("/9j/", "image/jpeg"),
+    ("R0lGOD", "image/gif"),
+    ("UklGR", "image/webp"),
+];
+
 pub(super) fn check(block: &Value, path: &str) -> Result<(), ApiError> {
     let kind = text(&block["type"]);
     if STRANGE.contains(&kind) {
@@ -63,6 +71,13 @@ pub(super) fn check(block: &Value, path: &str) -> Result<(), ApiError> {
     }
     if text(&source["data"]).starts_with("data:") {
         return Err(invalid(format!("{path}.{kind}.source.base64.data: Invalid base64 data")));
+    }
+    let (said, data) = (text(&source["media_type"]), text(&source["data"]));
+    let drawn = BEGINNINGS.iter().find(|(begins, _)| data.starts_with(begins));
+    if drawn.is_some_and(|(_, is)| *is != said) && kind == "image" {
+        return Err(invalid(format!(
+            "{path}.image.source.base64.data: Image does not match the provided media type {said}"
+        )));
     }
     Ok(())
 }
