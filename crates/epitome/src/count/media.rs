@@ -4,7 +4,7 @@
 //! tokenizers do. The upper edge covers the models that charge most, except where said.
 
 use super::Count;
-use crate::text::data_url::DataUrl;
+use crate::text::data_url::{DataUrl, decoded_byte};
 
 /// Width and height in pixels, neither of them 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -239,37 +239,6 @@ fn payload(text: &str) -> &[u8] {
 fn decoded_len(payload: &[u8]) -> u64 {
     let padding = payload.iter().rev().take(2).filter(|byte| **byte == b'=').count();
     (payload.len() - padding) as u64 * 3 / 4
-}
-
-fn decoded_byte(payload: &[u8], at: usize) -> Option<u8> {
-    let sextet = |index: usize| match payload.get(index)? {
-        byte @ b'A'..=b'Z' => Some(byte - b'A'),
-        byte @ b'a'..=b'z' => Some(byte - b'a' + 26),
-        byte @ b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
-        _ => None,
-    };
-    let first = at / 3 * 4 + at % 3;
-    let shift = 2 * (at % 3 + 1);
-    let pair = u16::from(sextet(first)?) << 6 | u16::from(sextet(first + 1)?);
-    // Twelve bits, of which the first `shift - 2` belong to the byte before.
-    Some((pair >> (6 - shift.min(6))) as u8)
-}
-
-/// The type of the image file in a base64 text, by its first bytes.
-pub(crate) fn image_type(base64: &str) -> Option<&'static str> {
-    let is = |at: usize, name: &[u8]| {
-        let mut bytes = name.iter().enumerate();
-        bytes.all(|(index, wanted)| decoded_byte(base64.as_bytes(), at + index) == Some(*wanted))
-    };
-    match () {
-        () if is(0, b"\x89PNG\r\n\x1a\n") => Some("image/png"),
-        () if is(0, b"\xFF\xD8\xFF") => Some("image/jpeg"),
-        () if is(0, b"GIF8") => Some("image/gif"),
-        () if is(0, b"RIFF") && is(8, b"WEBP") => Some("image/webp"),
-        () => None,
-    }
 }
 
 /// The size in the header of a PNG, GIF, WebP or JPEG file.

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use crate::count::media::image_type;
 use crate::json::{self, Span, quote, unquote};
 use crate::request::Request;
 use crate::text::cut;
-use crate::text::data_url::DataUrl;
+use crate::text::data_url::{DataUrl, image_type};
 use crate::transcript::{Marks, Part, PartKind, Role};
 use crate::wire::clean::Past;
 use crate::wire::rules::{self, Finding, Mend, RuleId};
