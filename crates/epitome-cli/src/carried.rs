@@ -229,11 +229,9 @@ const NAMED: usize = 6;
 
 /// The different names among losses of a kind.
 fn names(all: &[&Lost]) -> String {
-    let named = all.iter().filter(|lost| !lost.name.is_empty()).map(|lost| line(&lost.name, 40));
-    match first_of(named, NAMED) {
-        none if none.is_empty() => none,
-        names => format!(" ({names})"),
-    }
+    let said = all.iter().filter(|lost| !lost.name.is_empty()).map(|lost| line(&lost.name, 40));
+    let first = first_of(said, NAMED);
+    if first.is_empty() { first } else { format!(" ({first})") }
 }
 
 /// The first different words. More than these aren't looked at, however many there are.
