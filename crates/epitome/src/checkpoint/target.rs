@@ -63,7 +63,7 @@ fn places(call: &Call<'_>) -> String {
     };
     let values = texts.map(|(_, raw)| unquote(raw));
     let values = values.filter(|value| is_place(value) && call.line.as_deref() != Some(value));
-    values.take(MOST_PLACES).map(|value| format!("{value}: ")).collect()
+    values.take(MOST_PLACES).flat_map(|value| [value, ": ".into()]).collect()
 }
 
 /// A call that was said as `what`, by its tool and the file that it changed.
