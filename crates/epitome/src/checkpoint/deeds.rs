@@ -144,7 +144,8 @@ impl Deeds {
             let look = self.look(tool);
             let act = if call.line.is_some() { Act::Run } else { call.act };
             // Of a file its name says enough.
-            let whole = asked_with(&call).filter(|_| matches!(act, Act::Ask | Act::Look));
+            let whole =
+                asked_with(&call).filter(|_| matches!(act, Act::Ask | Act::Look | Act::Other));
             let whole = whole.filter(|whole| targets[0] != *whole);
             self.looks[look].ask(targets.iter().map(String::as_str), whole.as_deref());
             let whole = whole.map(Into::into);

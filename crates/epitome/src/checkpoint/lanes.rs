@@ -290,7 +290,9 @@ impl Lanes<'_> {
         };
         lines.choose(mentions, is_said, &mut takes);
         if told == Told::All {
-            lines.newest_plain(takes);
+            let last = self.gathered.last_words().map(|last| last.at);
+            let is_said = |line: &Line| last == Some(line.number as usize);
+            lines.newest_plain(|line| if is_said(line) { Taken::No } else { takes(line) });
         }
         picked.sort();
         let mut out = String::new();

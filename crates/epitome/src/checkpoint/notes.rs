@@ -109,10 +109,14 @@ impl Lines {
             if is_ruler(said) || is_framing(said) {
                 continue;
             }
-            let from = from + line.len() - line.trim_start().len();
             let head = cut::head(said, LONGEST).len();
-            let to = word_end(text, from, from + head);
-            let to = if to == from { from + head } else { to };
+            let begin = from + line.len() - line.trim_start().len();
+            let to = match word_end(text, begin, begin + head) {
+                // The line's end, so that nothing seems to be left out.
+                _ if head == said.len() => from + line.trim_end_matches('\n').len(),
+                to if to == begin => begin + head,
+                to => to,
+            };
             if self.plain.len() >= 2 * MOST_PLAIN {
                 self.plain.drain(..MOST_PLAIN);
             }
@@ -420,7 +424,7 @@ mod tests {
             told.push(&text[start as usize..end as usize]);
             Taken::Yes
         });
-        assert_eq!(told, ["We must not use s2.", "s2 measured half cells."]);
+        assert_eq!(told, ["  We must not use s2.", "s2 measured half cells."]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::de::IgnoredAny;
+
 use crate::json;
 use crate::text::secrets::{masked, masked_json};
 use crate::text::{cut, framing};
@@ -24,8 +26,10 @@ pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> Said {
     // The JSON of arguments, and of a result that is an object.
     let is_json = part.kind() == PartKind::Call || is_result && part.raw_body().starts_with('{');
     let text = if is_json { part.text() } else { part_text(transcript, part) };
-    let has_lines = is_result && text.trim_start().starts_with(['{', '[']) && text.contains("\\n");
-    let told = if is_json { told_json(&text) } else { told(&text) };
+    let may_have_lines = is_result && text.trim_start().starts_with(['{', '[']);
+    let has_lines =
+        may_have_lines && text.contains("\\n") && serde_json::from_str::<IgnoredAny>(&text).is_ok();
+    let told = if is_json || has_lines { told_json(&text) } else { told(&text) };
     let is_plain = !is_json && !has_lines && !told.contains('\u{1b}');
     if is_plain && matches!(told, Cow::Borrowed(_)) {
         drop(told);

@@ -53,7 +53,9 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
 
 /// What a command is given beside its line, before it: the host that it runs on, a cluster. Of paths the line says enough.
 fn places(call: &Call<'_>) -> String {
-    let texts = call.arguments.all().filter(|(_, raw)| raw.starts_with('"'));
+    let texts = call.arguments.all().filter(|(name, raw)| {
+        raw.starts_with('"') && !matches!(*name, "description" | "explanation" | "shell")
+    });
     let is_place = |value: &str| {
         value.len() <= MOST_RECORD
             && value.starts_with(char::is_alphanumeric)

@@ -115,7 +115,7 @@ pub(crate) fn may_have_failed(literal: &str) -> bool {
     // Letters needn't stand there as they are.
     let is_letter = |at: usize| matches!(bytes.get(at + 4), Some(b'4' | b'6' | b'7'));
     let names_code = |word: &&str| memchr::memmem::find(bytes, word.as_bytes()).is_some();
-    if ["xit", "eturn code", "returncode", "return_code", "rc=", "rc:", "isError"]
+    if ["xit", "eturn code", "returncode", "return_code", "rc=", "rc:", "rc\\\"", "isError"]
         .iter()
         .any(names_code)
         || memchr::memmem::find_iter(bytes, b"\\u00").any(is_letter)
@@ -129,7 +129,7 @@ pub(crate) fn may_have_failed(literal: &str) -> bool {
     let head = unquote_inner(&inner[..end]);
     let said = head.trim_start();
     let is_all = end == inner.len() || said.contains('\n') || first_word(said).1.len() > BEHIND;
-    !is_all || has_preamble(said) || opens_with_failure(said)
+    !is_all || has_preamble(said) || said.starts_with("Command: ") || opens_with_failure(said)
 }
 
 /// The exit code that a harness names in the first or last words of an output, in a line of nothing else: `Exit code 1`,
@@ -203,12 +203,15 @@ fn code_member(text: &str) -> Option<i32> {
     let named = ["\"exit", "\"return"].into_iter().flat_map(|name| text.match_indices(name));
     let named = named.map(|(at, _)| code_behind(&text[at + 1..])).find_map(|found| Some(found?.0));
     // As Ansible names it.
+    let is_run = || {
+        ["\"stdout\"", "\"stderr\"", "\"cmd\"", "\"msg\""].iter().any(|name| text.contains(name))
+    };
     let rc = || {
         let rest = text.split_once("\"rc\"")?.1.trim_start().strip_prefix(':')?.trim_start();
         let end = rest.find([',', '}', ' ', '\n'])?;
         rest[..end].parse().ok()
     };
-    named.or_else(rc)
+    named.or_else(|| is_run().then(rc).flatten())
 }
 
 /// The number behind `exit code`, however that is spelt, and what stands behind it.

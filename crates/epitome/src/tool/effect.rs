@@ -6,9 +6,10 @@ use crate::word_list::words;
 
 /// Words of SQL, Cypher or GraphQL by which a statement changes something.
 #[rustfmt::skip]
-const STATEMENTS: [&str; 24] = [
+const STATEMENTS: [&str; 27] = [
     "insert", "update", "delete", "drop", "alter", "create", "truncate", "merge", "grant", "revoke", "replace", "call", "exec",
-    "vacuum", "mutation", "into", "copy", "load", "rename", "attach", "detach", "reindex", "refresh", "remove",
+    "vacuum", "mutation", "into", "copy", "load", "rename", "attach", "detach", "reindex", "refresh", "remove", "set", "setval",
+    "nextval",
 ];
 
 /// Words that begin a statement which reads, unless one of the others stands in it.
@@ -41,6 +42,9 @@ pub(super) fn asks_for_more(arguments: &Arguments<'_>) -> bool {
 
 /// Verbs in the names of tools that do what their arguments say: `execute_sql`, `call_api`.
 const DOING: [&str; 5] = words!("exec execute run invoke call");
+/// What else says that it takes a statement, and that it takes a method.
+const TAKES_STATEMENTS: [&str; 6] = words!("sql query db database cypher graphql");
+const TAKES_METHODS: [&str; 7] = words!("http https request api rest fetch url");
 
 /// Whether a call says that it only asks, though the name of its tool doesn't: with a statement that reads, or a safe method of HTTP
 /// (RFC 9110, section 9.2.1).
@@ -48,9 +52,12 @@ pub(super) fn says_that_it_reads(tool: &str, arguments: &Arguments<'_>) -> bool 
     let is_query = |sql: &str| is_statement(sql) && is_query(sql);
     let sql = arguments.get(&["sql", "statement", "statements", "query"]);
     let method = arguments.get(&METHODS);
-    let asks = sql.is_some_and(|sql| is_query(&sql)) || method.is_some_and(|it| is_safe(&it));
+    let named = words(tool);
+    let takes = |what: &[&str]| named.iter().any(|word| what.contains(&word.as_str()));
+    let asks = takes(&TAKES_STATEMENTS) && sql.is_some_and(|sql| is_query(&sql))
+        || takes(&TAKES_METHODS) && method.is_some_and(|it| is_safe(&it));
     let acts = |word: &String| may_change(word) && !DOING.contains(&word.as_str());
-    asks && !words(tool).iter().any(acts) && !asks_for_more(arguments)
+    asks && !named.iter().any(acts) && !asks_for_more(arguments)
 }
 
 /// Names of an argument that is a method of HTTP.
@@ -100,9 +107,10 @@ fn is_query(text: &str) -> bool {
     let mut begins = text.split(';').filter_map(|part| terms(part).next());
     // A function does what its name says: `pg_terminate_backend(7)`.
     let calls = text.split('(').filter_map(|before| terms(before).last());
-    let sets = || terms(text).next().is_some_and(|term| term == "pragma") && text.contains('=');
+    let sets =
+        || terms(text).next().is_some_and(|term| term == "pragma") && text.contains(['=', '(']);
     let acts = terms(text).any(|term| STATEMENTS.contains(&term.as_str()))
-        || calls.flat_map(|name| words(&name)).any(|word| changes(&word));
+        || calls.flat_map(|name| words(&name)).any(|word| may_change(&word));
     begins.all(|term| QUERIES.contains(&term.as_str())) && !acts && !sets()
 }
 

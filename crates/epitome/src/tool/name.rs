@@ -12,6 +12,9 @@ const READING: [&str; 10] =
 /// Those that say so behind a name of what the tool is of, too, if no word before them changes anything: `jira_get_issue`.
 const READING_BEHIND: [&str; 4] = ["get", "fetch", "find", "describe"];
 
+/// Those that say so alone behind a dot: `metrics.query`, but not `robot.goto`.
+const READING_OF: [&str; 7] = ["get", "fetch", "find", "describe", "list", "query", "read"];
+
 /// Those that are nouns, too: `list_directory` lists, but `list_append` changes a list.
 const READING_NOUNS: [&str; 10] =
     ["grep", "glob", "list", "search", "view", "query", "cat", "tail", "scroll", "goto"];
@@ -25,7 +28,7 @@ const READING_ALONE: [&str; 11] =
 
 /// Verbs that change something, wherever in a name they stand.
 #[rustfmt::skip]
-const CHANGING: [&str; 117] = [
+const CHANGING: [&str; 118] = [
     "abort", "accept", "activate", "add", "alter", "append", "apply", "approve", "assign", "attach", "ban", "buy", "cancel",
     "clean", "cleanup", "clear", "click", "compile", "confirm", "consume", "create", "deactivate", "decline", "delete",
     "deploy", "dequeue", "destroy", "detach", "disable", "dismiss", "dispatch", "drag", "drain", "edit", "emit", "enable",
@@ -35,7 +38,7 @@ const CHANGING: [&str; 117] = [
     "replace", "reserve", "reset", "restart", "restore", "revert", "revoke", "rewrite", "rollback", "rotate", "run", "save",
     "sell", "send", "set", "shutdown", "spawn", "submit", "subscribe", "swap", "sync", "terminate", "toggle", "truncate",
     "unassign", "unblock", "undo", "uninstall", "unlink", "unlock", "unpin", "unregister", "unsubscribe", "update", "upsert",
-    "wipe", "withdraw", "write", "decrement", "deposit", "publish", "press", "tap", "archive", "post",
+    "wipe", "withdraw", "write", "decrement", "deposit", "publish", "press", "tap", "archive", "post", "upgrade",
 ];
 
 /// Those that are nouns, too, and say so first or last in a name, and behind a noun: `get_refund` may ask for one,
@@ -129,9 +132,11 @@ pub fn only_reads(tool: &str) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     // To open a file is to read it; to open a door isn't.
     let is_of = bare(tool).len() < tool.len();
+    let is_dotted = tool.ends_with(&format!(".{}", bare(tool)));
     let alone = |word: &str| READING_ALONE.contains(&word) && !(is_of && may_change(word));
     let reads = |words: &[&str]| match words {
         [] => false,
+        [word] if is_dotted => READING_OF.contains(word),
         [word] => READING.contains(word) || READING_NOUNS.contains(word) || alone(word),
         [first, .., last] if may_change(last) || may_change(first) => false,
         [first, second, ..] if READING_NOUNS.contains(first) => !may_change(second),
@@ -139,7 +144,11 @@ pub fn only_reads(tool: &str) -> bool {
     };
     let begins = |at: &usize| {
         let before = &words[..*at];
-        READING_BEHIND.contains(&words[*at]) && !before.iter().any(|word| may_change(word))
+        // `apt_get` and `go_get` install.
+        let is_of_more = *at > 1 || words.len() > 2;
+        is_of_more
+            && READING_BEHIND.contains(&words[*at])
+            && !before.iter().any(|word| may_change(word))
     };
     let reads = reads(&words) || (1..words.len()).filter(begins).any(|at| reads(&words[at..]));
     reads
@@ -160,7 +169,8 @@ mod tests {
              view_drop_table upload_screenshot trigger_search unsubscribe_search readAPIDelete \
              github__delete__list read_trash read_replica_promote list_tasks_complete inspect_fix \
              book_get_room account_get_refund budget_get_or_create orders.delete.list garage.open \
-             mcp__garage__open sort_list_items play_list"
+             mcp__garage__open sort_list_items play_list apt_get go_get apt_get_upgrade \
+             messages.recall robot.goto notification.show"
         ) {
             assert!(!only_reads(tool), "{tool}");
         }

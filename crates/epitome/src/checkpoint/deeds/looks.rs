@@ -68,9 +68,10 @@ enum Seen {
 }
 
 impl Target {
-    /// Whether both were asked for with the same.
+    /// Whether the other was asked for with the same; one of an earlier checkpoint has its name alone.
     fn is_of(&self, other: &Target) -> bool {
-        self.name == other.name && self.whole == other.whole
+        let is_carried = self.whole.is_none() && other.whole.as_ref() == Some(&self.name);
+        self.name == other.name && self.whole == other.whole || is_carried
     }
 
     /// What is said of it. What tells it from others of one name, and what a state is of, is all that was asked with.

@@ -135,7 +135,9 @@ pub(super) fn grouped<'a>(
             *place = groups.len();
         }
         let at = *place;
-        for target in done_to {
+        // What failed takes nothing back, as far as little room tells.
+        let overtakes = merging.keeps_order() || went != Went::Badly;
+        for target in done_to.iter().filter(|_| overtakes) {
             let before = newest.insert(target.clone(), at).filter(|before| *before != at);
             if let Some(before) = before.and_then(|before| groups.get_mut(before)) {
                 before.overtaken.insert(target.clone(), deed.last);
@@ -320,7 +322,9 @@ impl<'a> Group<'a> {
             }
             // Named in a line behind what was done to it since, it would seem to be as these left it.
             let since = self.overtaken.iter().filter(|(_, since)| **since < self.deed.last);
-            let since: HashSet<_> = since.flat_map(|(target, _)| apart(target.clone())).collect();
+            let parts =
+                |target: &Cow<'a, str>| [apart(target.clone()), vec![target.clone()]].concat();
+            let since: HashSet<_> = since.flat_map(|(target, _)| parts(target)).collect();
             told.retain(|place| !since.contains(&self.targets[*place].text));
             told.sort_by_key(|place| {
                 let Target { calls, at, .. } = self.targets[*place];

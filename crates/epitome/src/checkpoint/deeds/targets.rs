@@ -123,8 +123,9 @@ fn brief(target: &str) -> Cow<'_, str> {
 
 /// The program of a command line, and the files that the line changes.
 fn commanded(line: &str) -> Vec<Cow<'_, str>> {
+    let (place, line) = place(line);
     let command = Command::read(line);
-    let program = program(line, &command);
+    let program = format!("{place}{}", program(line, &command));
     let is_named = |path: &str| program.split(' ').any(|word| word == path);
     let looks = |deed| matches!(deed, FileDeed::Read | FileDeed::Search);
     let changed = command.deeds.iter();
@@ -132,6 +133,16 @@ fn commanded(line: &str) -> Vec<Cow<'_, str>> {
     let changed: Vec<_> = changed.map(|(_, path)| path.clone().into()).collect();
     let program = brief(&program).into_owned().into();
     [vec![program], changed].concat()
+}
+
+/// What stands before a line, and the line: `db03: `, `uptime`.
+fn place(line: &str) -> (&str, &str) {
+    let mut at = 0;
+    while let Some((word, _)) = line[at..].split_once(": ").filter(|(word, _)| !word.contains(' '))
+    {
+        at += word.len() + ": ".len();
+    }
+    line.split_at(at)
 }
 
 /// The first program of a line that may change something, with up to two words behind it: the first that is no flag, and one of
