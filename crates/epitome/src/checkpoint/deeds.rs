@@ -386,7 +386,7 @@ impl Deed {
         self.line_that(&self.what, &self.went)
     }
 
-    /// The same with its outcome in full.
+    /// The same with all that is known of the call and its outcome.
     pub(super) fn line_in_full(&self) -> String {
         let Deed { what, went, in_full, alone, .. } = self;
         let what = if alone.is_empty() { what } else { alone };

@@ -67,7 +67,7 @@ pub(super) struct Lanes<'a> {
 
 /// Which lines notes are chosen from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum NoteSource {
     /// Those that say something exact.
     Specific,
     /// All that the agent said, too, the newest first.
@@ -158,7 +158,7 @@ impl Lanes<'_> {
         let share = left * NOTES_SHARE / 100;
         let mut said_by_notes = is_said.clone();
         let mut texts = Texts::new();
-        let mut notes = self.notes(share, Told::Specific, &mut said_by_notes, &mut texts);
+        let mut notes = self.notes(share, NoteSource::Specific, &mut said_by_notes, &mut texts);
         let for_names = left.saturating_sub(self.tokens(&notes));
         let above = Phrases::of(&out[head.len()..]);
         let mut names = self.names(for_names, &said_by_notes, &[&above, &Phrases::of(&notes)]);
@@ -166,7 +166,7 @@ impl Lanes<'_> {
         let unused = for_names.saturating_sub(self.tokens(&names));
         if unused > left / 20 {
             let most = left.saturating_sub(for_names) + unused;
-            notes = self.notes(most, Told::All, &mut is_said, &mut texts);
+            notes = self.notes(most, NoteSource::All, &mut is_said, &mut texts);
             let for_names = left.saturating_sub(self.tokens(&notes));
             names = self.names(for_names, &is_said, &[&above, &Phrases::of(&notes)]);
         }
@@ -265,7 +265,7 @@ impl Lanes<'_> {
     }
 
     /// Lines of earlier messages in order, in at most `most` tokens. A line says its source unless the one above has the same.
-    fn notes(&self, most: u64, told: Told, is_said: &mut [bool], texts: &mut Texts) -> String {
+    fn notes(&self, most: u64, from: NoteSource, is_said: &mut [bool], texts: &mut Texts) -> String {
         let Gathered { lines, mentions, .. } = self.gathered;
         let mut left = most.saturating_sub(4);
         let mut misses = 0;
@@ -289,7 +289,7 @@ impl Lanes<'_> {
             Taken::Yes
         };
         lines.choose(mentions, is_said, &mut takes);
-        if told == Told::All {
+        if from == NoteSource::All {
             let last = self.gathered.last_words().map(|last| last.at);
             let is_said = |line: &Line| last == Some(line.number as usize);
             lines.newest_plain(|line| if is_said(line) { Taken::No } else { takes(line) });

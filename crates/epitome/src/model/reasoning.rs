@@ -29,21 +29,17 @@ impl Binding {
 
     /// The binding that the request's own model and reasoning mode bring, by the built-in table.
     ///
-    /// A model that nobody knows by that name, as gateways have names of their own, and Bedrock's, which stands in the path, is taken
-    /// for one that binds, but with thinking enabled by hand, which is what older models take.
+    /// Gateways have names of their own for models, and Bedrock's model stands in the path. A model that isn't known so is taken for
+    /// one that binds, unless thinking is enabled by hand: that is what older models take.
     pub fn of(request: &Request) -> Self {
         let dialect = request.format.dialect();
-        let has_any = |name: Option<&str>| {
-            name.is_some() && dialect.has(Feature::ThinkingModes)
-                || dialect.has(Feature::ModelInUrl)
-        };
         let name = request.model();
         let known = name.as_ref().and_then(|name| Registry::built_in().known_bound(name));
-        let may_bind = Thinking::of(request) == Thinking::Other && has_any(name.as_deref());
-        Binding::under(
-            request,
-            known.unwrap_or(if may_bind { Bound::Refused } else { Bound::default() }),
-        )
+        let is_elsewhere = dialect.has(Feature::ModelInUrl);
+        let is_alias = name.is_some() && dialect.has(Feature::ThinkingModes);
+        let may_bind = (is_elsewhere || is_alias) && Thinking::of(request) == Thinking::Other;
+        let unknown = if may_bind { Bound::Refused } else { Bound::default() };
+        Binding::under(request, known.unwrap_or(unknown))
     }
 
     /// The binding of the request, sent to a model that is bound so.

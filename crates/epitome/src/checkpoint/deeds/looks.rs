@@ -21,7 +21,7 @@ pub(super) struct Look {
     /// How many of them failed.
     failed: u32,
     /// What they asked for, the last asked last.
-    targets: Vec<Target>,
+    targets: Vec<LookTarget>,
     /// Whether an earlier checkpoint named only some of it.
     is_cut: bool,
 }
@@ -46,7 +46,7 @@ pub(super) struct Answer {
 
 /// What was asked for, and what came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Target {
+struct LookTarget {
     /// A file, or the first short argument.
     name: Box<str>,
     /// All that was asked with, where that is more.
@@ -67,16 +67,16 @@ enum Seen {
     Missed,
 }
 
-impl Target {
+impl LookTarget {
     /// Whether the other was asked for with the same; one of an earlier checkpoint has its name alone.
-    fn is_of(&self, other: &Target) -> bool {
+    fn is_of(&self, other: &LookTarget) -> bool {
         let is_carried = self.whole.is_none() && other.whole.as_ref() == Some(&self.name);
         self.name == other.name && self.whole == other.whole || is_carried
     }
 
     /// What is said of it. What tells it from others of one name, and what a state is of, is all that was asked with.
     fn told(&self, shared: &HashSet<&str>) -> String {
-        let Target { name, whole, seen } = self;
+        let LookTarget { name, whole, seen } = self;
         let is_whole = matches!(seen, Seen::Said(_)) || shared.contains(&**name);
         let target = whole.as_ref().filter(|_| is_whole).unwrap_or(name);
         match seen {
@@ -101,15 +101,19 @@ impl Look {
     ) {
         self.times = self.times.saturating_add(1);
         for name in targets {
-            self.add(Target { name: name.into(), whole: whole.map(Into::into), seen: Seen::Asked });
+            self.add(LookTarget {
+                name: name.into(),
+                whole: whole.map(Into::into),
+                seen: Seen::Asked,
+            });
         }
     }
 
-    fn add(&mut self, target: Target) {
+    fn add(&mut self, target: LookTarget) {
         if let Some(known) = self.targets.iter().rposition(|known| known.is_of(&target)) {
             let before = self.targets.remove(known).seen;
             let seen = if target.seen == Seen::Asked { before } else { target.seen };
-            self.targets.push(Target { seen, ..target });
+            self.targets.push(LookTarget { seen, ..target });
             return;
         }
         if self.targets.len() == MOST_TARGETS {
@@ -121,10 +125,10 @@ impl Look {
     /// Takes in what came back of a call for these targets.
     pub(super) fn answer(&mut self, asked: &[String], answer: &Answer) {
         self.failed = self.failed.saturating_add(u32::from(answer.has_failed));
-        let is_asked = |target: &&mut Target| {
+        let is_asked = |target: &&mut LookTarget| {
             target.whole == answer.whole && asked.iter().any(|asked| **asked == *target.name)
         };
-        for Target { seen, .. } in self.targets.iter_mut().filter(is_asked) {
+        for LookTarget { seen, .. } in self.targets.iter_mut().filter(is_asked) {
             *seen = match (&answer.state, &seen) {
                 (Some(state), _) => Seen::Said(state.as_str().into()),
                 _ if !answer.has_failed => Seen::Read,
@@ -154,7 +158,7 @@ impl Look {
         let mut names = HashSet::new();
         let all = self.targets.iter().map(|target| &*target.name);
         let shared: HashSet<&str> = all.filter(|name| !names.insert(*name)).collect();
-        let fits = |target: &Target| {
+        let fits = |target: &LookTarget| {
             let told = Some(target.told(&shared)).filter(|told| !told.is_empty())?;
             let is_said = matches!(target.seen, Seen::Said(_));
             let left = if is_said { &mut answers } else { &mut targets };
@@ -191,7 +195,7 @@ impl Look {
                     None => (target, Seen::Read),
                 },
             };
-            Target { name: name.into(), whole: None, seen }
+            LookTarget { name: name.into(), whole: None, seen }
         });
         let targets = targets.collect();
         Some(Look { tool: tool.into(), times, failed, targets, is_cut })

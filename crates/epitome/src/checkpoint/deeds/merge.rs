@@ -125,8 +125,8 @@ pub(super) fn grouped<'a>(
             _ if went == Went::Well && few().is_some() => deed.shape ^ flags(deed),
             _ => flags(deed),
         };
-        let names_all = merging.keeps_order() || merging.targets().is_some();
-        let targets = if names_all { targets(deed) } else { Vec::new() };
+        let names_some = merging.keeps_order() || merging.targets().is_some_and(|most| most > 0);
+        let targets = if names_some { targets(deed) } else { Vec::new() };
         let done_to = done_to(deed, &targets);
         let place = places.entry((what.clone(), apart, went)).or_insert(groups.len());
         // One line of all would stand behind what was done since to what some of them were done to.
