@@ -265,7 +265,13 @@ impl Lanes<'_> {
     }
 
     /// Lines of earlier messages in order, in at most `most` tokens. A line says its source unless the one above has the same.
-    fn notes(&self, most: u64, from: NoteSource, is_said: &mut [bool], texts: &mut Texts) -> String {
+    fn notes(
+        &self,
+        most: u64,
+        from: NoteSource,
+        is_said: &mut [bool],
+        texts: &mut Texts,
+    ) -> String {
         let Gathered { lines, mentions, .. } = self.gathered;
         let mut left = most.saturating_sub(4);
         let mut misses = 0;
