@@ -43,7 +43,7 @@ class Proxied(sdks.Running):
 
     def __enter__(self):
         upstream = super().__enter__()
-        words = ["serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--window", str(sdks.WINDOW), "--json"]
+        words = ["serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--window", str(sdks.WINDOW), "--store", "none", "--json"]
         env = {**os.environ, "EPITOME_TOKEN": "not-looked-at"}
         self.proxy = subprocess.Popen([self.epitome, *words], stderr=subprocess.PIPE, text=True, env=env)
         self.url = json.loads(self.proxy.stderr.readline())["serving"]

@@ -107,7 +107,7 @@ def npm_installs_it(out, session, folder):
     works(program, session, cwd=folder)
     # It hands on exit codes, and signals.
     assert subprocess.run([*program, "compact", "--nonsense"], capture_output=True).returncode == 2
-    with subprocess.Popen([*program, "serve", "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen([*program, "serve", "--listen", "127.0.0.1:0", "--store", "none"], stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr.readline()
         server.terminate()
         assert server.wait(60) == 0

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use epitome::session::KeptPlace;
 use epitome::text::secrets::masked;
-use epitome_proxy::{Conversations, KeptConversation, ProxyState, draw_secret};
+use epitome_proxy::{Conversations, KeptConversation, KeptLearning, ProxyState, draw_secret};
 use epitome_store::{Access, State, Store, StoreError};
 
-use crate::{archive, output};
+use crate::failure::Failure;
+use crate::{archive, folders, output};
 
 /// What nobody used for so long is forgotten.
 const MOST_AGE: Duration = Duration::from_hours(30 * 24);
@@ -27,8 +28,23 @@ struct KeptInStore {
     fails: AtomicBool,
 }
 
-/// What proxies share that are told the same store.
-pub(crate) fn state(named: &Path) -> Result<ProxyState> {
+/// What is named where nothing is to be kept.
+const NOWHERE: &str = "none";
+
+/// What proxies share that are told the same store; `none` is no store.
+pub(crate) fn named(store: &Path) -> Result<Option<ProxyState>> {
+    let is_none = store.as_os_str() == NOWHERE;
+    if is_none { Ok(None) } else { state(store, KeptLearning::Shared).map(Some) }
+}
+
+/// What the proxies of one user share, where no store is named.
+pub(crate) fn usual() -> Result<ProxyState> {
+    let missing = || Failure::usage("no folder is known for it").hint("set HOME or XDG_STATE_HOME");
+    let folder = folders::state().ok_or_else(missing)?.join("proxy");
+    state(&folder, KeptLearning::OfThisRun)
+}
+
+fn state(named: &Path, learning: KeptLearning) -> Result<ProxyState> {
     let store = archive::open(named, Access::Write)?;
     let secret = store.secret("proxy", draw_secret());
     let secret = secret.map_err(|error| archive::failure(&error, named))?;
@@ -39,6 +55,7 @@ pub(crate) fn state(named: &Path) -> Result<ProxyState> {
             fails: AtomicBool::new(false),
         }),
         secret,
+        learning,
     })
 }
 

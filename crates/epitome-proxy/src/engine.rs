@@ -24,7 +24,9 @@ use crate::kept::Connector;
 use crate::ledger::Ledger;
 use crate::meters::Meters;
 use crate::models::ModelsApi;
-use crate::options::{ProxyError, ProxyLimits, ProxyMode, ProxyOptions, draw_secret};
+use crate::options::{
+    KeptLearning, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState, draw_secret,
+};
 use crate::upstream::{Upstream, api};
 use crate::when::{ByModel, Early, check, set_for};
 
@@ -103,9 +105,15 @@ impl Engines {
             let layer =
                 layer.with_windows(move |model| set_for(&windows, model).copied().or(usual));
             let layer = match &options.state {
-                Some(state) => layer
-                    .kept_in(Arc::clone(&state.conversations))
-                    .learning_at(learning_place(&secret, format, options)),
+                Some(ProxyState { conversations, learning, .. }) => {
+                    let layer = layer.kept_in(Arc::clone(conversations));
+                    match learning {
+                        KeptLearning::Shared => {
+                            layer.learning_at(learning_place(&secret, format, options))
+                        }
+                        KeptLearning::OfThisRun => layer,
+                    }
+                }
                 None => layer,
             };
             let (meters, ledger) = (Arc::clone(meters), ledger.cloned());

@@ -65,8 +65,8 @@ pub use listening::{Listening, TlsIdentity};
 pub use log::{ProxyEvent, ProxyObserver, SpanParent};
 pub use management::ManagementToken;
 pub use options::{
-    InternalErrors, Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState,
-    RecallSource, draw_secret,
+    InternalErrors, KeptLearning, Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions,
+    ProxyState, RecallSource, draw_secret,
 };
 pub use proxy::Proxy;
 pub use upstream::{Provider, Upstream, UpstreamError, Upstreams};

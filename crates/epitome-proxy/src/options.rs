@@ -86,6 +86,17 @@ pub struct ProxyState {
     pub conversations: Arc<dyn Conversations>,
     /// What digests of credentials and of what was said are made with. It is drawn once, and kept where conversations are.
     pub secret: [u8; 32],
+    /// Who knows what use teaches of models.
+    pub learning: KeptLearning,
+}
+
+/// Who knows what refusals and replies teach of windows and counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptLearning {
+    /// Whoever knows the same conversations, the next start too.
+    Shared,
+    /// This run: a server that was restarted with another window is asked anew.
+    OfThisRun,
 }
 
 /// A secret that nobody knows.

@@ -21,7 +21,7 @@ Examples:
   epitome serve --upstream openai=http://localhost:11434/v1 --window 32k
   epitome serve --upstream https://gateway.example --trigger 150k --target 40k
   epitome serve --window 'qwen*=32k' --trigger claude-opus-5-5=120k
-  epitome serve --store ~/.local/share/epitome/proxy
+  epitome serve --store postgres://user@host/database
 
 The client's own credential goes to the upstream of its provider and nowhere else; it is neither stored nor logged. An upstream at \
 http:// that isn't this machine must be named by EPITOME_PLAIN_HTTP. Requests must name this machine as their Host, and come from no \
@@ -137,7 +137,7 @@ pub(crate) struct ProxyArgs {
     pub(crate) target: Option<Target>,
 
     /// Keep here what must be known again of conversations that were compacted, for the next start or other proxies: a folder
-    /// of your own, or `postgres://…` [default: in memory].
+    /// of your own, `postgres://…`, or `none` for memory alone [default: `serve` has a folder in ~/.local/state, `wrap` none].
     #[arg(long, value_name = "DIR|URL", value_hint = ValueHint::DirPath)]
     pub(crate) store: Option<PathBuf>,
 

@@ -72,6 +72,13 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
     let span_parent = Some(Spans::parent());
     let options =
         ProxyOptions { management, observer, recall, span_parent, ..options(&args.proxy)? };
+    // A machine without such a folder is served, too.
+    let usual = args.proxy.store.is_none().then(kept::usual);
+    let (usual, unkept) = match usual.transpose() {
+        Ok(usual) => (usual, None),
+        Err(error) => (None, Some(error)),
+    };
+    let options = ProxyOptions { state: options.state.or(usual), ..options };
     let (proxy, socket, at) = match &args.listen {
         ListenAt::Address(at) => {
             let (proxy, listener, at) = listening(&options, *at)?;
@@ -104,6 +111,13 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
                     told["token"] = json!(word);
                 }
                 output::unmasked_note(&told.to_string());
+            }
+        }
+        if let Some(error) = &unkept {
+            let what = format!("conversations are in memory alone, not kept: {error}");
+            match lines {
+                Lines::Json => output::note(&stamped(json!({ "warning": what })).to_string()),
+                Lines::Words => output::warn(&what),
             }
         }
         let listening = socket.listening().context("nothing can be served")?;
@@ -278,7 +292,7 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
         landing: args.target.map_or(usual.landing, Landing::Target),
         summaries: helpers.summaries,
         compactors: helpers.compactors,
-        state: args.store.as_deref().map(kept::state).transpose()?,
+        state: args.store.as_deref().map(kept::named).transpose()?.flatten(),
         internal_errors: if args.fail_closed {
             InternalErrors::Refuse
         } else {

@@ -148,6 +148,25 @@ fn it_says_where_it_listens_and_forwards() {
     crate::obeyed::obeyed("serve --json", "", &line);
 }
 
+#[test]
+fn conversations_are_kept_in_a_folder_of_the_users() {
+    let bench = Bench::new();
+    let kept = bench.path(".local/state/epitome/proxy");
+    drop(Served::new(&bench, &["--store", "none"], &[]));
+    assert!(!kept.exists());
+    drop(Served::new(&bench, &[], &[]));
+    assert!(kept.exists());
+    // Where there can be none, it serves all the same, and says so.
+    let file = bench.path("file");
+    bench.write("file", "");
+    let home = [("XDG_STATE_HOME", file.to_str().expect("text"))];
+    let mut served = Served::new(&bench, &["--token", "of-this-machine"], &home);
+    let mut line = String::new();
+    served.stderr.read_line(&mut line).expect("a warning");
+    assert!(line.contains("in memory alone"), "{line}");
+    assert!(served.ask("GET /livez HTTP/1.1").starts_with("HTTP/1.1 200 OK"));
+}
+
 /// A certificate of its own for `localhost`, and what serves with it.
 fn certified() -> (String, Arc<ServerConfig>) {
     let made =

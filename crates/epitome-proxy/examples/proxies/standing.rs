@@ -59,7 +59,7 @@ impl Standing {
 
     pub(crate) async fn epitome(program: &Path, upstream: &str) -> Result<Self, Failed> {
         let mut command = Command::new(program);
-        command.args(["serve", "--listen", EPITOME, "--window", "10000000"]);
+        command.args(["serve", "--listen", EPITOME, "--window", "10000000", "--store", "none"]);
         command.args(["--upstream", &format!("http://{upstream}")]);
         command.env("EPITOME_PLAIN_HTTP", "127.0.0.1").env("EPITOME_TOKEN", "of-this-machine");
         let process = Process { child: command.spawn()?, _folder: tempfile::tempdir()? };

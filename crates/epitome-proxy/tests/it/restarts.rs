@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use epitome::session::KeptPlace;
-use epitome_proxy::{Conversations, KeptConversation, ProxyOptions, ProxyState};
+use epitome_proxy::{Conversations, KeptConversation, KeptLearning, ProxyOptions, ProxyState};
 use serde_json::value::RawValue;
 use testkit::server::Api;
 use testkit::server::shell::Running;
@@ -67,7 +67,7 @@ fn conversations(memory: &Memory) -> usize {
 
 fn options(url: &str, memory: &Arc<Memory>) -> ProxyOptions {
     let conversations = Arc::<Memory>::clone(memory);
-    let state = Some(ProxyState { conversations, secret: [7; 32] });
+    let state = Some(ProxyState { conversations, secret: [7; 32], learning: KeptLearning::Shared });
     ProxyOptions { state, ..before(url, Some(12_000)) }
 }
 
@@ -235,7 +235,9 @@ async fn another_secret_finds_nothing() {
     while stage.meter("compactions", &["adopted"]).await == 0 {
         step(&stage, &mut agent).await;
     }
-    let other = ProxyState { conversations: Arc::<Memory>::clone(&memory), secret: [8; 32] };
+    let learning = KeptLearning::Shared;
+    let other =
+        ProxyState { conversations: Arc::<Memory>::clone(&memory), secret: [8; 32], learning };
     let other = ProxyOptions { state: Some(other), ..before(&running.url, Some(12_000)) };
     let other = Stage::new(&other).await;
     step(&other, &mut agent).await;

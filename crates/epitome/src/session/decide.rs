@@ -19,7 +19,7 @@ use crate::model::Binding;
 use crate::receipt::{RequestSize, Stats};
 use crate::request::Request;
 use crate::summarize::AgentPrompt;
-use crate::transcript::{Entry, Role};
+use crate::transcript::{Entry, Part, PartKind, Role};
 use crate::trigger::{Any, Cause, Measurements, Switch, Trigger as _, asked};
 use crate::view::View;
 use crate::wire;
@@ -431,8 +431,13 @@ impl Line {
     }
 }
 
-/// The tokens that leave room for so many further turns as the conversation has grown by so far, in the counter's tokens: a quarter
-/// of what is shown at least, and half of it at most, because a rewrite has to be worth it.
+/// Bytes that a token of people's words has, about.
+const BYTES: u64 = 4;
+/// Percent of a view that people's words may have: 60 of a checkpoint, which has 70 of the room.
+const WORDS_SHARE: u64 = 42;
+
+/// The tokens that leave room for so many further turns as the conversation has grown by so far, in the counter's tokens. A quarter
+/// of what is shown at least, and as much as quotes what people said; half of it at most, because a rewrite has to be worth it.
 fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let is_reply = |entry: &Entry<'_>| entry.role() == Role::Assistant;
     let replies = subject.base.transcript.entries().filter(is_reply).count().max(1) as u64;
@@ -440,7 +445,11 @@ fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let grown = (said / replies).saturating_mul(u64::from(turns));
     // What doesn't fit has no more room than the window.
     let shown = window.map_or(subject.counted, |window| subject.counted.min(window));
-    shown.saturating_sub(grown).clamp(shown / 4, shown / 2).max(1)
+    let is_word = |part: &Part<'_>| part.is_human() && part.kind() == PartKind::Text;
+    let parts = subject.base.transcript.entries().flat_map(|entry| entry.parts());
+    let bytes: usize = parts.filter(is_word).map(|part| part.raw_body().len()).sum();
+    let quoting = subject.frame + bytes as u64 / BYTES * 100 / WORDS_SHARE;
+    shown.saturating_sub(grown).max(quoting).clamp(shown / 4, shown / 2).max(1)
 }
 
 /// Whether nobody asked for it, so that it must be worth its while.

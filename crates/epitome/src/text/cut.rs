@@ -75,10 +75,10 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
     // Where the text goes if the next character turns out to be one too many.
     let mut last_fit = 0;
     let mut gap = false;
-    let mut chars = text.chars().peekable();
+    let mut chars = text.chars();
     while let Some(c) = chars.next() {
         if c == '\u{1b}' {
-            skip_escape(&mut chars);
+            chars = behind_escape(chars.as_str()).chars();
         } else if c.is_whitespace() {
             gap = !out.is_empty();
         } else if !is_unseen(c) {
@@ -121,22 +121,24 @@ pub fn whole_words(text: &str, max_chars: usize) -> String {
 /// `text` without terminal escapes, control characters and characters that reorder or hide text; lines and
 /// tabs stay. What a line is written over with is a line of its own.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let stays = |c: char| matches!(c, '\n' | '\t') || !is_unseen(c);
-    if text.chars().all(stays) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c == '\u{1b}' {
-            skip_escape(&mut chars);
-        } else if c == '\r' {
-            let is_over = chars.peek().is_some_and(|next| !matches!(next, '\r' | '\n'));
-            out.extend(is_over.then_some('\n'));
-        } else if stays(c) {
-            out.push(c);
+    let leaves = |c: char| !matches!(c, ' '..='~' | '\n' | '\t') && is_unseen(c);
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(leaves) {
+        out.push_str(&rest[..at]);
+        let mut behind = rest[at..].chars();
+        let left = behind.next();
+        rest = behind.as_str();
+        if left == Some('\u{1b}') {
+            rest = behind_escape(rest);
+        } else if left == Some('\r') && !rest.is_empty() && !rest.starts_with(['\r', '\n']) {
+            out.push('\n');
         }
     }
+    if rest.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(rest);
     Cow::Owned(out)
 }
 
@@ -219,21 +221,21 @@ const FORMATS: [(char, char); 25] = [
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
-/// What follows ESC: a CSI sequence up to its final byte, an OSC string up to its end, or one
-/// character.
-fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    match chars.peek() {
-        Some('[') => {
-            chars.next();
-            while chars.next_if(|c| matches!(c, ' '..='?')).is_some() {}
-            chars.next_if(|c| matches!(c, '@'..='~'));
+/// What stands behind an escape: a CSI sequence up to its final byte, an OSC string up to its end, or one character. ESC itself isn't
+/// in `rest`.
+fn behind_escape(rest: &str) -> &str {
+    match rest.as_bytes().first() {
+        Some(b'[') => {
+            let rest = rest[1..].trim_start_matches(|c| matches!(c, ' '..='?'));
+            rest.strip_prefix(|c| matches!(c, '@'..='~')).unwrap_or(rest)
         }
-        Some(']') => while chars.next_if(|c| !matches!(c, '\u{7}' | '\u{1b}' | '\n')).is_some() {},
-        Some('(' | ')') => {
-            chars.next();
-            chars.next();
+        Some(b']') => rest.trim_start_matches(|c| !matches!(c, '\u{7}' | '\u{1b}' | '\n')),
+        Some(b'(' | b')') => {
+            let mut chars = rest.chars();
+            chars.nth(1);
+            chars.as_str()
         }
-        _ => {}
+        _ => rest,
     }
 }
 

@@ -417,3 +417,28 @@ fn room_is_left_for_turns_as_large_as_those_so_far() {
     assert!(many < some && some < few, "{many} {some} {few}");
     assert!(many <= before / 4 && many > before / 8, "{many} of {before}");
 }
+
+#[test]
+fn room_is_left_for_what_people_said() {
+    use epitome::session::Landing;
+    let target = |words: &str| {
+        let options = SessionOptions {
+            landing: Landing::Turns(1_000),
+            ..options(When::Items(30), Target::Percent(50))
+        };
+        let said = "I looked at it, and it is as it was before.".repeat(4);
+        let turn = |at: usize| format!("user {words} {at}.\nasst {said}\n");
+        let talk: String = (0..20).map(turn).collect();
+        let request = chat(&talk);
+        let whole = tokens(&request);
+        let mut answer = sessions(options).observe("", &request, None, START);
+        let outcome = run(*answer.begun.take().expect("40 items")).expect("a sound view");
+        (outcome.receipt.target * 100 / whole, outcome.receipt)
+    };
+    let (few, _) = target("Go");
+    let (more, receipt) = target("Look at the build of the docs once more, please, number");
+    assert!((24..=25).contains(&few), "{few}");
+    assert!((40..=50).contains(&more), "{more}");
+    let checkpoint = receipt.checkpoint.expect("something is folded");
+    assert_eq!(checkpoint.human_messages_quoted, checkpoint.human_messages, "{checkpoint:?}");
+}
