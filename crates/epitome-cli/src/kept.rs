@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use epitome::session::KeptPlace;
 use epitome::text::secrets::masked;
 use epitome_proxy::{Conversations, KeptConversation, KeptLearning, ProxyState, draw_secret};
@@ -40,8 +40,9 @@ pub(crate) fn named(store: &Path) -> Result<Option<ProxyState>> {
 /// What the proxies of one user share, where no store is named.
 pub(crate) fn usual() -> Result<ProxyState> {
     let missing = || Failure::usage("no folder is known for it").hint("set HOME or XDG_STATE_HOME");
-    let folder = folders::state().ok_or_else(missing)?.join("proxy");
-    state(&folder, KeptLearning::OfThisRun)
+    let folder = folders::state().ok_or_else(missing)?;
+    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    state(&folder.join("proxy"), KeptLearning::OfThisRun)
 }
 
 fn state(named: &Path, learning: KeptLearning) -> Result<ProxyState> {

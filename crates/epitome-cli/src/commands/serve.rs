@@ -114,7 +114,7 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
             }
         }
         if let Some(error) = &unkept {
-            let what = format!("conversations are in memory alone, not kept: {error}");
+            let what = format!("conversations are in memory alone, not kept: {error:#}");
             match lines {
                 Lines::Json => output::note(&stamped(json!({ "warning": what })).to_string()),
                 Lines::Words => output::warn(&what),

@@ -433,6 +433,8 @@ impl Line {
 
 /// Bytes that a token of people's words has, about.
 const BYTES: u64 = 4;
+/// Of what stands before a quote.
+const LABEL_BYTES: usize = 16;
 /// Percent of a view that people's words may have: 60 of a checkpoint, which has 70 of the room.
 const WORDS_SHARE: u64 = 42;
 
@@ -447,7 +449,7 @@ fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let shown = window.map_or(subject.counted, |window| subject.counted.min(window));
     let is_word = |part: &Part<'_>| part.is_human() && part.kind() == PartKind::Text;
     let parts = subject.base.transcript.entries().flat_map(|entry| entry.parts());
-    let bytes: usize = parts.filter(is_word).map(|part| part.raw_body().len()).sum();
+    let bytes: usize = parts.filter(is_word).map(|part| part.raw_body().len() + LABEL_BYTES).sum();
     let quoting = subject.frame + bytes as u64 / BYTES * 100 / WORDS_SHARE;
     shown.saturating_sub(grown).max(quoting).clamp(shown / 4, shown / 2).max(1)
 }

@@ -426,7 +426,7 @@ fn room_is_left_for_what_people_said() {
             landing: Landing::Turns(1_000),
             ..options(When::Items(30), Target::Percent(50))
         };
-        let said = "I looked at it, and it is as it was before.".repeat(4);
+        let said = "I looked at it, and it is as it was before.".repeat(6);
         let turn = |at: usize| format!("user {words} {at}.\nasst {said}\n");
         let talk: String = (0..20).map(turn).collect();
         let request = chat(&talk);
