@@ -278,6 +278,9 @@ const LEAST_ROW: usize = 64;
 /// Why what begins like that is no text, however it goes on. What a crash spoilt of a recording is: some of its
 /// lines are whole.
 pub fn no_text(start: &[u8]) -> Option<OpenError> {
+    // It may end within a character.
+    let end = str::from_utf8(start).err().filter(|wrong| wrong.error_len().is_none());
+    let start = end.map_or(start, |wrong| &start[..wrong.valid_up_to()]);
     let damage = match decode(start.to_vec()) {
         Ok((_, damage)) => damage,
         Err(error @ (OpenError::Binary { .. } | OpenError::Encoding { .. })) => return Some(error),
