@@ -386,6 +386,12 @@ impl Deed {
         self.line_that(&self.what, &self.went)
     }
 
+    /// The same with as many of a lone call's arguments as a short line has room for.
+    pub(super) fn line_with_arguments(&self) -> String {
+        let what = targets::with_arguments(&self.alone, MOST_ERROR);
+        self.line_that(what.as_deref().unwrap_or(&self.what), &self.went)
+    }
+
     /// The same with all that is known of the call and its outcome.
     pub(super) fn line_in_full(&self) -> String {
         let Deed { what, went, in_full, alone, .. } = self;

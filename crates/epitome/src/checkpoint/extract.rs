@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::activation::{Mentions, weight};
+use super::attachments::attachments;
 use super::deeds::Deeds;
 use super::notes::Lines;
 use super::numbers::is_checkpoint;
@@ -234,8 +235,9 @@ impl Gathered {
             return;
         }
         if entry.is_human() {
-            let said = entry.human_text();
-            let said = told(&said).trim_end_matches('\n').to_owned();
+            let said = [vec![entry.human_text()], attachments(entry)].concat();
+            let said = said.join("\n");
+            let said = told(said.trim_start_matches('\n')).trim_end_matches('\n').to_owned();
             self.words.push(QuotedMessage::new(number, said));
         }
         let age = units.all().len() - units.index_of(entry.index);

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 
 use super::failure_lines::{Echo, EchoKind, MOST_SEEN, first, states_newly};
 use super::kinds::{Cell, Row, are_most_alike, kinds, told};
-use super::target::{MOST_ERROR, MOST_RESULT, one_line, whole_words};
+use super::target::{MOST_ERROR, MOST_RESULT, is_target, one_line, whole_words};
 use crate::json::{self, Span, unquote};
 use crate::text::cut;
 use crate::text::salience::{Tell, opens_with_failure, tell};
@@ -176,8 +176,8 @@ impl<'a> Members<'a> {
         Some(format!("{name}={}", one_line(value)))
     }
 
-    /// What a long answer tells in at most `most` bytes: its states and flags first, then sentences, new exact strings, and what it
-    /// lists. Nothing that the call `asked` with, or that is `said` already.
+    /// What a long answer tells in at most `most` bytes: its states and flags first, then new ids and addresses, sentences, what else
+    /// is new, and what it lists. Nothing that the call `asked` with, or that is `said` already.
     pub(super) fn summary(
         &self,
         (asked, said): (&str, &str),
@@ -191,10 +191,11 @@ impl<'a> Members<'a> {
             let Member { name, value, .. } = member;
             let is_sentence = || value.contains(' ') && !asked.contains(value.trim());
             match () {
-                () if member.is_all_well() => Some(3),
+                () if member.is_all_well() => Some(4),
                 () if member.is_word() || is_state(name) => Some(0),
-                () if is_sentence() => Some(1),
-                () => is_new(value).then_some(2),
+                () if is_target(value) => is_new(value).then_some(1),
+                () if is_sentence() => Some(2),
+                () => is_new(value).then_some(3),
             }
         };
         let is_own = |member: &&Member<'_>| {
@@ -381,7 +382,10 @@ fn is_state(name: &str) -> bool {
 /// Whether a name or a state is one of failure: `error`, `userErrors`, `payment failed`.
 fn names_failure(name: &str) -> bool {
     let is_name = !name.contains(' ');
-    let last = if is_name { words(name).pop().unwrap_or_default() } else { name.to_owned() };
+    let mut words = if is_name { words(name) } else { vec![name.to_owned()] };
+    // `onError` names what is done then.
+    let is_handler = words.len() > 1 && words[0] == "on";
+    let last = words.pop().filter(|_| !is_handler).unwrap_or_default();
     tell(&format!("{last}:")) == Tell::Failure
 }
 

@@ -4,6 +4,7 @@
 //! there is one; notes, which are lines of earlier messages; names. Everything is a copy or a mechanical extract.
 
 mod activation;
+mod attachments;
 mod cues;
 mod deeds;
 mod ending;

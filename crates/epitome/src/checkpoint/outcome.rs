@@ -10,7 +10,10 @@ use super::failure_lines::{
     Echo, EchoKind, behind_totals, failed_tests, failure, own_words, states_newly,
 };
 use super::members::{ANSWERED, Members};
-use super::target::{MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, whole_ends, whole_words};
+use super::target::{
+    MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, unmarked as unmarked_word, whole_ends,
+    whole_words,
+};
 use crate::specifics::specifics;
 use crate::text::cut;
 use crate::text::outcome::{Verdict, exit_code, judge, said, untagged};
@@ -25,7 +28,7 @@ const BESIDE: &str = "; beside it: ";
 const AFTER: &str = "; after it: ";
 const BEFORE: &str = "; before it: ";
 /// What stands for it in few words.
-const WARNED: &str = "reports errors";
+const WARNED: &str = "answered, with errors";
 
 /// How much is said of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +92,11 @@ pub(super) fn outcome(
 
 /// How a call went, without the mark that stands before it in a line.
 fn unmarked(went: String) -> String {
-    // What stands behind a comma may be cut off.
-    let is_mark = |word: &&str| word.trim_end_matches([',', ':']) == "→";
-    if !went.split(' ').any(|word| is_mark(&word)) {
-        return went;
+    if went.contains('→') {
+        went.split(' ').map(unmarked_word).collect::<Vec<_>>().join(" ")
+    } else {
+        went
     }
-    went.split(' ').filter(|word| !is_mark(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Words of an output; those that begin as an outcome of ours does are told as an output.
@@ -236,8 +238,9 @@ impl Answer<'_> {
             Some(_) if self.kinds().is_none() => {
                 quoted(whole_ends(self.bare, detail.most()).into())
             }
+            // What a command printed may say more than its code.
             None if self.verdict.outcome == CallStatus::Ok && detail == Detail::Brief => {
-                "ok".to_owned()
+                self.code.map_or("ok", |_| "exit 0").to_owned()
             }
             _ => ending().map_or("no output".to_owned(), |ending| ending.told()),
         }

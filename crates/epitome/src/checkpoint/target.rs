@@ -202,6 +202,15 @@ pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     whole_words(text, usize::MAX)
 }
 
+/// A word that is no mark of this lane: `->` for an arrow, `x3` for `×3`.
+pub(super) fn unmarked(word: &str) -> Cow<'_, str> {
+    match word.strip_prefix('×') {
+        Some(rest) => format!("x{rest}").into(),
+        None if word.trim_end_matches([',', ':']) == "→" => word.replace('→', "->").into(),
+        None => word.into(),
+    }
+}
+
 /// The beginning of a text on one line, in at most `most` bytes; it ends where a word does, and says so. It holds no mark that
 /// a line of this lane is read back by.
 pub(super) fn whole_words(text: &str, most: usize) -> Cow<'_, str> {
@@ -211,18 +220,18 @@ pub(super) fn whole_words(text: &str, most: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    let words = words.filter(|word| !word.is_empty() && *word != "→" && !word.starts_with('×'));
+    let words = words.filter(|word| !word.is_empty()).map(unmarked);
     let mut out = String::new();
     for word in words {
         let gap = if out.is_empty() { "" } else { " " };
         let room = most.saturating_sub(out.len() + gap.len() + " …".len());
         if word.len() <= room {
             out.push_str(gap);
-            out.push_str(word);
+            out.push_str(&word);
             continue;
         }
         // JSON has no spaces: its first strings are whole, too.
-        let head = &word[..specifics::floor(word, room)];
+        let head = &word[..specifics::floor(&word, room)];
         if head.len() <= room && !head.is_empty() {
             out.push_str(gap);
             out.push_str(head);

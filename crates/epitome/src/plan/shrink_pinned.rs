@@ -8,7 +8,7 @@
 use super::PlanInput;
 use crate::checkpoint::{Contents, read};
 use crate::guard::KeepReason;
-use crate::strategy::{Edit, QUOTE, is_stub, level};
+use crate::strategy::{Edit, QUOTE, is_stub, level, shorter_call};
 use crate::tool::Call;
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
@@ -41,8 +41,9 @@ enum Cut {
 const LEAST_WORDS: u64 = 80;
 /// A text isn't cut to less.
 const LEAST_EXCERPT: u64 = 40;
-/// Tokens that a call needs to be named, where calls on one target are one line.
-const DEED: u64 = 16;
+/// The most tokens of a call that are said of it, and those of how it went.
+const DEED: u64 = 80;
+const OUTCOME: u64 = 24;
 
 impl PlanInput<'_> {
     /// What must stay, each as small as it may be made.
@@ -97,10 +98,13 @@ impl PlanInput<'_> {
             let parts = entry.parts().filter(|p| !p.is(Marks::NESTED) && !self.is_cuttable(p));
             let rigid: u64 = parts.map(|part| self.matter().part_tokens(&part)).sum();
             fixed += rigid;
+            let beside = self.beside(entry, cut, &|part| self.matter().part_tokens(part));
+            soft.extend((beside > 0).then_some(beside));
+            let own = tokens - rigid - beside;
             match cut {
-                Cut::Firm => firm.push(tokens - rigid),
-                Cut::Spoken => spoken.push(tokens - rigid),
-                Cut::Soft => soft.push(tokens - rigid),
+                Cut::Firm => firm.push(own),
+                Cut::Spoken => spoken.push(own),
+                Cut::Soft => soft.push(own),
             }
         }
         let sum = |sizes: &[u64]| sizes.iter().sum::<u64>();
@@ -140,9 +144,9 @@ impl PlanInput<'_> {
     }
 
     /// Cuts of results and answers that stay, so that the checkpoint has room to name what was done in what is folded, and to quote
-    /// people's words: an eighth of the target at most.
+    /// people's words: half of the target at most. What was read can be read again; what nobody says was done is done again.
     pub(super) fn cuts_for_deeds(&self, draft: &Draft) -> Vec<Edit> {
-        let wanted = self.budget.share() / 2;
+        let wanted = self.budget.asked / 2;
         let left = self.budget.target.checked_sub(draft.total() + self.least);
         let Some(left) = left.filter(|left| draft.folds() && *left < wanted) else {
             return Vec::new();
@@ -154,17 +158,22 @@ impl PlanInput<'_> {
         };
         let needed = |entry: Entry<'_>| {
             let earlier = earlier(entry);
-            let carried = earlier.iter().map(|it| it.deeds.lines().count());
-            let deeds = entry.parts().filter(acts).count() + carried.sum::<usize>();
-            deeds as u64 * DEED + self.words(entry, &earlier)
+            let carried = earlier.iter().map(|it| self.counter.text(&it.deeds).tokens);
+            let calls = entry.parts().filter(acts);
+            let calls = calls.map(|call| self.matter().part_tokens(&call).min(DEED) + OUTCOME);
+            carried.chain(calls).sum::<u64>() + self.words(entry, &earlier)
         };
         let missing = wanted.min(folded.map(needed).sum()).saturating_sub(left);
         if missing == 0 {
             return Vec::new();
         }
         let shown = entries().filter(|entry| draft.is_shown(entry.index));
-        let soft = shown.filter(|entry| self.cut(entry.index) == Some(Cut::Soft));
-        let sizes: Vec<u64> = soft.map(|entry| draft.entry_tokens(entry.index)).collect();
+        let shown_tokens = |part: &Part<'_>| draft.part_tokens(part, &self.matter());
+        let soft = shown.filter_map(|entry| match self.cut(entry.index)? {
+            Cut::Soft => Some(draft.entry_tokens(entry.index)),
+            cut => Some(self.beside(entry, cut, &shown_tokens)).filter(|beside| *beside > 0),
+        });
+        let sizes: Vec<u64> = soft.collect();
         let room = sizes.iter().sum::<u64>().saturating_sub(missing);
         let soft = level(&sizes, room).unwrap_or(0).max(LEAST_EXCERPT);
         self.cuts(draft, Levels { firm: u64::MAX, spoken: u64::MAX, soft })
@@ -184,6 +193,29 @@ impl PlanInput<'_> {
             KeepReason::Last if !is_human => is_excerptable.then_some(Cut::Soft),
             _ => is_excerptable.then_some(Cut::Firm),
         }
+    }
+
+    /// How a part is cut of an entry that is cut so: what a tool gave beside people's words stays only for their sake.
+    fn cut_of(&self, part: &Part<'_>, of: Cut) -> Cut {
+        let entry = self.request.transcript.entry(self.request.transcript.entry_of(part.slot));
+        let is_beside = matches!(
+            self.guard.held(entry.index),
+            Some(KeepReason::Task | KeepReason::Newest | KeepReason::Last)
+                | Some(KeepReason::Companion | KeepReason::Elsewhere)
+        );
+        let is_tools = part.kind() == PartKind::Result || part.is(Marks::NESTED);
+        if is_beside && is_tools && entry.is_human() { Cut::Soft } else { of }
+    }
+
+    /// Tokens of what a tool gave beside people's words in an entry that is cut so, by those of each part.
+    fn beside(&self, entry: Entry<'_>, of: Cut, tokens: &dyn Fn(&Part<'_>) -> u64) -> u64 {
+        let is_beside = |part: &Part<'_>| {
+            !part.is(Marks::NESTED)
+                && of != Cut::Soft
+                && self.is_cuttable(part)
+                && self.cut_of(part, of) == Cut::Soft
+        };
+        entry.parts().filter(is_beside).map(|part| tokens(&part)).sum()
     }
 
     /// Earlier checkpoints leave the messages that they share with what must stay.
@@ -206,25 +238,46 @@ impl PlanInput<'_> {
         let transcript = &self.request.transcript;
         let mut edits = Vec::new();
         for entry in transcript.entries().filter(|e| draft.is_shown(e.index)) {
-            let most = match self.cut(entry.index) {
-                Some(Cut::Firm) => most.firm,
-                Some(Cut::Spoken) => most.spoken,
-                Some(Cut::Soft) => most.soft,
-                None => continue,
-            };
-            if self.tally.entry(entry.index) <= most {
-                continue;
-            }
+            let Some(of) = self.cut(entry.index) else { continue };
             let pinned = self.guard.excerptable().get(&entry.index);
-            // Results of calls at once are one entry: together they take no more, nor do notes that stand for media.
-            let own = || entry.parts().filter(|p| !p.is(Marks::NESTED));
-            let is_note = |p: &Part<'_>| p.kind() == PartKind::Media && draft.is_edited(p.slot);
-            let notes = own().filter(is_note).map(|note| draft.part_tokens(&note, &matter));
-            let texts = own().filter(|p| self.is_cuttable(p)).map(|text| matter.part_tokens(&text));
-            let sizes: Vec<u64> = texts.chain(notes).collect();
-            let most = level(&sizes, most).map_or(most, |each| each.max(LEAST_EXCERPT).min(most));
+            let beside = self.beside(entry, of, &|part| matter.part_tokens(part));
+            // The most that each part may take that is cut so, if all of them may take as much as `most`.
+            let each = |cut: Cut| {
+                let (most, whole) = match cut {
+                    Cut::Soft if of != Cut::Soft => (most.soft, beside),
+                    Cut::Firm => (most.firm, self.tally.entry(entry.index) - beside),
+                    Cut::Spoken => (most.spoken, self.tally.entry(entry.index) - beside),
+                    Cut::Soft => (most.soft, self.tally.entry(entry.index)),
+                };
+                if whole <= most {
+                    return u64::MAX;
+                }
+                // Results of calls at once are one entry: together they take no more, nor do notes that stand for media.
+                let own = || entry.parts().filter(|p| !p.is(Marks::NESTED));
+                let is_note = |p: &Part<'_>| {
+                    p.kind() == PartKind::Media && draft.is_edited(p.slot) && cut == of
+                };
+                let notes = own().filter(is_note).map(|note| draft.part_tokens(&note, &matter));
+                let texts = own().filter(|p| self.is_cuttable(p) && self.cut_of(p, of) == cut);
+                let texts = texts.map(|text| matter.part_tokens(&text));
+                let sizes: Vec<u64> = texts.chain(notes).collect();
+                level(&sizes, most).map_or(most, |each| each.max(LEAST_EXCERPT).min(most))
+            };
+            let (own, others) = (each(of), each(Cut::Soft));
             for part in entry.parts().filter(|part| self.is_cuttable(part)) {
+                let most = if self.cut_of(&part, of) == of { own } else { others };
                 if matter.part_tokens(&part) <= most || is_stub(&scene, &part) {
+                    continue;
+                }
+                let current = draft.part_tokens(&part, &matter);
+                let put = |put| {
+                    let reason = Reason::TooLarge;
+                    Edit::Put(PartEdit { at: part.slot, put, reason })
+                };
+                if part.kind() == PartKind::Call {
+                    let short = shorter_call(&matter, &part, most);
+                    let short = short.filter(|(tokens, _)| *tokens < current);
+                    edits.extend(short.map(|(_, short)| put(Put::Arguments(short.into()))));
                     continue;
                 }
                 let text = matter.part_text(&part);
@@ -234,21 +287,25 @@ impl PlanInput<'_> {
                     .filter(|words| text.contains(words.as_str()))
                     .collect();
                 let tokens = |text: &str| matter.put_tokens(&part, text);
-                let current = draft.part_tokens(&part, &matter);
                 let short = excerpt_around(&part, &text, &words, most, tokens);
-                if let Some(short) = short.filter(|short| tokens(short) < current) {
-                    let put = Put::Text(short.into());
-                    let reason = Reason::TooLarge;
-                    edits.push(Edit::Put(PartEdit { at: part.slot, put, reason }));
-                }
+                let short = short.filter(|short| tokens(short) < current);
+                edits.extend(short.map(|short| put(Put::Text(short.into()))));
             }
         }
         edits
     }
 
-    /// Whether an excerpt may stand for the part: what a server's tool gave goes back as it came.
+    /// Whether an excerpt may stand for the part: what a server's tool gave goes back as it came. Arguments are cut that alone take
+    /// more than their share.
     fn is_cuttable(&self, part: &Part<'_>) -> bool {
-        matches!(part.kind(), PartKind::Text | PartKind::Result)
+        let has_words = match part.kind() {
+            PartKind::Text | PartKind::Result => true,
+            PartKind::Call => {
+                !part.is(Marks::SIGNED) && self.matter().part_tokens(part) > self.budget.share()
+            }
+            _ => false,
+        };
+        has_words
             && !part.is(Marks::SERVER)
             && !part.is(Marks::FIXED)
             && !part.raw_body().is_empty()

@@ -19,6 +19,7 @@ use crate::model::Binding;
 use crate::receipt::{RequestSize, Stats};
 use crate::request::Request;
 use crate::summarize::AgentPrompt;
+use crate::tool::Call;
 use crate::transcript::{Entry, Part, PartKind, Role};
 use crate::trigger::{Any, Cause, Measurements, Switch, Trigger as _, asked};
 use crate::view::View;
@@ -435,11 +436,15 @@ impl Line {
 const BYTES: u64 = 4;
 /// Of what stands before a quote.
 const LABEL_BYTES: usize = 16;
-/// Percent of a view that people's words may have: 60 of a checkpoint, which has 70 of the room.
+/// The most that is said of a call, and of how it went.
+const MOST_DEED: usize = 320;
+const OUTCOME_BYTES: usize = 96;
+/// Percent of a view that these may have: 60 of a checkpoint, which has 70 of the room.
 const WORDS_SHARE: u64 = 42;
 
 /// The tokens that leave room for so many further turns as the conversation has grown by so far, in the counter's tokens. A quarter
-/// of what is shown at least, and as much as quotes what people said; half of it at most, because a rewrite has to be worth it.
+/// of what is shown at least, and as much as says what people said and what was done since; half of it at most, because a rewrite has to
+/// be worth it.
 fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let is_reply = |entry: &Entry<'_>| entry.role() == Role::Assistant;
     let replies = subject.base.transcript.entries().filter(is_reply).count().max(1) as u64;
@@ -447,9 +452,17 @@ fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let grown = (said / replies).saturating_mul(u64::from(turns));
     // What doesn't fit has no more room than the window.
     let shown = window.map_or(subject.counted, |window| subject.counted.min(window));
+    let entries = || subject.base.transcript.entries();
     let is_word = |part: &Part<'_>| part.is_human() && part.kind() == PartKind::Text;
-    let parts = subject.base.transcript.entries().flat_map(|entry| entry.parts());
-    let bytes: usize = parts.filter(is_word).map(|part| part.raw_body().len() + LABEL_BYTES).sum();
+    let words = entries().flat_map(|entry| entry.parts()).filter(is_word);
+    let words = words.map(|part| part.raw_body().len() + LABEL_BYTES);
+    let acts = |part: &Part<'_>| {
+        part.kind() == PartKind::Call && !Call::read(&part.name(), &part.text()).only_looks()
+    };
+    let newest = entries().rev().take_while(|entry| !entry.is_human());
+    let deeds = newest.flat_map(|entry| entry.parts()).filter(acts);
+    let deeds = deeds.map(|part| part.raw_body().len().min(MOST_DEED) + OUTCOME_BYTES);
+    let bytes: usize = words.chain(deeds).sum();
     let quoting = subject.frame + bytes as u64 / BYTES * 100 / WORDS_SHARE;
     shown.saturating_sub(grown).max(quoting).clamp(shown / 4, shown / 2).max(1)
 }

@@ -117,13 +117,22 @@ impl Epoch {
         self.lots.iter().map(|(len, _)| *len).sum()
     }
 
-    /// The epoch of a conversation that shares only the first `links` links; `None` if what was
-    /// compacted isn't all among them.
+    /// Whether it holds for who shares only the first `links` links: all that its compaction changed is among them, and what it
+    /// kept behind that may be said otherwise, as reminders are that clients end each request with.
+    fn holds_for(&self, links: usize) -> bool {
+        let lots = self.lots.iter().flat_map(|(len, lot)| std::iter::repeat_n(lot, *len));
+        let mut behind = lots.take(self.compacted).skip(links);
+        let is_kept = |lot: &Lot| *lot == Lot::Keep;
+        let is_behind = self.placed.as_ref().is_none_or(|placed| placed.before < links);
+        links >= self.compacted || is_behind && behind.all(is_kept)
+    }
+
+    /// The epoch of a conversation that shares only the first `links` links; `None` if it doesn't hold for that.
     pub(super) fn of_first(&self, links: usize) -> Option<Epoch> {
-        if self.compacted > links {
+        if !self.holds_for(links) {
             return None;
         }
-        let mut epoch = self.clone();
+        let mut epoch = Epoch { compacted: self.compacted.min(links), ..self.clone() };
         let mut left = links;
         for (len, _) in &mut epoch.lots {
             *len = (*len).min(left);
@@ -177,11 +186,11 @@ impl Epoch {
         view
     }
 
-    /// Tokens that the first `links` links are spared, if all that was compacted is among them.
+    /// Tokens that the first `links` links are spared, if it holds for them.
     pub(super) fn spared_in(&self, links: usize) -> Option<u64> {
         let later = self.spares.iter().filter(|spare| spare.link >= links);
         let later = later.map(|spare| spare.tokens).sum::<u64>();
-        (links >= self.compacted).then(|| self.spared - later)
+        self.holds_for(links).then(|| self.spared - later)
     }
 
     /// Takes in a link that came with something giant in it, cut.

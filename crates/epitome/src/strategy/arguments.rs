@@ -9,6 +9,7 @@ use super::{BadOption, Edit, LEAST_TEXT, Strategy, StrategyContext};
 use crate::text::shorten_arguments;
 use crate::transcript::{Marks, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
+use crate::working_view::CountContext;
 
 /// What may be set of [`OldArguments`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,22 +73,33 @@ fn shortened(
     call: &Part<'_>,
     options: ArgumentsOptions,
 ) -> Option<Edit> {
-    let cap = options.max_tokens;
+    let most = scene.tokens(call).checked_sub(options.min_gain)?;
+    let short = shorter_call(&scene.matter, call, options.max_tokens);
+    let (_, short) = short.filter(|(tokens, _)| *tokens <= most)?;
+    let put = Put::Arguments(short.into());
+    Some(Edit::Put(PartEdit { at: call.slot, put, reason: Reason::LongArguments }))
+}
+
+/// Arguments of about `cap` tokens for a call that has more, and the call's tokens with them; `None` where they must come back as they
+/// were.
+pub(crate) fn shorter_call(
+    matter: &CountContext<'_>,
+    call: &Part<'_>,
+    cap: u64,
+) -> Option<(u64, String)> {
     // What is signed together with its call must come back as it was.
     let is_fixed = call.is(Marks::SERVER) || call.is(Marks::SIGNED) || call.raw_body().is_empty();
-    let before = scene.tokens(call);
+    let before = matter.part_tokens(call);
     if call.kind() != PartKind::Call || is_fixed || before <= cap {
         return None;
     }
     let arguments = call.text();
     let mut bytes = arguments.len() as u64 * cap / before;
-    let mut best = None;
+    let mut best: Option<(u64, String)> = None;
     for _ in 0..4 {
         let short = shorten_arguments(&arguments, bytes as usize);
-        let after = scene.matter.put_tokens(call, &short);
-        if after + options.min_gain <= before
-            && best.as_ref().is_none_or(|(least, _)| after < *least)
-        {
+        let after = matter.put_tokens(call, &short);
+        if best.as_ref().is_none_or(|(least, _)| after < *least) {
             best = Some((after, short));
         }
         if after <= cap {
@@ -95,7 +107,5 @@ fn shortened(
         }
         bytes = bytes * cap / after.max(1) * 9 / 10;
     }
-    let (_, short) = best?;
-    let put = Put::Arguments(short.into());
-    Some(Edit::Put(PartEdit { at: call.slot, put, reason: Reason::LongArguments }))
+    best
 }

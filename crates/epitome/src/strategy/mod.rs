@@ -27,6 +27,7 @@ use crate::context::Metadata;
 use crate::transcript::Part;
 
 pub use crate::working_view::*;
+pub(crate) use arguments::shorter_call;
 pub use arguments::{ArgumentsOptions, OldArguments};
 pub use context::StrategyContext;
 pub use excerpts::{Excerpts, ExcerptsOptions};

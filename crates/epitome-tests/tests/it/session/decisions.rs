@@ -121,6 +121,24 @@ fn forks_share_the_view_and_go_their_own_ways() {
 }
 
 #[test]
+fn a_reminder_behind_each_request_takes_no_view_away() {
+    let mut sessions = at_twenty();
+    let reminded =
+        |many: usize| chat(&format!("{}user Reminder {many}: be short.\n", steps(0..many)));
+    let mut answer = sessions.observe("", &reminded(10), None, START);
+    adopt(&mut sessions, &mut answer, START);
+    let first = sessions.show("", &reminded(10), None, START);
+    let before = shown(&first);
+    let next = sessions.observe("", &reminded(11), None, START);
+    assert!(next.begun.is_none(), "{:?}", next.stats);
+    assert_ne!(next.session, answer.session);
+    assert_eq!(sessions.epoch(next.session).map(|epoch| epoch.number), Some(1));
+    let same = before.split("Reminder").next().expect("it has one");
+    let same = same.rsplit_once("},{").expect("messages").0;
+    assert!(shown(&next).starts_with(same), "{before}\n{}", shown(&next));
+}
+
+#[test]
 fn rewound_behind_the_compaction_everything_is_shown_again() {
     let mut sessions = at_twenty();
     let mut answer = sessions.observe("", &after(10), None, START);

@@ -9,6 +9,9 @@ use crate::checkpoint::target::is_target;
 use crate::specifics;
 use crate::tool::{Command, FileDeed, runs_lines, words};
 
+/// So many flags of a command are said.
+const MOST_FLAGS: usize = 3;
+
 /// What tells calls apart that were given other flags: `dry_run=true`. 0 where there is none.
 pub(super) fn flags(deed: &Deed) -> Key {
     let flags = arguments(inner(&deed.what)).into_iter().filter(|one| is_flag(one));
@@ -58,6 +61,22 @@ fn is_numbered(argument: &str) -> bool {
     let Some((name, value)) = argument.split_once('=') else { return false };
     let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
     is_number && words(name).last().is_some_and(|last| matches!(&**last, "number" | "id"))
+}
+
+/// A call in at most `most` bytes: as many of its arguments as fit, each whole; `None` where it has none that do.
+pub(super) fn with_arguments(what: &str, most: usize) -> Option<String> {
+    let tool = tool(what);
+    let mut left = most.saturating_sub(tool.len() + "(, …)".len());
+    let all = arguments(inner(what));
+    let mut said: Vec<&str> = Vec::new();
+    for one in all.iter().filter(|one| **one != "…") {
+        if let Some(rest) = left.checked_sub(one.len() + ", ".len()) {
+            left = rest;
+            said.push(one);
+        }
+    }
+    let cut = if said.len() < all.len() { ", …" } else { "" };
+    (!said.is_empty()).then(|| format!("{tool}({}{cut})", said.join(", ")))
 }
 
 /// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, cabin=economy, n=2)` its short arguments together, of
@@ -146,7 +165,7 @@ fn place(line: &str) -> (&str, &str) {
 }
 
 /// The first program of a line that may change something, with up to two words behind it: the first that is no flag, and one of
-/// letters alone. Behind `run` stands what it runs.
+/// letters alone. Behind `run` stands what it runs. In the end flags, which may say that nothing is done: `--dry-run`.
 fn program(line: &str, command: &Command) -> String {
     let first = || line.split("&&").map(str::trim).find(|one| !one.starts_with("cd "));
     // What the shell makes of quotes and escapes nobody said.
@@ -164,8 +183,14 @@ fn program(line: &str, command: &Command) -> String {
                 && (*at == 1 || is_verb(word) || all[at - 1] == "run")
         }
     };
-    let said = all.iter().enumerate().take(3).take_while(is_said);
-    said.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
+    let said = all.iter().enumerate().take(3).take_while(is_said).map(|(_, word)| *word);
+    let flags = all.iter().filter(|word| word.len() > 1 && word.starts_with('-'));
+    // What a flag is given differs between calls, unless it is a word.
+    let flags = flags.map(|flag| match flag.split_once('=') {
+        Some((name, value)) if !is_verb(value) => name,
+        _ => flag,
+    });
+    said.chain(flags.take(MOST_FLAGS)).collect::<Vec<_>>().join(" ")
 }
 
 /// What stands before them.

@@ -144,7 +144,7 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
     assert_eq!(lines(&deeds, Merging::Short), lines(&deeds, Merging::Same));
     let merged = [
         "[1] transfer(amount=100, to=105 · amount=100, to=106) ×2, last [2]",
-        "[3] bash(rm · /srv/a.rs · app/b.rs · sed · c.rs) ×3, last [5]",
+        "[3] bash(rm -f · /srv/a.rs · app/b.rs · sed -i · c.rs) ×3, last [5]",
     ];
     assert_eq!(lines(&deeds, Merging::Ordered), merged);
     let mut next = Deeds::default();
@@ -237,7 +237,7 @@ fn what_was_carried_and_is_done_again_is_one_line() {
     deeds.carry("[3] Bash(cargo test) → exit 101");
     deeds.call(9, 9, "Bash", r#"{"command":"cargo test"}"#, false);
     deeds.told(9, "Chunk ID: 1\nProcess exited with code 0\nOutput:\n", CallStatus::Unknown);
-    let once = ["[3] Bash(cargo test) ×2 (1 failed), last [9] → ok"];
+    let once = ["[3] Bash(cargo test) ×2 (1 failed), last [9] → exit 0"];
     assert_eq!(deeds.lines(|_| true, Merging::Same), once);
 }
 
@@ -324,7 +324,10 @@ fn those_that_only_report_errors_are_counted() {
         deeds.told(number, output, CallStatus::Unknown);
     }
     let lines = deeds.lines(|_| true, Merging::LEAST);
-    assert_eq!(lines, ["[1] bash ×5 (2 failed, 3 report errors), last [5] → reports errors"]);
+    assert_eq!(
+        lines,
+        ["[1] bash ×5 (2 failed, 3 report errors), last [5] → answered, with errors"]
+    );
     let mut next = Deeds::default();
     next.carry(&lines.join("\n"));
     assert_eq!(next.lines(|_| true, Merging::Same), lines);

@@ -97,16 +97,20 @@ impl Lanes<'_> {
         (lines, false, unnamed)
     }
 
-    /// The lines of these calls in at most `most` tokens; as many of the newest as fit in `in_full` say all that is known of them.
+    /// The lines of these calls in at most `most` tokens; as many of the newest as fit in `in_full` say what they were given, and then
+    /// all that is known of them.
     fn filled(&self, deeds: &[Deed], in_full: u64, most: u64) -> Option<Vec<String>> {
         let mut lines = lines(deeds);
         let needed = self.total(&lines);
         let mut left = in_full.saturating_sub(needed);
-        for (line, deed) in lines.iter_mut().zip(deeds).rev() {
-            let in_full = deed.line_in_full();
-            let more = self.tokens(&in_full).saturating_sub(self.tokens(line));
-            if let Some(rest) = left.checked_sub(more) {
-                (left, *line) = (rest, in_full);
+        // What each call was given comes before all that is known of the newest.
+        for longer in [Deed::line_with_arguments, Deed::line_in_full] {
+            for (line, deed) in lines.iter_mut().zip(deeds).rev() {
+                let longer = longer(deed);
+                let more = self.tokens(&longer).saturating_sub(self.tokens(line));
+                if let Some(rest) = left.checked_sub(more) {
+                    (left, *line) = (rest, longer);
+                }
             }
         }
         (needed <= most).then_some(lines)

@@ -35,8 +35,8 @@ fn words_of_an_output_are_no_outcome_of_ours() {
         ("failed jobs: 0", "failed jobs: 0"),
         ("failed: 0", "output: failed: 0"),
         ("says: hello", "output: says: hello"),
-        ("→ ok", "ok"),
-        ("a\n→ Error: no host", "says: a / Error: no host"),
+        ("→ ok", "-> ok"),
+        ("a\n→ Error: no host", "says: a / -> Error: no host"),
     ];
     for (output, went) in cases {
         let is = of(Act::Run, output);
@@ -164,6 +164,6 @@ fn a_command_that_went_well_tells_what_it_did_where_there_is_room() {
     let output = "Plan: 2 to add, 1 to destroy.\nSaved to p9\n[exit 0]";
     let (brief, in_full) =
         outcome(Act::Run, "terraform plan", output, CallStatus::Unknown, &|_| false);
-    assert_eq!(brief, "ok");
+    assert_eq!(brief, "exit 0");
     assert_eq!(in_full, "2 lines of output: Plan: 2 to add, 1 to destroy. / Saved to p9");
 }

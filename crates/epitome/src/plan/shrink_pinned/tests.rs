@@ -112,6 +112,12 @@ impl Sizes {
             let parts: u64 = entry.parts().map(|part| subject.tally.part(part.slot)).sum();
             let rigid = parts - words;
             sizes.fixed += rigid;
+            // What a tool gave beside people's words stays only for their sake.
+            let results = entry.parts().filter(|p| p.kind() == PartKind::Result);
+            let beside: u64 = results.map(|part| subject.tally.part(part.slot)).sum();
+            let beside = if entry.is_human() && held != KeepReason::Pin { beside } else { 0 };
+            sizes.soft.extend((beside > 0).then_some(beside));
+            let rigid = rigid + beside;
             match (held, entry.is_human()) {
                 (KeepReason::Companion, true) => sizes.spoken.push(whole - rigid),
                 (KeepReason::Companion | KeepReason::Last, false) => {

@@ -68,7 +68,7 @@ fn a_line_is_named_by_what_acts_in_it() {
     let calls = lines.map(|line| serde_json::json!({ "command": line }).to_string());
     let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
     let deeds = answered("Bash", &calls);
-    let line = "[1] Bash(kubectl delete pod · make all · python3 x.py · docker compose down) ×4, last [4] → no output";
+    let line = "[1] Bash(kubectl delete pod · make all · python3 x.py · docker compose down -v) ×4, last [4] → no output";
     assert_eq!(deeds.lines(|_| true, Merging::Ordered), [line]);
 }
 

@@ -1,0 +1,88 @@
+//! What people attached to their words: a checkpoint names it, and quotes what of it is text.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::json::{self, Span, unquote};
+use crate::transcript::{Entry, Part, PartKind};
+
+/// The longest value that names something, in bytes; what is longer and has no words is data.
+const MOST_NAME: usize = 200;
+/// Levels of objects and lists that are looked into.
+const DEEPEST: usize = 4;
+/// Members that say how something is sent, and not what it is.
+const MANNERS: [&str; 3] = ["type", "detail", "ttl"];
+
+/// What stands for the images, documents and files of a person's message, each on lines of its own.
+pub(super) fn attachments(entry: Entry<'_>) -> Vec<String> {
+    let is_one = |part: &Part<'_>| matches!(part.kind(), PartKind::Media | PartKind::Opaque);
+    let all = entry.parts().filter(|part| part.is_human() && is_one(part));
+    all.map(|part| attachment(&part)).collect()
+}
+
+/// `[attached: text/plain, rules.txt]`, and below it its text.
+fn attachment(part: &Part<'_>) -> String {
+    let raw = part.raw();
+    let mut values = vec![part.name()];
+    strings(raw, Span::new(0..raw.len()), DEEPEST, &mut values);
+    let is_name = |value: &Cow<'_, str>| value.len() <= MOST_NAME && !value.contains('\n');
+    let (mut names, texts): (Vec<_>, Vec<_>) = values.into_iter().partition(is_name);
+    let mut said = HashSet::new();
+    names.retain(|name| !name.is_empty() && said.insert(name.clone()));
+    let names = if names.is_empty() { "a file".to_owned() } else { names.join(", ") };
+    [vec![format!("[attached: {names}]").into()], texts].concat().join("\n")
+}
+
+/// The texts in a value, but for data.
+fn strings<'t>(text: &'t str, span: Span, levels: usize, out: &mut Vec<Cow<'t, str>>) {
+    let raw = span.of(text);
+    match raw.as_bytes().first() {
+        Some(b'"') => {
+            let is_data = raw.starts_with("\"data:")
+                || raw.len() > MOST_NAME && raw.is_ascii() && !raw.contains(' ');
+            out.extend((!is_data).then(|| unquote(raw)));
+        }
+        Some(b'{') if levels > 0 => {
+            let members = json::members(text, span).unwrap_or_default().into_iter();
+            let says = |name: &Span| !MANNERS.contains(&&*unquote(name.of(text)));
+            let values = members.filter(|(name, _)| says(name));
+            values.for_each(|(_, value)| strings(text, value, levels - 1, out));
+        }
+        Some(b'[') if levels > 0 => {
+            let elements = json::elements(text, span).unwrap_or_default();
+            elements.into_iter().for_each(|value| strings(text, value, levels - 1, out));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Format, parse};
+
+    #[test]
+    fn what_is_attached_is_named_and_what_is_text_is_said() {
+        let data = "iVBORw0KGgo".repeat(40);
+        let image = |source: &str| format!(r#"{{"type":"image","source":{source}}}"#);
+        let inline = format!(r#"{{"type":"base64","media_type":"image/png","data":"{data}"}}"#);
+        let url = r#"{"type":"url","url":"https://x.example/a.png"}"#;
+        let rules = r#"{"type":"document","title":"rules.txt","source":{"type":"text","media_type":"text/plain","data":"Never use s2.\nNor s3."}}"#;
+        let inside = r#"{"type":"document","context":"Page 2 holds.","source":{"type":"content","content":[{"type":"text","text":"Use s4."}]}}"#;
+        let body = format!(
+            r#"{{"messages":[{{"role":"user","content":[{},{},{rules},{inside}]}}]}}"#,
+            image(&inline),
+            image(url),
+        );
+        let request = parse(Format::Anthropic, body).expect("messages");
+        let told = attachments(request.transcript.entry(0)).join("\n");
+        expect_test::expect![[r"
+            [attached: image/png]
+            [attached: image, https://x.example/a.png]
+            [attached: text/plain, rules.txt]
+            Never use s2.
+            Nor s3.
+            [attached: document, Page 2 holds., Use s4.]"]]
+        .assert_eq(&told);
+    }
+}
