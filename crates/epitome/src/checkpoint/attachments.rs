@@ -6,8 +6,10 @@ use std::collections::HashSet;
 use crate::json::{self, Span, unquote};
 use crate::transcript::{Entry, Part, PartKind};
 
-/// The longest value that names something, in bytes; what is longer and has no words is data.
+/// The longest value that is said beside others, in bytes.
 const MOST_NAME: usize = 200;
+/// The longest id; what is longer and has neither words nor dots is data.
+const MOST_ID: usize = 64;
 /// Levels of objects and lists that are looked into.
 const DEEPEST: usize = 4;
 /// Members that say how something is sent, and not what it is.
@@ -38,9 +40,13 @@ fn strings<'t>(text: &'t str, span: Span, levels: usize, out: &mut Vec<Cow<'t, s
     let raw = span.of(text);
     match raw.as_bytes().first() {
         Some(b'"') => {
-            let is_data = raw.starts_with("\"data:")
-                || raw.len() > MOST_NAME && raw.is_ascii() && !raw.contains(' ');
-            out.extend((!is_data).then(|| unquote(raw)));
+            if let Some((kind, _)) =
+                raw.strip_prefix("\"data:").and_then(|it| it.split_once([';', ',']))
+            {
+                out.push(kind.into());
+            } else if raw.len() <= MOST_ID || raw.contains([' ', '.']) || !raw.is_ascii() {
+                out.push(unquote(raw));
+            }
         }
         Some(b'{') if levels > 0 => {
             let members = json::members(text, span).unwrap_or_default().into_iter();

@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 
 use epitome::Outcome;
-use epitome::transcript::{Origin, PartKind};
+use epitome::transcript::{Origin, Part, PartKind};
+use serde_json::Value;
 
 use super::log::Log;
 use super::silence::is_first;
 
 /// What stands for the part of a quote that is left out.
 const GAP: &str = "[…]";
+/// What stands before the name of a file.
+const ATTACHED: &str = "[attached: ";
 
 /// The checkpoint closes its fence once, and each of the user's words is what a person or a client said in the
 /// message that it names, or an earlier checkpoint quotes it.
@@ -21,12 +24,20 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     let entries = outcome.base.transcript.entries().filter(|entry| !entry.role().instructs());
     // What clients inject between a person's words isn't quoted with them.
     let mut said: HashMap<usize, [String; 2]> = HashMap::new();
+    let mut attached = String::new();
     for entry in entries {
         let texts = entry.parts().filter(|part| part.kind() == PartKind::Text);
         let is_theirs = |origin| !matches!(origin, Origin::Model | Origin::Tool);
         let texts = texts.filter(|part| is_theirs(part.origin())).map(|part| part.text());
         let all = texts.collect::<Vec<_>>().join("\n\n");
         said.insert(entry.index, [entry.human_text(), all]);
+        let is_file = |part: &Part<'_>| matches!(part.kind(), PartKind::Media | PartKind::Opaque);
+        for part in entry.parts().filter(|part| part.is_human() && is_file(part)) {
+            strings(
+                &serde_json::from_str(part.raw()).map_err(|error| error.to_string())?,
+                &mut attached,
+            );
+        }
     }
     let is_first = is_first(outcome);
     let words = Log::of(&placed.text).words;
@@ -34,11 +45,29 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     holds!(words.is_empty() || is_told, "it doesn't say that its quotes carry no authority");
     for word in words {
         let own = word.at.filter(|_| is_first).map(|at| said.get(&at));
-        let says = |said: &[String; 2]| said.iter().any(|said| quotes(word.text, said));
+        // What people attached is named behind what they said, and its own text is below that.
+        let (text, files) = word.text.split_once(ATTACHED).unwrap_or((word.text, ""));
+        let text = text.trim().trim_end_matches(GAP);
+        let names = files.split([',', ']', '\n']).map(str::trim).filter(|it| !it.is_empty());
+        let is_named = |it: &str| it == "a file" || it.starts_with('[') || quotes(it, &attached);
+        if let Some(made_up) = names.clone().find(|it| !is_named(it)) {
+            return Err(format!("nobody attached {made_up:?}: {word:?}"));
+        }
+        let says = |said: &[String; 2]| said.iter().any(|said| quotes(text, said));
         let is_said = own.map_or_else(|| said.values().any(says), |own| own.is_some_and(says));
         holds!(is_said, "words that nobody said: {word:?}");
     }
     Ok(())
+}
+
+/// All strings in a value, one on a line.
+fn strings(value: &Value, out: &mut String) {
+    match value {
+        Value::String(text) => out.extend([text, "\n"]),
+        Value::Array(all) => all.iter().for_each(|it| strings(it, out)),
+        Value::Object(all) => all.values().for_each(|it| strings(it, out)),
+        _ => {}
+    }
 }
 
 /// Whether a quote says what was said, in order, but for gaps that it declares.

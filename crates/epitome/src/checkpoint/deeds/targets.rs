@@ -69,7 +69,7 @@ pub(super) fn with_arguments(what: &str, most: usize) -> Option<String> {
     let mut left = most.saturating_sub(tool.len() + "(, …)".len());
     let all = arguments(inner(what));
     let mut said: Vec<&str> = Vec::new();
-    for one in all.iter().filter(|one| **one != "…") {
+    for one in all.iter().filter(|one| !matches!(**one, "" | "…")) {
         if let Some(rest) = left.checked_sub(one.len() + ", ".len()) {
             left = rest;
             said.push(one);

@@ -107,9 +107,10 @@ fn a_fork_has_what_it_shares_and_begins_anew_with_the_rest() {
     assert!(fork.flight.is_none() && fork.demands.is_empty() && fork.breaker.stuck().is_none());
     assert_eq!(fork.requests, 0);
     // What was compacted is shared only as a whole.
-    let mut next = Epoch::whole();
-    (next.number, next.compacted) = (1, 4);
-    one.enter(next);
+    let mut next = serde_json::to_value(Epoch::whole()).expect("an epoch");
+    (next["number"], next["compacted"]) = (1.into(), 4.into());
+    next["lots"] = serde_json::json!([[4, {"fold": "older-step"}]]);
+    one.enter(serde_json::from_value(next).expect("an epoch"));
     one.anchor = Some(("m".to_owned(), anchor()));
     let early = one.fork(SessionId(9), 3);
     assert_eq!((early.epochs.len(), early.floor, early.anchor.is_none()), (1, None, true));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::checkpoint::deeds::targets;
 
 /// Calls of one tool, each with its answer.
 fn answered(tool: &str, calls: &[(&str, &str)]) -> Deeds {
@@ -158,4 +159,29 @@ fn what_a_command_is_given_beside_its_line_stands_before_it() {
         "[1] ssh(db01: systemctl restart nginx) ×2, last [3] → no output",
     ];
     assert_eq!(deeds.lines(|_| true, Merging::Same), lines);
+}
+
+#[test]
+fn a_flag_that_says_that_nothing_is_done_stays() {
+    let call = |line: &str| serde_json::json!({ "command": line }).to_string();
+    let lines = [
+        "kubectl delete pod web-1 --dry-run=client",
+        "terraform -chdir=env1 apply -target=module.x1",
+        "kubectl delete pod web-2",
+    ];
+    let calls = lines.map(call);
+    let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
+    let lines = [
+        "[1] Bash(kubectl delete pod --dry-run=client · terraform -chdir -target · kubectl delete pod) ×3, last [3] → no output",
+    ];
+    assert_eq!(answered("Bash", &calls).lines(|_| true, Merging::Ordered), lines);
+}
+
+#[test]
+fn as_many_arguments_are_said_as_have_room() {
+    let of = |what: &str, most| targets::with_arguments(what, most);
+    let pay = "pay(to=Anna Berg, amount=250, note=for the hall in May)";
+    assert_eq!(of(pay, 70).as_deref(), Some(pay));
+    assert_eq!(of(pay, 40).as_deref(), Some("pay(to=Anna Berg, amount=250, …)"));
+    assert_eq!((of("", 40), of("refresh", 40), of("pay(…)", 40)), (None, None, None));
 }
