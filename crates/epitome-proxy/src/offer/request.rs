@@ -252,13 +252,6 @@ mod tests {
         let signed = json!({"text": "", "thoughtSignature": "c2ln"});
         let came = said(&[&words, &call, &signed]);
         assert_eq!(back(Format::Gemini, came.clone()), came);
-
-        let message = json!({"type": "message", "role": "assistant", "content": []});
-        let call =
-            json!({"type": "function_call", "call_id": "a", "name": SEARCH, "arguments": "{}"});
-        let output = json!({"type": "function_call_output", "call_id": "a", "output": "x"});
-        let came = json!([message, call, output]);
-        assert_eq!(back(Format::OpenaiResponses, came), json!([call, output]));
     }
 
     #[test]
