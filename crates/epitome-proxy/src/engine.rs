@@ -25,7 +25,8 @@ use crate::ledger::Ledger;
 use crate::meters::Meters;
 use crate::models::ModelsApi;
 use crate::options::{
-    KeptLearning, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState, draw_secret,
+    KeptLearning, MOST_FIELDS, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState,
+    draw_secret,
 };
 use crate::upstream::{Upstream, api};
 use crate::when::{ByModel, Early, check, set_for};
@@ -212,6 +213,7 @@ fn asking(options: &ProxyOptions) -> Result<Asking, ProxyError> {
     let client = Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .timer(TokioTimer::new())
+        .http1_max_headers(MOST_FIELDS)
         .build(connector);
     let ProxyLimits { patience, opening, .. } = options.limits;
     Ok(Asking {

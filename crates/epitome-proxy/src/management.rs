@@ -1,9 +1,13 @@
 //! Who may look at what the proxy keeps of conversations.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use http::HeaderMap;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, COOKIE};
+use percent_encoding::percent_decode;
+
+use crate::credential::credentials;
 
 /// The word that opens the proxy's pages of management. Only a digest of it is kept.
 #[derive(Clone)]
@@ -36,8 +40,29 @@ impl ManagementToken {
         } else {
             None
         };
-        // Digests are compared in constant time.
-        word.is_some_and(|word| blake3::hash(&word) == self.0)
+        word.is_some_and(|word| self.is(&word))
+    }
+
+    /// Whether a request has it anywhere that a credential may stand. It opens nothing there, but nobody else may see it.
+    pub(crate) fn is_anywhere_in(&self, headers: &HeaderMap, query: Option<&str>) -> bool {
+        let cookies = headers.get_all(COOKIE).iter().flat_map(|all| all.as_bytes().split(is(b';')));
+        let cookies = cookies.filter_map(|cookie| cookie.splitn(2, is(b'=')).nth(1));
+        let found = credentials(headers, query);
+        found.iter().map(|(_, value)| *value).chain(cookies).any(|value| self.is_said_in(value))
+    }
+
+    /// Whether a value is the word: bare, behind the name of a scheme, or as one half of what `Basic` has.
+    fn is_said_in(&self, value: &[u8]) -> bool {
+        let value: Cow<'_, [u8]> = percent_decode(value).into();
+        let value = value.trim_ascii();
+        let word = value.splitn(2, is(b' ')).last().unwrap_or_default().trim_ascii();
+        let basic = str::from_utf8(word).ok().and_then(decoded).unwrap_or_default();
+        [value, word].into_iter().chain(basic.splitn(2, is(b':'))).any(|word| self.is(word))
+    }
+
+    /// Digests are compared in constant time.
+    fn is(&self, word: &[u8]) -> bool {
+        blake3::hash(word) == self.0
     }
 }
 
@@ -45,6 +70,10 @@ impl fmt::Debug for ManagementToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ManagementToken")
     }
+}
+
+fn is(this: u8) -> impl Fn(&u8) -> bool {
+    move |byte| *byte == this
 }
 
 /// What a text in Base64 says (RFC 4648).
@@ -73,7 +102,7 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
+    use http::{HeaderName, HeaderValue};
 
     use super::*;
 
@@ -101,5 +130,34 @@ mod tests {
             assert!(!opens(value), "{value}");
         }
         assert!(!token.is_in(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn it_is_known_wherever_a_credential_may_stand() {
+        let token = ManagementToken::new("se same");
+        let is_known = |name: &'static str, value: &'static str, query: Option<&str>| {
+            let headers = [(name, value)].map(|(name, value)| {
+                (HeaderName::from_static(name), HeaderValue::from_static(value))
+            });
+            token.is_anywhere_in(&HeaderMap::from_iter(headers), query)
+        };
+        // `se same:`, and `me:se same`.
+        for (name, value) in [
+            ("authorization", "Bearer se same"),
+            ("authorization", "se same"),
+            ("authorization", "Basic c2Ugc2FtZTo="),
+            ("proxy-authorization", "Basic bWU6c2Ugc2FtZQ=="),
+            ("x-api-key", "se same"),
+            ("x-goog-api-key", " se same "),
+            ("api-key", "se%20same"),
+            ("cookie", "a=b; session=se same"),
+        ] {
+            assert!(is_known(name, value, None), "{name}: {value}");
+        }
+        assert!(is_known("accept", "*/*", Some("alt=sse&key=se%20same")));
+        for value in ["se sam", "Bearer", "same", "Basic !", ""] {
+            assert!(!is_known("x-api-key", value, Some("key=")), "{value}");
+        }
+        assert!(!is_known("x-said", "se same", Some("alt=se%20same")));
     }
 }

@@ -1,7 +1,9 @@
 //! How a stream opens: some providers accept a prompt, and say behind the status that it is too long.
 
 use epitome::model::overflow::{AnswerKind, PromptOverflow, classify_event};
+use epitome::session::PromptReport;
 use epitome::word_list::words;
+use epitome_tower::{Read, heard};
 use serde_json::Value;
 
 /// What the events so far say.
@@ -16,9 +18,9 @@ pub(crate) enum Opening {
 }
 
 /// Events that come before the model says anything.
-const BEFORE: [&str; 6] = words!(
-    "ping response.created response.queued response.in_progress interaction.created \
-     interaction.status_update"
+const BEFORE: [&str; 7] = words!(
+    "ping content_block_stop response.created response.queued response.in_progress \
+     interaction.created interaction.status_update"
 );
 
 /// The most bytes of an opening.
@@ -32,22 +34,34 @@ impl Opening {
         }
         let seen = String::from_utf8_lossy(seen).replace("\r\n", "\n").replace('\r', "\n");
         let Some((whole, _)) = seen.rsplit_once("\n\n") else { return Opening::Open };
-        let said = whole.split("\n\n").map(Opening::of_event);
+        let mut report = None;
+        let said = whole.split("\n\n").map(|event| Opening::of_event(event, &mut report));
         said.into_iter().find(|opening| *opening != Opening::Open).unwrap_or(Opening::Open)
     }
 
-    fn of_event(event: &str) -> Self {
-        match classify_event(event) {
+    /// Of an event, which adds to what those before it reported.
+    fn of_event(event: &str, report: &mut Option<PromptReport>) -> Self {
+        let kind = classify_event(event);
+        match kind {
             Some(AnswerKind::Overflow(overflow)) => return Opening::TooLong(overflow),
+            None | Some(AnswerKind::CutShort) => {}
             Some(_) => return Opening::Over,
-            None => {}
         }
         let mut data = event.lines().filter_map(|line| line.strip_prefix("data:")).peekable();
         if data.peek().is_none() {
             // A comment, which keeps the connection alive.
             return Opening::Open;
         }
-        let data: Option<Value> = serde_json::from_str(&data.collect::<String>()).ok();
+        let data = data.collect::<String>();
+        *report = heard(*report, &data);
+        if kind.is_some() {
+            // The window was full before the model said anything.
+            return match Read::unseen(*report) {
+                Read::TooLong(overflow) => Opening::TooLong(overflow),
+                Read::Nothing | Read::Prompt(_) => Opening::Over,
+            };
+        }
+        let data: Option<Value> = serde_json::from_str(&data).ok();
         if data.as_ref().is_some_and(is_silent) { Opening::Open } else { Opening::Over }
     }
 }
@@ -58,6 +72,10 @@ fn is_silent(event: &Value) -> bool {
     match kind {
         "message_start" => is_blank(&event["message"]["content"]),
         "content_block_start" => is_begun(&event["content_block"]),
+        "content_block_delta" => {
+            let says = |(name, value): (&String, &Value)| name != "type" && !is_blank(value);
+            event["delta"].as_object().is_some_and(|delta| !delta.iter().any(says))
+        }
         "response.output_item.added" => is_begun(&event["item"]),
         "response.content_part.added" | "response.reasoning_summary_part.added" => {
             is_begun(&event["part"])
@@ -175,6 +193,37 @@ mod tests {
             let stream = format!("data: {event}\n\n");
             assert_eq!(Opening::of(stream.as_bytes()), Opening::Over, "{event}");
         }
+    }
+
+    #[test]
+    fn a_window_that_is_full_before_the_first_word_is_a_refusal() {
+        let start = |tokens: u64| {
+            format!(
+                r#"{{"type":"message_start","message":{{"content":[],"usage":{{"input_tokens":{tokens},"output_tokens":1}}}}}}"#
+            )
+        };
+        let block = [
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+            r#"{"type":"content_block_stop","index":0}"#,
+        ];
+        let word =
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
+        let full = r#"{"type":"message_delta","delta":{"stop_reason":"model_context_window_exceeded"},"usage":{"output_tokens":1}}"#;
+        let opening = |start: &str, between: &[&str]| {
+            let events = [&[start], between, &[full]].concat();
+            let stream = events.iter().map(|event| format!("data: {event}\n\n"));
+            Opening::of(stream.collect::<String>().as_bytes())
+        };
+        for between in [&[][..], &block] {
+            let Opening::TooLong(overflow) = opening(&start(9_000), between) else {
+                panic!("{between:?}")
+            };
+            assert_eq!(overflow.tokens(), Some((None, Some(9_001))));
+        }
+        assert_eq!(opening(&start(9_000), &[block[0], word, block[1]]), Opening::Over);
+        // A smaller prompt wouldn't help, or nobody knows how large it was.
+        assert_eq!(opening(&start(1), &[]), Opening::Over);
+        assert_eq!(opening(r#"{"type":"ping"}"#, &[]), Opening::Over);
     }
 
     #[test]

@@ -162,6 +162,9 @@ impl Default for ProxyOptions {
     }
 }
 
+/// The most header fields of a request, and of an answer: the HTTP library's own bound is 100.
+pub(crate) const MOST_FIELDS: usize = 1_000;
+
 /// What a proxy puts up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProxyLimits {

@@ -165,8 +165,8 @@ impl Proxy {
         if let Some(page) = self.page(&head) {
             return page;
         }
-        // A browser says it for every path.
-        if self.dashboard.as_ref().is_some_and(|dashboard| dashboard.opens_for(&head.headers)) {
+        // A browser says it for every path, and it may be mistaken for a key.
+        if self.dashboard.as_ref().is_some_and(|dashboard| dashboard.is_told_in(&head)) {
             self.meters.ended(name, "denied");
             let what = "the management token opens /ui, and goes to no upstream";
             return Refusal::new(StatusCode::NOT_FOUND, "path", what).answer(who);

@@ -20,7 +20,7 @@ use crate::activity::Activity;
 use crate::flow::Flow;
 use crate::heard::Heard;
 use crate::listening::{Accepted, Listening};
-use crate::options::ProxyError;
+use crate::options::{MOST_FIELDS, ProxyError};
 use crate::proxy::Proxy;
 
 /// Between two attempts to accept a connection.
@@ -131,6 +131,7 @@ impl Proxy {
         let (end, ending) = watch::channel(false);
         let mut server = auto::Builder::new(TokioExecutor::new());
         server.http1().timer(TokioTimer::new()).header_read_timeout(proxy.limits.head);
+        server.http1().max_headers(MOST_FIELDS);
         // An answer has the headers that the upstream sent.
         server.http1().auto_date_header(false);
         server.http2().timer(TokioTimer::new()).auto_date_header(false);

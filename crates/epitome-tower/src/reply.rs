@@ -45,8 +45,13 @@ impl Read {
             };
             return Read::TooLong(overflow);
         }
-        match heard(None, body) {
-            // Nobody has seen anything of it yet. Where most of the window is the reply's, a smaller prompt doesn't help.
+        Read::unseen(heard(None, body))
+    }
+
+    /// What a reply tells by its report, while nobody has seen anything of it.
+    pub fn unseen(report: Option<PromptReport>) -> Read {
+        match report {
+            // Where most of the window is the reply's, a smaller prompt doesn't help.
             Some(PromptReport { window: Some(window), tokens, .. }) if tokens > window / 2 => {
                 Read::TooLong(PromptOverflow::of_window(window))
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use epitome::engine::delegate::JobContext;
 use epitome::session::{
-    Arrived, Awaited, Handling, Outgoing, Recipient, RefusedPrompt, Saved, Sent, Sessions,
+    Arrived, Awaited, Handling, Outgoing, Recipient, RefusedPrompt, Saved, Sent, Sessions, in_turns,
 };
 use epitome::{Format, Request};
 use tokio::runtime::Handle;
@@ -384,8 +384,7 @@ impl Call {
         let is_untouched = view.is_none();
         self.shared.tell(&Event::Sent { session, stats, is_untouched, broke, due });
         match view {
-            // Mostly nobody else has it.
-            Some(view) => (carrier.with_body(Arc::unwrap_or_clone(view.into_source())), sent),
+            Some(view) => (carrier.with_body(in_turns(&self.request, *view)), sent),
             None => (carrier, sent),
         }
     }

@@ -115,8 +115,12 @@ impl Setup {
 
 /// The hosts that are asked directly, this machine among them.
 fn near(said: Option<String>) -> String {
-    let said = said.filter(|said| !said.trim().is_empty());
-    said.map_or_else(|| "127.0.0.1".to_owned(), |said| format!("{said},127.0.0.1"))
+    match said {
+        // All hosts are. Some tools read it only where it stands alone.
+        Some(said) if said.trim() == "*" => said,
+        Some(said) if !said.trim().is_empty() => format!("{said},127.0.0.1"),
+        _ => "127.0.0.1".to_owned(),
+    }
 }
 
 /// Puts `more` into `into`, object by object.
@@ -275,5 +279,7 @@ mod tests {
     fn this_machine_is_asked_directly() {
         assert_eq!(near(None), "127.0.0.1");
         assert_eq!(near(Some("internal.example".to_owned())), "internal.example,127.0.0.1");
+        assert_eq!(near(Some(" ".to_owned())), "127.0.0.1");
+        assert_eq!(near(Some("*".to_owned())), "*");
     }
 }

@@ -1,5 +1,6 @@
 //! Anthropic's compactions: at a threshold (`compact_20260112`) and on demand (`compaction`).
 
+use epitome::checkpoint::begins_like_one;
 use epitome::transcript::ContentId;
 use serde_json::{Value, json};
 
@@ -86,7 +87,7 @@ pub(super) fn expanded(
         let Standing::For(mut all) = all else {
             let what = format!(
                 "messages.{at}.content.{nth}: Invalid `signature` in `compaction` block: it isn't as it was given. Send it \
-                 byte for byte, or the messages that it stands for"
+                 byte for byte, with its `encrypted_content` or `signature`, or the messages that it stands for"
             );
             return Err(invalid("compaction_signature_invalid", what));
         };
@@ -121,8 +122,8 @@ fn stands_for(block: &str, has_native: bool, most: usize) -> Option<Standing> {
     if let Some(own) = sealed.into_iter().flatten().find(|sealed| sealed.starts_with(item::OURS)) {
         return Some(item::opened(own, words, most).map_or(Standing::Broken, Standing::For));
     }
-    // Words of ours, of which somebody took away what they came with.
-    if [WHOLE, IN_PART].contains(&words) {
+    // Words of ours without what they came with. They tell of what was folded, and of nothing that was kept.
+    if [WHOLE, IN_PART].contains(&words) || begins_like_one(words) {
         return Some(Standing::Broken);
     }
     if words.is_empty() || has_native {
@@ -225,6 +226,8 @@ mod tests {
             (&item, "Nothing happened."),
             ("epitome.v3.AAAA", WHOLE),
             ("", WHOLE),
+            ("", "<checkpoint 0123456789ab>\nEarlier work.\n</checkpoint 0123456789ab>"),
+            ("", "\n<checkpoint 0123456789ab>\nEarlier w"),
         ] {
             let why = block(sealed, words).expect_err("nobody knows what it stands for");
             assert_eq!(why.cause, "compaction_signature_invalid", "{sealed}");

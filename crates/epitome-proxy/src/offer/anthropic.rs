@@ -199,7 +199,6 @@ impl Voice for Messages {
         }
         let is_said = |block: &Value| match block["type"].as_str() {
             Some("tool_use") => recall_call(block).is_some(),
-            Some("text") => block["text"].as_str().is_some_and(|text| !text.is_empty()),
             _ => !block.is_null(),
         };
         let said = std::mem::take(&mut self.blocks).into_values();

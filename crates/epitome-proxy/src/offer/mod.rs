@@ -256,9 +256,12 @@ mod tests {
         let round = whole.round().expect("it recalls");
         assert_eq!(kinds(&round.said), back);
         assert_eq!(round.said[4]["name"], SEARCH);
+        let message = json!({"type": "message", "role": "assistant", "content": []});
+        assert_eq!(whole.whole(json!({"output": [message, items[7]]})), None);
+        assert_eq!(kinds(&whole.round().expect("it recalls").said), ["function_call"]);
         let more =
             whole.whole(json!({"output": [{"type": "message"}]})).expect("it says something");
-        let told = ["reasoning", "mcp_call", "tool_search_call", "tool_search_output", "message"];
+        let told = words!("reasoning mcp_call tool_search_call tool_search_output message message");
         assert_eq!(kinds(more["output"].as_array().expect("a list")), told);
         assert!(more.get("tools").is_none(), "{more}");
 

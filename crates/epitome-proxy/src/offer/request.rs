@@ -2,9 +2,9 @@
 //!
 //! Gemini reads the members of a body in two spellings; what a body has keeps its own.
 
-use epitome::Format;
 use epitome::archive::{GET, SEARCH};
 use epitome::word_list::words;
+use epitome::{Format, wire};
 use epitome_server::definitions;
 use serde_json::{Map, Value, json};
 
@@ -200,6 +200,21 @@ pub(super) fn messages(format: Format, sent: &str) -> Option<Raws> {
     Some(all)
 }
 
+/// What was said in a round, without what its provider says and refuses to read again: texts of nothing, for one.
+pub(super) fn lawful(format: Format, said: Raws) -> Raws {
+    let mended = || {
+        // In most APIs the user speaks first.
+        let mut all = vec![raw(format.user_message("Go on."))];
+        all.extend(said.iter().cloned());
+        let name = list_name(format);
+        let request = wire::parse(format, format!(r#"{{"{name}":{}}}"#, list_of(&all))).ok()?;
+        let repaired = wire::repair(&request);
+        let mut all: Raws = Members::read(repaired.request.source())?.get(name)?;
+        (repaired.came_from.first() == Some(&Some(0))).then(|| all.split_off(1))
+    };
+    mended().unwrap_or(said)
+}
+
 fn words_of(sent: &str) -> Option<String> {
     serde_json::from_str(sent).ok()
 }
@@ -207,6 +222,37 @@ fn words_of(sent: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_its_provider_would_refuse_does_not_go_back() {
+        let back = |format: Format, said: Value| {
+            let said: Raws = serde_json::from_value(said).expect("a list");
+            serde_json::from_str::<Value>(&list_of(&lawful(format, said))).expect("JSON")
+        };
+        let call = json!({"type": "tool_use", "id": "a", "name": SEARCH, "input": {"query": "x"}});
+        let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]});
+        let thought = json!({"type": "thinking", "thinking": "", "signature": "c2ln"});
+        let said = |blocks: &[&Value]| json!([{"role": "assistant", "content": blocks}, result]);
+        let text = |text: &str| json!({"type": "text", "text": text});
+        for blank in ["", "\n\n"] {
+            let came = said(&[&thought, &text(blank), &call]);
+            assert_eq!(back(Format::Anthropic, came), said(&[&thought, &call]));
+        }
+        let came = said(&[&thought, &text(" a"), &call]);
+        assert_eq!(back(Format::Anthropic, came.clone()), came);
+
+        let call =
+            json!({"functionCall": {"name": SEARCH, "args": {}}, "thoughtSignature": "c2ln"});
+        let found = json!({"functionResponse": {"name": SEARCH, "response": {"output": "x"}}});
+        let said = |parts: &[&Value]| json!([{"role": "model", "parts": parts}, {"role": "user", "parts": [found]}]);
+        let [empty, words] = ["", "Let me see."].map(|text| json!({"text": text}));
+        let came = said(&[&empty, &words, &call, &empty]);
+        assert_eq!(back(Format::Gemini, came), said(&[&words, &call]));
+        // A signature may stand on nothing.
+        let signed = json!({"text": "", "thoughtSignature": "c2ln"});
+        let came = said(&[&words, &call, &signed]);
+        assert_eq!(back(Format::Gemini, came.clone()), came);
+    }
 
     #[test]
     fn words_and_contents_are_a_message_of_the_users() {

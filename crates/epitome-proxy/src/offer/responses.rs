@@ -227,8 +227,12 @@ impl Voice for Responses {
         let mut items = std::mem::take(&mut self.items);
         let places = places(&items, |fate| fate != Fate::Dropped);
         let mut back: Vec<Value> = places.iter().filter_map(|at| items.remove(at)).collect();
-        // Of reasoning that the provider doesn't keep all has to be there.
-        back.retain(|item| item["type"] != "reasoning" || item["encrypted_content"].is_string());
+        back.retain(|item| match item["type"].as_str() {
+            // Of reasoning that the provider doesn't keep all has to be there.
+            Some("reasoning") => item["encrypted_content"].is_string(),
+            Some("message") => item["content"] != json!([]),
+            _ => true,
+        });
         self.before = summed(&self.before, &self.usage.take());
         self.nth += 1;
         self.is_over = false;

@@ -2,6 +2,7 @@
 
 use epitome::count::{Tally, counter};
 use epitome::model::overflow::PromptOverflow;
+use epitome::session::in_turns;
 use epitome::{Compactor, Format, Options, Target, wire};
 
 /// The body at half of what fits, as far as that was told; `None` where nothing smaller can be had. What was recalled last stays, if
@@ -20,5 +21,5 @@ pub(super) fn smaller(format: Format, body: &str, told: &PromptOverflow) -> Opti
     let options = Options { target, ..Options::default() };
     let outcome = Compactor::new(options, counter).ok()?.compact(&request).ok()?;
     let after = outcome.receipt.after.count.tokens;
-    (after < before).then(|| outcome.rendered().to_owned())
+    (after < before).then(|| in_turns(&request, outcome.request))
 }

@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use serde_json::Value;
 
-use super::request::{list_name, messages, silenced};
+use super::request::{lawful, list_name, messages, silenced};
 use super::smaller::smaller;
 use super::voice::Voice;
 use super::{MOST_ROUNDS, answered, voice};
@@ -106,7 +106,8 @@ impl Followed {
         let mut members = Members::read(self.prompted.text()?)?;
         let name = list_name(self.format());
         let mut all = messages(self.format(), members.raw(name)?)?;
-        all.extend(more.map(|entry| raw(entry.to_string())));
+        let more = more.map(|entry| raw(entry.to_string())).collect();
+        all.extend(lawful(self.format(), more));
         members.set(name, list_of(&all));
         if nth == MOST_ROUNDS {
             silenced(self.format(), &mut members);

@@ -38,9 +38,14 @@ pub(crate) struct Dashboard {
 }
 
 impl Dashboard {
-    /// Whether a request has what opens it: that goes to no upstream.
+    /// Whether a request has what opens it.
     pub(crate) fn opens_for(&self, headers: &HeaderMap) -> bool {
         self.token.is_in(headers)
+    }
+
+    /// Whether a request has that anywhere: it goes to no upstream then.
+    pub(crate) fn is_told_in(&self, head: &Parts) -> bool {
+        self.token.is_anywhere_in(&head.headers, head.uri.query())
     }
 
     pub(crate) fn new(

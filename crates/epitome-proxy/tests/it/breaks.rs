@@ -74,7 +74,7 @@ async fn a_head_that_nobody_can_read_is_answered_in_words() {
     let (url, _) = upstream(|_| std::future::ready(Response::new(whole("{}")))).await;
     let stage = Stage::new(&before(&url, None)).await;
     let many =
-        format!("GET /v1/models HTTP/1.1\r\nhost: localhost\r\n{}\r\n", "a: b\r\n".repeat(200));
+        format!("GET /v1/models HTTP/1.1\r\nhost: localhost\r\n{}\r\n", "a: b\r\n".repeat(1_001));
     for (head, status) in [("GET / HTTP/1.1\r\nhost\r\n\r\n", 400), (&many, 431)] {
         let got = answered(&stage, head.as_bytes()).await;
         let (head, body) = got.split_once("\r\n\r\n").expect("an answer");

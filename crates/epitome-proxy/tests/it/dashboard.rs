@@ -63,6 +63,20 @@ async fn only_the_token_opens_it() {
     }
     // A browser says the token for other paths, too.
     assert_eq!(page(&stage, "/favicon.ico", "sesame").await.0, 404);
+    // And somebody takes it for a key.
+    for (path, name, value) in [
+        ("/v1/chat/completions", "authorization", "Bearer sesame"),
+        ("/v1/messages", "x-api-key", "sesame"),
+        ("/v1beta/models/m:generateContent", "x-goog-api-key", "sesame"),
+        ("/v1beta/models/m:generateContent?key=sesame", "accept", "*/*"),
+        ("/openai/deployments/m/chat/completions", "api-key", "sesame"),
+        ("/v1/models", "cookie", "session=sesame"),
+    ] {
+        let request = stage.post(path).header(name, value).body(Bytes::from_static(b"{}"));
+        let reply = stage.call(request.expect("a request")).await;
+        assert_eq!(reply.status(), 404, "{path} {name}");
+        assert!(String::from_utf8_lossy(reply.body()).contains("management token"), "{path}");
+    }
     assert!(book.lock().expect("nobody panicked").is_empty(), "nothing of it is forwarded");
     // Where no token was given there is none.
     let plain = Stage::new(&before(&url, None)).await;

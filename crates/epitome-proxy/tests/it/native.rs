@@ -128,6 +128,17 @@ async fn on_demand_the_block_comes_alone_and_survives_two_proxies_in_a_row() {
     read(&outer, "/v1/messages/count_tokens", &count).await;
     let counted = entries(&running.posted().pop().expect("it was counted").body);
     assert_eq!(counted[..sent.len()], sent[..]);
+    // Some clients keep the words alone, which don't tell of what was kept.
+    let mut stripped = agent.request();
+    let block = &mut stripped["messages"][0]["content"][0];
+    *block = json!({"type": "compaction", "content": block["content"]});
+    let asked_before = running.posted().len();
+    let reply = outer.call(asked(&outer, "/v1/messages", &stripped)).await;
+    let error: Value = serde_json::from_slice(reply.body()).expect("JSON");
+    assert_eq!((reply.status().as_u16(), running.posted().len()), (400, asked_before), "{error}");
+    assert_eq!(error["error"]["type"], "invalid_request_error");
+    let what = error["error"]["message"].as_str().expect("words");
+    assert!(what.contains("with its `encrypted_content` or `signature`"), "{what}");
     // At a threshold, whoever asks for a pause gets it.
     let mut body = agent.request();
     let trigger = json!({"type": "input_tokens", "value": 1_000});

@@ -49,7 +49,7 @@ where
             });
             tokio::spawn(async move {
                 let mut server = auto::Builder::new(TokioExecutor::new());
-                server.http1().auto_date_header(false);
+                server.http1().auto_date_header(false).max_headers(1_000);
                 drop(server.serve_connection(TokioIo::new(stream), service).await);
             });
         }

@@ -189,6 +189,24 @@ async fn a_round_that_is_too_long_is_made_smaller_and_asked_for_once_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_text_of_nothing_beside_a_recall_does_not_go_back() {
+    for api in APIS {
+        for is_streaming in [false, true] {
+            for blank in ["", "\n\n"] {
+                let running = provider(100_000).await;
+                let stage = offering(&running, 100_000).await;
+                let agent = Agent::new(api, is_streaming);
+                let said = Reply::text(blank).and_call("recall_search", json!({"query": "x"}));
+                play(&running, vec![said]);
+                answer(&stage, &agent).await;
+                let statuses: Vec<_> = running.posted().iter().map(|one| one.status).collect();
+                assert_eq!(statuses, [200, 200], "{api} {is_streaming} {blank:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn words_of_two_rounds_stand_apart() {
     for is_streaming in [false, true] {
         let running = provider(100_000).await;

@@ -108,6 +108,27 @@ fn bytes_and_headers_are_the_same_on_both_sides() {
     tested.expect("every case passes");
 }
 
+#[tokio::test]
+async fn many_header_fields_pass_both_ways() {
+    let many = || (0..900).map(|nth| format!("x-field-{nth}"));
+    let answer = move |_: &http::request::Parts| {
+        let mut reply = Response::new(whole("{}"));
+        let fields = many().map(|name| name.parse::<HeaderName>().expect("a name"));
+        reply.headers_mut().extend(fields.map(|name| (name, HeaderValue::from_static("1"))));
+        std::future::ready(reply)
+    };
+    let (url, book) = upstream(answer).await;
+    let stage = Stage::new(&before(&url, None)).await;
+    for path in words!("/v1/messages /v1/files") {
+        let request = many().fold(stage.post(path), |request, name| request.header(name, "1"));
+        let reply = stage.call(request.body(Bytes::from_static(b"{}")).expect("a request")).await;
+        let (head, _) = book.lock().expect("nobody panicked").pop().expect("it was forwarded");
+        assert_eq!(reply.status(), 200, "{path}");
+        assert!(many().all(|name| head.headers.contains_key(&name)), "{path}");
+        assert!(many().all(|name| reply.headers().contains_key(&name)), "{path}");
+    }
+}
+
 fn gzip(plain: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
     packer.write_all(plain).expect("memory takes everything");

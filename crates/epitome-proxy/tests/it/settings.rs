@@ -66,7 +66,7 @@ fn a_target_above_the_trigger_is_no_proxy() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_that_the_window_cuts_is_asked_for_once_more_and_teaches_the_window() {
-    for is_streaming in [false, true] {
+    for (is_streaming, words) in [(false, "Let me"), (true, "Let me"), (true, "")] {
         let running = provider(100_000).await;
         let stage = Stage::new(&before(&running.url, None)).await;
         let mut agent = Agent::new(Api::Anthropic, is_streaming);
@@ -74,11 +74,11 @@ async fn a_reply_that_the_window_cuts_is_asked_for_once_more_and_teaches_the_win
             step(&stage, &mut agent).await;
         }
         let stop = Some("model_context_window_exceeded".to_owned());
-        let cut = Reply { stop, ..Reply::text("Let me") };
+        let cut = Reply { stop, ..Reply::text(words) };
         let then = Loop { steps: usize::MAX, parallel: 2, ..Loop::default() };
         running.server().play(Queue::followed_by([cut.into()], then));
         let sent = running.posted().len();
-        if is_streaming {
+        if is_streaming && !words.is_empty() {
             // Its words are out already.
             let reply = stage.call(request(&stage, &agent)).await;
             assert!(

@@ -36,7 +36,7 @@ impl Stage {
             let ended = async { drop(ended.await) };
             proxy.serve(listener, ended).await.expect("it serves");
         });
-        let client = Client::builder(TokioExecutor::new()).build_http();
+        let client = Client::builder(TokioExecutor::new()).http1_max_headers(1_000).build_http();
         Stage { url, client, end: Some(end), serving }
     }
 

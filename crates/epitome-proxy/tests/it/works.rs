@@ -76,6 +76,50 @@ async fn each_api_works_past_the_window_several_times() {
     }
 }
 
+/// Some chat templates refuse two messages of the user's in a row, and their models' names don't tell.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_a_chat_takes_turns_its_views_do() {
+    for takes_turns in [true, false] {
+        let running = provider(12_000).await;
+        let stage = Stage::new(&before(&running.url, Some(12_000))).await;
+        let mut agent = Agent::new(Api::Chat, false);
+        let say = |agent: &mut Agent, words: &str| {
+            agent.history.push(json!({"role": "user", "content": words}));
+        };
+        if !takes_turns {
+            say(&mut agent, "Read the rules first.");
+        }
+        for nth in 0..40 {
+            step(&stage, &mut agent, 25).await;
+            if nth % 5 == 4 {
+                say(&mut agent, &format!("Now \"part {nth}\"."));
+            }
+        }
+        let adopted = stage.meter("compactions", &["result=\"adopted\""]).await;
+        assert!(adopted > 1, "{adopted}");
+        // Two in a row behind the checkpoint change nothing of what was sent.
+        for _ in 0..2 {
+            say(&mut agent, "Go on.");
+        }
+        step(&stage, &mut agent, 1).await;
+        let sent: Vec<Vec<Value>> = running.posted().iter().map(|one| entries(&one.body)).collect();
+        let breaks = sent.windows(2).filter(|pair| pair[1].get(..pair[0].len()) != Some(&pair[0]));
+        let adopted = stage.meter("compactions", &["result=\"adopted\""]).await;
+        assert_eq!(breaks.count() as u64, adopted);
+        let in_a_row = |sent: &[Value]| {
+            let is_users = |pair: &&[Value]| pair.iter().all(|one| one["role"] == "user");
+            sent.windows(2).filter(is_users).count()
+        };
+        let (last, rest) = sent.split_last().expect("they were sent");
+        assert_eq!(rest.iter().all(|sent| in_a_row(sent) == 0), takes_turns);
+        let first = last[0]["content"].as_str().expect("a text");
+        assert!(first.starts_with("Find out why the build fails."), "{first}");
+        assert_eq!(first.contains("\n\n<checkpoint "), takes_turns, "{first}");
+        // Originals are the client's own.
+        assert!(in_a_row(&agent.history) > 0);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_that_nobody_told_is_learnt_from_a_refusal() {
     for api in APIS {

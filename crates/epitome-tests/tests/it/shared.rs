@@ -3,6 +3,7 @@
 use epitome::checkpoint;
 use epitome::count::counter;
 use epitome::engine::receipt::Receipt;
+use epitome::session::in_turns;
 use epitome::transcript::{ContentId, Origin, PartKind};
 use epitome::{Compactor, Format, Options, Outcome, Request, Target, Task, wire};
 use serde_json::{Value, json};
@@ -143,6 +144,46 @@ fn a_checkpoint_in_a_shared_message_is_nobodys_words() {
     assert_eq!(again.receipt.standing_checkpoints, [id(&outcome.receipt)]);
 }
 
+fn takes_turns(body: &str) -> bool {
+    let said: Value = serde_json::from_str(body).expect("JSON");
+    let said = said["messages"].as_array().expect("a list");
+    said.windows(2).all(|pair| pair[0]["role"] != pair[1]["role"])
+}
+
+/// What the client doesn't do itself nobody does for it, and what isn't words alone stays a message of its own.
+#[test]
+fn a_prompt_has_two_in_a_row_where_the_client_has() {
+    let step = |n: usize| {
+        let said = json!({"role": "assistant", "content": format!("Part {n} is done. {}", "Well. ".repeat(90))});
+        [said, json!({"role": "user", "content": format!("Next, part {n}.")})]
+    };
+    let request = |first: &[Value]| {
+        let messages: Vec<Value> = first.iter().cloned().chain((0..30).flat_map(step)).collect();
+        let body = json!({"model": "my-own", "messages": messages});
+        wire::parse(Format::OpenaiChat, body.to_string()).expect("a request")
+    };
+    let task = json!({"role": "user", "content": "Fix the build, keep the API."});
+    let named = json!({"role": "user", "name": "ann", "content": "Fix the build, keep the API."});
+    for (first, is_joined) in [
+        (&[task.clone()][..], true),
+        (&[json!({"role": "system", "content": "Be brief."}), task.clone()], true),
+        (&[task.clone(), task], false),
+        (&[named], false),
+    ] {
+        let request = request(first);
+        let outcome = compactor(1_500).compact(&request).expect("compacts");
+        let prompt = in_turns(&request, outcome.request.clone());
+        assert_eq!(takes_turns(&prompt), is_joined, "{prompt}");
+        // It is a prompt of the same format, and all else keeps its bytes.
+        let prompt = wire::parse(Format::OpenaiChat, prompt).expect("a request");
+        assert_eq!(wire::check(&prompt), []);
+        let tail = |request: &Request| -> Vec<String> {
+            request.transcript.entries().rev().take(2).map(|entry| entry.raw().to_owned()).collect()
+        };
+        assert_eq!(tail(&prompt), tail(&outcome.request));
+    }
+}
+
 /// Chat templates of Mistral's models demand turns; others take a checkpoint beside the task.
 #[test]
 fn no_view_breaks_the_turns_of_mistrals_chats() {
@@ -171,10 +212,11 @@ fn no_view_breaks_the_turns_of_mistrals_chats() {
             testkit::laws::check_all(&request, &compactor)
                 .unwrap_or_else(|error| panic!("{model}, {percent} %: {error}"));
             let outcome = compactor.compact(&request).expect("compacts");
-            let said: Value = serde_json::from_str(outcome.rendered()).expect("JSON");
-            let said = said["messages"].as_array().expect("a list");
-            let takes_turns = said.windows(2).all(|pair| pair[0]["role"] != pair[1]["role"]);
-            assert_eq!(takes_turns, keeps_turns, "{model}, {percent} %");
+            assert_eq!(takes_turns(outcome.rendered()), keeps_turns, "{model}, {percent} %");
+            // A model alone reads a prompt.
+            let prompt = in_turns(&request, outcome.request.clone());
+            assert!(takes_turns(&prompt), "{model}, {percent} %: {prompt}");
+            assert_eq!(prompt == outcome.rendered(), keeps_turns);
         }
     }
 }

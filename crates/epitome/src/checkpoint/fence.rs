@@ -37,6 +37,11 @@ pub fn looks_like_one(text: &str) -> bool {
     unfenced(text).is_some()
 }
 
+/// Whether a text begins as a checkpoint does, whatever became of the rest.
+pub fn begins_like_one(text: &str) -> bool {
+    text.trim_start().starts_with(OPEN)
+}
+
 /// Whether the whole text stands between two fences of one nonce, whether or not the digest matches.
 fn is_enclosed(text: &str) -> bool {
     let inner = || {

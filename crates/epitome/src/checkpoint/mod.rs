@@ -42,7 +42,7 @@ pub use cues::commands;
 use deeds::Deed;
 pub use extract::Gathered;
 use fence::fenced;
-pub use fence::{disown, look_alikes, looks_like_one};
+pub use fence::{begins_like_one, disown, look_alikes, looks_like_one};
 use lanes::{Lanes, Shares, Written};
 pub use least::least_tokens;
 pub use numbers::numbering;

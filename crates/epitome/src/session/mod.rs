@@ -36,6 +36,7 @@ mod normalize;
 mod options;
 mod page;
 mod part_path;
+mod prompt;
 mod reader;
 mod reasoning_binding;
 mod recent;
@@ -66,6 +67,7 @@ pub use experience::{Experience, SharedExperience};
 pub use identity::{Chain, ChainKey, PrefixId};
 pub use options::{AtLimit, Initiative, Landing, SessionOptions, SessionOptionsError};
 pub use page::{CurrentView, Page, page};
+pub use prompt::in_turns;
 pub use reader::{Arrived, Reader};
 pub use recipient::Recipient;
 pub use saved::{KeptPlace, Saved};
@@ -120,7 +122,7 @@ pub struct Handling {
 pub enum Outgoing {
     /// The request, byte for byte.
     AsItCame(Sent),
-    /// The view in force.
+    /// The view in force; [`in_turns`] makes its body.
     View(Box<Request>, Sent),
     /// Nothing before this compaction is committed; then [`Sessions::show`] tells whoever ran it, and
     /// [`Sessions::awaited`] others.

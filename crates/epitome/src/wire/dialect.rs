@@ -25,6 +25,17 @@ pub(crate) enum Field {
     Elsewhere(Keeper),
 }
 
+/// Whether user and assistant must take turns, so that no messages of one role may stand side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turns {
+    /// They needn't.
+    Free,
+    /// They must: no view sets any side by side.
+    Demanded,
+    /// Some of the format's models demand it, and this one may be one of them.
+    Unknown,
+}
+
 /// What differs between formats whose entries are messages in a list.
 pub(crate) trait Dialect: Conversion {
     /// Members of which every entry has one; a line without them isn't one.
@@ -41,9 +52,9 @@ pub(crate) trait Dialect: Conversion {
         scanner: &mut Scanner<'_>,
         parts: &mut Vec<PartRow>,
     ) -> Result<Role, JsonError>;
-    /// Whether user and assistant must take turns, so that no view may set messages of one role side by side.
-    fn alternates(&self, _request: &Request) -> bool {
-        self.has(Feature::Alternates)
+    /// Whether user and assistant must take turns.
+    fn turns(&self, _request: &Request) -> Turns {
+        if self.has(Feature::Alternates) { Turns::Demanded } else { Turns::Free }
     }
     /// A user-role message.
     fn user_message(&self, text: &str) -> String {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Dialect, Mend};
+use super::{Dialect, Mend, Turns};
 use crate::json::{self, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Role, Transcript};
@@ -51,7 +51,7 @@ pub fn layout(request: &Request, view: &View) -> Vec<Laid> {
         pieces.push(Piece::Checkpoint);
     }
     let dialect = request.format.dialect();
-    let alternates = dialect.alternates(request);
+    let alternates = dialect.turns(request) == Turns::Demanded;
     let mut laid: Vec<Laid> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let message = laid.last().map_or(0, |last| {
@@ -108,8 +108,19 @@ fn has_list(entry: Entry<'_>, key: &str) -> bool {
 }
 
 /// The member `key` of a message.
-fn content<'a>(message: &'a str, key: &str) -> Option<&'a str> {
+pub(crate) fn content<'a>(message: &'a str, key: &str) -> Option<&'a str> {
     json::member(message, Span::new(0..message.len()), key).map(|value| value.of(message))
+}
+
+/// The first of these messages, with what all of them have in `key`: one text, an empty line between two, where each has a text.
+///
+/// # Panics
+/// As [`joined`].
+pub(crate) fn joined_texts(messages: &[impl AsRef<str>], key: &str) -> String {
+    let text = |message| content(message, key)?.strip_prefix('"')?.strip_suffix('"');
+    let texts: Option<Vec<&str>> = messages.iter().map(|one| text(one.as_ref())).collect();
+    let Some(texts) = texts else { return joined(messages, key) };
+    first_with(messages, key, &format!("\"{}\"", texts.join(r"\n\n")))
 }
 
 /// The first of these messages, with the elements of all of them in its list `key`. A string is a list of one text.
@@ -117,10 +128,6 @@ fn content<'a>(message: &'a str, key: &str) -> Option<&'a str> {
 /// # Panics
 /// If there is none, or one has no such list or string.
 pub(super) fn joined(messages: &[impl AsRef<str>], key: &str) -> String {
-    let (first, _) = messages.split_first().expect("something is joined");
-    let first = first.as_ref();
-    let whole = json::member(first, Span::new(0..first.len()), key);
-    let whole = whole.expect("what is joined has content");
     let contents = messages.iter().map(|message| {
         let content = content(message.as_ref(), key).expect("what is joined has content");
         match content.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
@@ -129,13 +136,35 @@ pub(super) fn joined(messages: &[impl AsRef<str>], key: &str) -> String {
         }
     });
     let elements: Vec<_> = contents.filter(|elements| !elements.trim().is_empty()).collect();
+    first_with(messages, key, &format!("[{}]", elements.join(",")))
+}
+
+/// The first of these messages, with another value of its member `key`.
+fn first_with(messages: &[impl AsRef<str>], key: &str, value: &str) -> String {
+    let (first, _) = messages.split_first().expect("something is joined");
+    let first = first.as_ref();
+    let whole = json::member(first, Span::new(0..first.len()), key);
+    let whole = whole.expect("what is joined has content");
     let (before, after) = (&first[..whole.start as usize], &first[whole.end as usize..]);
-    format!("{before}[{}]{after}", elements.join(","))
+    format!("{before}{value}{after}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_one_text_where_none_is_a_list() {
+        let join = |messages: &[&str]| joined_texts(messages, "content");
+        assert_eq!(
+            join(&[r#"{"content":"a\"\u00e9", "role":"user"}"#, r#"{"content":""}"#]),
+            r#"{"content":"a\"\u00e9\n\n", "role":"user"}"#
+        );
+        assert_eq!(
+            join(&[r#"{"content":"a"}"#, r#"{"content":[1]}"#]),
+            r#"{"content":[{"type":"text","text":"a"},1]}"#
+        );
+    }
 
     #[test]
     fn messages_are_joined_to_the_first() {

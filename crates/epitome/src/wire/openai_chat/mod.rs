@@ -8,7 +8,7 @@ mod terms;
 
 use super::clean::Past;
 use super::shape::Shapes;
-use super::{Dialect, Finding, MissingResult, origin};
+use super::{Dialect, Finding, MissingResult, Turns, origin};
 use crate::json::{self, JsonError, Scanner, Span, quote, unquote};
 use crate::request::Request;
 use crate::transcript::{Marks, Origin, Part, PartKind, PartRow, Role};
@@ -41,9 +41,10 @@ impl Dialect for OpenaiChat {
         Ok(message.finish(text, parts))
     }
 
-    /// Chat templates of Mistral's models demand it (PROVIDERS.md B.3).
-    fn alternates(&self, request: &Request) -> bool {
-        request.model().is_some_and(|model| is_mistrals(&model))
+    /// Chat templates of Mistral's models demand it, and others whose names don't tell (PROVIDERS.md B.3).
+    fn turns(&self, request: &Request) -> Turns {
+        let is_known = request.model().is_some_and(|model| is_mistrals(&model));
+        if is_known { Turns::Demanded } else { Turns::Unknown }
     }
 
     fn media(&self, part: &Part<'_>) -> (String, String) {
