@@ -48,12 +48,15 @@ impl ManagementToken {
         let cookies = headers.get_all(COOKIE).iter().flat_map(|all| all.as_bytes().split(is(b';')));
         let cookies = cookies.filter_map(|cookie| cookie.splitn(2, is(b'=')).nth(1));
         let found = credentials(headers, query);
-        found.iter().map(|(_, value)| *value).chain(cookies).any(|value| self.is_said_in(value))
+        // Parameters and cookies are escaped, headers as they are.
+        let is_said = |value| {
+            self.is_said_in(value) || self.is_said_in(&Cow::<[u8]>::from(percent_decode(value)))
+        };
+        found.iter().map(|(_, value)| *value).chain(cookies).any(is_said)
     }
 
     /// Whether a value is the word: bare, behind the name of a scheme, or as one half of what `Basic` has.
     fn is_said_in(&self, value: &[u8]) -> bool {
-        let value: Cow<'_, [u8]> = percent_decode(value).into();
         let value = value.trim_ascii();
         let word = value.splitn(2, is(b' ')).last().unwrap_or_default().trim_ascii();
         let basic = str::from_utf8(word).ok().and_then(decoded).unwrap_or_default();
@@ -155,6 +158,9 @@ mod tests {
             assert!(is_known(name, value, None), "{name}: {value}");
         }
         assert!(is_known("accept", "*/*", Some("alt=sse&key=se%20same")));
+        // A word that looks escaped.
+        let odd = HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_static("Bearer a%41b"))]);
+        assert!(ManagementToken::new("a%41b").is_anywhere_in(&odd, None));
         for value in ["se sam", "Bearer", "same", "Basic !", ""] {
             assert!(!is_known("x-api-key", value, Some("key=")), "{value}");
         }

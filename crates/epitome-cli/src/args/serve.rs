@@ -132,7 +132,7 @@ pub(crate) struct ProxyArgs {
     pub(crate) soft_trigger: Option<When>,
 
     /// Where a compaction lands: tokens (`20000`, `20k`) or a share of the prompt (`25%`) [default: where 30 turns have room
-    /// that are as large as those so far, from a quarter to half of the prompt].
+    /// that are as large as those so far, from a quarter to half of the prompt, higher where people's words need it].
     #[arg(long, value_name = "N|P%")]
     pub(crate) target: Option<Target>,
 

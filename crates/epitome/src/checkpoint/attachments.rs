@@ -1,13 +1,16 @@
-//! What people attached to their words: a checkpoint names it, and quotes what of it is text.
+//! What people attached to their words: a checkpoint names it, and quotes what of it is a short text.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::json::{self, Span, unquote};
+use crate::text::figure;
 use crate::transcript::{Entry, Part, PartKind};
 
 /// The longest value that is said beside others, in bytes.
 const MOST_NAME: usize = 200;
+/// The longest text that is quoted.
+const MOST_TEXT: usize = 400;
 /// The longest id; what is longer and has neither words nor dots is data.
 const MOST_ID: usize = 64;
 /// Levels of objects and lists that are looked into.
@@ -17,12 +20,11 @@ const MANNERS: [&str; 3] = ["type", "detail", "ttl"];
 
 /// What stands for the images, documents and files of a person's message, each on lines of its own.
 pub(super) fn attachments(entry: Entry<'_>) -> Vec<String> {
-    let is_one = |part: &Part<'_>| matches!(part.kind(), PartKind::Media | PartKind::Opaque);
-    let all = entry.parts().filter(|part| part.is_human() && is_one(part));
+    let all = entry.parts().filter(|part| part.is_human() && part.kind() == PartKind::Media);
     all.map(|part| attachment(&part)).collect()
 }
 
-/// `[attached: text/plain, rules.txt]`, and below it its text.
+/// `[attached: text/plain, rules.txt]`, and below it its text. A long one is somebody's page: it isn't quoted among people's words.
 fn attachment(part: &Part<'_>) -> String {
     let raw = part.raw();
     let mut values = vec![part.name()];
@@ -32,7 +34,12 @@ fn attachment(part: &Part<'_>) -> String {
     let mut said = HashSet::new();
     names.retain(|name| !name.is_empty() && said.insert(name.clone()));
     let names = if names.is_empty() { "a file".to_owned() } else { names.join(", ") };
-    [vec![format!("[attached: {names}]").into()], texts].concat().join("\n")
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    match bytes {
+        0 => format!("[attached: {names}]"),
+        1..=MOST_TEXT => format!("[attached: {names}]\n{}", texts.join("\n")),
+        _ => format!("[attached: {names}, {} of text, not quoted]", figure::size(bytes)),
+    }
 }
 
 /// The texts in a value, but for data.

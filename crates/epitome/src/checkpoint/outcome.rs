@@ -336,7 +336,8 @@ pub(super) fn is_bad(went: &str) -> bool {
 
 /// Whether it is an output that tells of a failure which nobody reported.
 pub(super) fn has_warned(went: &str) -> bool {
-    went.starts_with(SAYS) || went == WARNED
+    // Earlier checkpoints have other words for it.
+    went.starts_with(SAYS) || went == WARNED || went == "reports errors"
 }
 
 /// Whether it is a failure: `failed`, `failed, 2 passed: why`, `exit 1: why`.

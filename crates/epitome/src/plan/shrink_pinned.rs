@@ -144,18 +144,21 @@ impl PlanInput<'_> {
     }
 
     /// Cuts of results and answers that stay, so that the checkpoint has room to name what was done in what is folded, and to quote
-    /// people's words: half of the target at most. What was read can be read again; what nobody says was done is done again.
+    /// people's words: half of the target at most. What was read can be read again; what nobody says was done is done again. Where
+    /// the newest calls act, an eighth: no model has read yet what they answered.
     pub(super) fn cuts_for_deeds(&self, draft: &Draft) -> Vec<Edit> {
-        let wanted = self.budget.asked / 2;
+        let entries = || self.request.transcript.entries();
+        let acts = |call: &Part<'_>| {
+            call.kind() == PartKind::Call && !Call::read(&call.name(), &call.text()).only_looks()
+        };
+        let mut newest = entries().filter(|entry| self.guard.is_newest(entry.index));
+        let acted = newest.any(|entry| entry.parts().any(|part| acts(&part)));
+        let wanted = self.budget.asked / if acted { 8 } else { 2 };
         let left = self.budget.target.checked_sub(draft.total() + self.least);
         let Some(left) = left.filter(|left| draft.folds() && *left < wanted) else {
             return Vec::new();
         };
-        let entries = || self.request.transcript.entries();
         let folded = entries().filter(|entry| draft.is_folded(entry.index));
-        let acts = |call: &Part<'_>| {
-            call.kind() == PartKind::Call && !Call::read(&call.name(), &call.text()).only_looks()
-        };
         let needed = |entry: Entry<'_>| {
             let earlier = earlier(entry);
             let carried = earlier.iter().map(|it| self.counter.text(&it.deeds).tokens);
@@ -195,7 +198,7 @@ impl PlanInput<'_> {
         }
     }
 
-    /// How a part is cut of an entry that is cut so: what a tool gave beside people's words stays only for their sake.
+    /// How a part is cut of an entry whose words are cut as `of` says: what a tool gave beside people's words is cut before them.
     fn cut_of(&self, part: &Part<'_>, of: Cut) -> Cut {
         let entry = self.request.transcript.entry(self.request.transcript.entry_of(part.slot));
         let is_beside = matches!(
@@ -295,13 +298,14 @@ impl PlanInput<'_> {
         edits
     }
 
-    /// Whether an excerpt may stand for the part: what a server's tool gave goes back as it came. Arguments are cut that alone take
-    /// more than their share.
+    /// Whether an excerpt may stand for the part: what a server's tool gave goes back as it came. Arguments are cut if they alone
+    /// take half of the target.
     fn is_cuttable(&self, part: &Part<'_>) -> bool {
         let has_words = match part.kind() {
             PartKind::Text | PartKind::Result => true,
             PartKind::Call => {
-                !part.is(Marks::SIGNED) && self.matter().part_tokens(part) > self.budget.share()
+                let tokens = self.matter().part_tokens(part);
+                !part.is(Marks::SIGNED) && tokens > self.budget.asked / 2
             }
             _ => false,
         };

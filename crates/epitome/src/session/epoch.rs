@@ -117,19 +117,18 @@ impl Epoch {
         self.lots.iter().map(|(len, _)| *len).sum()
     }
 
-    /// Whether it holds for who shares only the first `links` links: all that its compaction changed is among them, and what it
-    /// kept behind that may be said otherwise, as reminders are that clients end each request with.
-    fn holds_for(&self, links: usize) -> bool {
-        let lots = self.lots.iter().flat_map(|(len, lot)| std::iter::repeat_n(lot, *len));
-        let mut behind = lots.take(self.compacted).skip(links);
-        let is_kept = |lot: &Lot| *lot == Lot::Keep;
-        let is_behind = self.placed.as_ref().is_none_or(|placed| placed.before < links);
-        links >= self.compacted || is_behind && behind.all(is_kept)
+    /// How many links a conversation must share so that it holds for that: all that its compaction saw. The last one may be
+    /// another if it is shown as it was said: clients end requests with reminders that the next request doesn't have.
+    pub(super) fn needed(&self) -> usize {
+        let last = self.compacted.saturating_sub(1);
+        let is_kept = matches!(self.lot(last), None | Some(Lot::Keep));
+        let ends_behind = self.placed.as_ref().is_none_or(|placed| placed.before < last);
+        if is_kept && ends_behind { last } else { self.compacted }
     }
 
     /// The epoch of a conversation that shares only the first `links` links; `None` if it doesn't hold for that.
     pub(super) fn of_first(&self, links: usize) -> Option<Epoch> {
-        if !self.holds_for(links) {
+        if self.needed() > links {
             return None;
         }
         let mut epoch = Epoch { compacted: self.compacted.min(links), ..self.clone() };
@@ -190,7 +189,7 @@ impl Epoch {
     pub(super) fn spared_in(&self, links: usize) -> Option<u64> {
         let later = self.spares.iter().filter(|spare| spare.link >= links);
         let later = later.map(|spare| spare.tokens).sum::<u64>();
-        self.holds_for(links).then(|| self.spared - later)
+        (links >= self.needed()).then(|| self.spared - later)
     }
 
     /// Takes in a link that came with something giant in it, cut.

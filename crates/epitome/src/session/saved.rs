@@ -47,11 +47,11 @@ impl Saved {
     }
 }
 
-/// How many links the epochs compact that a conversation has which shares the first `links` links, and the number of the
-/// newest of them; `None` where nothing is compacted.
+/// How many links a conversation must share for the epochs that it has which shares the first `links` links, and the number of
+/// the newest of them; `None` where nothing is compacted.
 fn reached(epochs: &[Epoch], links: usize) -> Option<(usize, u32)> {
-    let epochs = epochs.iter().take_while(|epoch| epoch.compacted <= links);
-    let most = epochs.clone().map(|epoch| epoch.compacted).max().filter(|links| *links > 0)?;
+    let epochs = epochs.iter().take_while(|epoch| epoch.needed() <= links);
+    let most = epochs.clone().map(Epoch::needed).max().filter(|links| *links > 0)?;
     Some((most, epochs.last()?.number))
 }
 

@@ -24,19 +24,17 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     let entries = outcome.base.transcript.entries().filter(|entry| !entry.role().instructs());
     // What clients inject between a person's words isn't quoted with them.
     let mut said: HashMap<usize, [String; 2]> = HashMap::new();
-    let mut attached = String::new();
+    let mut attached: HashMap<usize, String> = HashMap::new();
     for entry in entries {
         let texts = entry.parts().filter(|part| part.kind() == PartKind::Text);
         let is_theirs = |origin| !matches!(origin, Origin::Model | Origin::Tool);
         let texts = texts.filter(|part| is_theirs(part.origin())).map(|part| part.text());
         let all = texts.collect::<Vec<_>>().join("\n\n");
         said.insert(entry.index, [entry.human_text(), all]);
-        let is_file = |part: &Part<'_>| matches!(part.kind(), PartKind::Media | PartKind::Opaque);
-        for part in entry.parts().filter(|part| part.is_human() && is_file(part)) {
-            strings(
-                &serde_json::from_str(part.raw()).map_err(|error| error.to_string())?,
-                &mut attached,
-            );
+        let is_file = |part: &Part<'_>| part.is_human() && part.kind() == PartKind::Media;
+        for part in entry.parts().filter(is_file) {
+            let value = serde_json::from_str(part.raw()).map_err(|error| error.to_string())?;
+            strings(&value, attached.entry(entry.index).or_default());
         }
     }
     let is_first = is_first(outcome);
@@ -44,18 +42,26 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     let is_told = placed.text.contains("quotes carry no authority");
     holds!(words.is_empty() || is_told, "it doesn't say that its quotes carry no authority");
     for word in words {
-        let own = word.at.filter(|_| is_first).map(|at| said.get(&at));
+        let own = word.at.filter(|_| is_first);
+        let is_of = |at: &usize| own.is_none_or(|own| own == *at);
+        let is_said = |text: &str| {
+            let mut all = said.iter().filter(|(at, _)| is_of(at)).flat_map(|(_, said)| said);
+            all.any(|said| quotes(text, said))
+        };
+        if is_said(word.text) {
+            continue;
+        }
         // What people attached is named behind what they said, and its own text is below that.
         let (text, files) = word.text.split_once(ATTACHED).unwrap_or((word.text, ""));
-        let text = text.trim().trim_end_matches(GAP);
-        let names = files.split([',', ']', '\n']).map(str::trim).filter(|it| !it.is_empty());
-        let is_named = |it: &str| it == "a file" || it.starts_with('[') || quotes(it, &attached);
-        if let Some(made_up) = names.clone().find(|it| !is_named(it)) {
-            return Err(format!("nobody attached {made_up:?}: {word:?}"));
+        holds!(is_said(text.trim().trim_end_matches(GAP)), "words that nobody said: {word:?}");
+        let names = files.split([',', ']', '\n']).map(|it| it.trim().trim_start_matches(ATTACHED));
+        let is_ours = |it: &str| {
+            matches!(it, "" | "a file" | "not quoted" | "[…") || it.ends_with(" of text")
+        };
+        for name in names.filter(|it| !is_ours(it)) {
+            let mut files = attached.iter().filter(|(at, _)| is_of(at));
+            holds!(files.any(|(_, said)| quotes(name, said)), "nobody attached {name}: {word:?}");
         }
-        let says = |said: &[String; 2]| said.iter().any(|said| quotes(text, said));
-        let is_said = own.map_or_else(|| said.values().any(says), |own| own.is_some_and(says));
-        holds!(is_said, "words that nobody said: {word:?}");
     }
     Ok(())
 }

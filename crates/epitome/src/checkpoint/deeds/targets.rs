@@ -63,18 +63,18 @@ fn is_numbered(argument: &str) -> bool {
     is_number && words(name).last().is_some_and(|last| matches!(&**last, "number" | "id"))
 }
 
-/// A call in at most `most` bytes: as many of its arguments as fit, each whole; `None` where it has none that do.
+/// A call in at most `most` bytes: its first arguments, as many as fit; `None` where not even the first does.
 pub(super) fn with_arguments(what: &str, most: usize) -> Option<String> {
     let tool = tool(what);
     let mut left = most.saturating_sub(tool.len() + "(, …)".len());
     let all = arguments(inner(what));
-    let mut said: Vec<&str> = Vec::new();
-    for one in all.iter().filter(|one| !matches!(**one, "" | "…")) {
-        if let Some(rest) = left.checked_sub(one.len() + ", ".len()) {
-            left = rest;
-            said.push(one);
-        }
-    }
+    // A value may have a comma: what stands behind one that is left out may be the rest of it.
+    let fits = |one: &&&str| {
+        let rest = left.checked_sub(one.len() + ", ".len());
+        left = rest.unwrap_or_default();
+        rest.is_some() && !matches!(**one, "" | "…")
+    };
+    let said: Vec<&str> = all.iter().take_while(fits).copied().collect();
     let cut = if said.len() < all.len() { ", …" } else { "" };
     (!said.is_empty()).then(|| format!("{tool}({}{cut})", said.join(", ")))
 }
@@ -176,21 +176,26 @@ fn program(line: &str, command: &Command) -> String {
         said => said.to_vec(),
     };
     let is_verb = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
+    let is_flag = |word: &&str| word.len() > 1 && word.starts_with('-') && !word.contains(' ');
+    let (flags, words): (Vec<&str>, Vec<&str>) = all.into_iter().partition(is_flag);
     let is_said = |(at, word): &(usize, &&str)| match at {
         0 => true,
         at => {
             word.starts_with(char::is_alphanumeric)
-                && (*at == 1 || is_verb(word) || all[at - 1] == "run")
+                && (*at == 1 || is_verb(word) || words[at - 1] == "run")
         }
     };
-    let said = all.iter().enumerate().take(3).take_while(is_said).map(|(_, word)| *word);
-    let flags = all.iter().filter(|word| word.len() > 1 && word.starts_with('-'));
+    let said = words.iter().enumerate().take(3).take_while(is_said).map(|(_, word)| *word);
     // What a flag is given differs between calls, unless it is a word.
-    let flags = flags.map(|flag| match flag.split_once('=') {
-        Some((name, value)) if !is_verb(value) => name,
-        _ => flag,
-    });
-    said.chain(flags.take(MOST_FLAGS)).collect::<Vec<_>>().join(" ")
+    let told = |flag: &str| match flag.split_once('=') {
+        Some((name, value)) if !is_verb(value) => name.to_owned(),
+        _ => flag.to_owned(),
+    };
+    // Long ones tell most.
+    let (long, short): (Vec<&str>, Vec<&str>) =
+        flags.into_iter().partition(|flag| flag.starts_with("--"));
+    let flags = long.into_iter().chain(short).take(MOST_FLAGS).map(told);
+    said.map(str::to_owned).chain(flags).collect::<Vec<_>>().join(" ")
 }
 
 /// What stands before them.

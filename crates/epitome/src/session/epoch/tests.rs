@@ -151,7 +151,7 @@ proptest! {
         holds(&fork, first)?;
         epoch.compacted = 5;
         let is_kept = |link: usize| matches!(epoch.lot(link), None | Some(Lot::Keep));
-        let holds = (first..5).all(is_kept);
+        let holds = first >= 5 || first == 4 && is_kept(4);
         prop_assert_eq!(epoch.of_first(first).is_some(), holds);
         prop_assert_eq!(epoch.spared_in(first).is_some(), holds);
     }
@@ -291,4 +291,21 @@ fn an_epoch_binds_as_the_model_that_it_was_made_for() {
         let chain = Chain::of(&request, "", KEY);
         assert_eq!(Epoch::of(&View::whole(1), &request, &chain).binding, binding);
     }
+}
+
+#[test]
+fn the_last_link_that_was_kept_may_be_another() {
+    let of = |lots: &[(usize, Lot)], before: usize| Epoch {
+        compacted: 5,
+        placed: Some(Placed { before, text: "".into() }),
+        lots: lots.to_vec(),
+        ..Epoch::whole()
+    };
+    let fold = Lot::Fold(Reason::OlderStep);
+    let kept = [(3, fold.clone()), (2, Lot::Keep)];
+    assert_eq!((of(&kept, 3).needed(), of(&kept, 4).needed()), (4, 5), "what ends with it");
+    assert_eq!(of(&[(5, fold)], 0).needed(), 5);
+    let fork = of(&kept, 3).of_first(4).expect("it holds for four");
+    assert_eq!((fork.compacted, fork.known()), (4, 4));
+    assert!(of(&kept, 3).of_first(3).is_none());
 }

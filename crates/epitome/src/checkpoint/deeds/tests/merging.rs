@@ -172,7 +172,7 @@ fn a_flag_that_says_that_nothing_is_done_stays() {
     let calls = lines.map(call);
     let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
     let lines = [
-        "[1] Bash(kubectl delete pod --dry-run=client · terraform -chdir -target · kubectl delete pod) ×3, last [3] → no output",
+        "[1] Bash(kubectl delete pod --dry-run=client · terraform apply -chdir -target · kubectl delete pod) ×3, last [3] → no output",
     ];
     assert_eq!(answered("Bash", &calls).lines(|_| true, Merging::Ordered), lines);
 }
