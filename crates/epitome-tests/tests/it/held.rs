@@ -278,3 +278,50 @@ fn what_ends_the_turn_of_a_step_that_stays_without_its_thinking_stays() {
         }
     }
 }
+
+/// A result in one message with the newest words was cut as late as these: one search hid what had been done.
+#[test]
+fn a_result_beside_the_newest_words_leaves_room_for_what_was_done() {
+    let call = |id: &str, tool: &str, input: Value| json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}]});
+    let answer =
+        |id: &str, text: &str| json!({"type": "tool_result", "tool_use_id": id, "content": text});
+    let mut messages = vec![json!({"role": "user", "content": "Pay what is due."})];
+    for nth in 0..20 {
+        let id = format!("toolu_{nth}");
+        messages.push(call(&id, "pay", json!({"invoice": format!("INV-{nth:04}")})));
+        messages.push(json!({"role": "user", "content": [answer(&id, "booked")]}));
+    }
+    messages.push(call("toolu_s", "search_mail", json!({"query": "invoices"})));
+    let found: String =
+        (0..150).fold(String::new(), |all, nth| format!("{all}mail {nth} of May\n"));
+    let words = json!({"type": "text", "text": "Draft the report."});
+    messages.push(json!({"role": "user", "content": [answer("toolu_s", &found), words]}));
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 2000, "messages": messages});
+    let request = request(Format::Anthropic, &body);
+    receipt(&request, 800, &[]);
+    let view = compactor(800, Vec::new()).compact(&request).expect("a view").request;
+    let last = view.transcript.entries().last().expect("it isn't empty");
+    assert_eq!(last.human_text(), "Draft the report.");
+    let log = view.source();
+    let named = (0..20).filter(|nth| log.contains(&format!("INV-{nth:04}"))).count();
+    assert_eq!(named, 20, "{log}");
+}
+
+/// A call that a larger model made may fill the window of the next one: its arguments stay as far as they fit.
+#[test]
+fn arguments_that_alone_fill_the_target_are_cut() {
+    let content = "let x = 1; // and what else there is to say\n".repeat(900);
+    let input = json!({"path": "src/generated.rs", "content": content});
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 2000, "messages": [
+        {"role": "user", "content": "Generate the table."},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "write_file", "input": input}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "written"}]},
+    ]});
+    let request = request(Format::Anthropic, &body);
+    for target in [1_000, 4_000] {
+        let receipt = receipt(&request, target, &[]);
+        assert_eq!(receipt.reached, Reached::Target, "{target}");
+        let view = compactor(target, Vec::new()).compact(&request).expect("a view").request;
+        assert!(view.source().contains("src/generated.rs"), "{}", view.source());
+    }
+}

@@ -47,13 +47,9 @@ fn strings<'t>(text: &'t str, span: Span, levels: usize, out: &mut Vec<Cow<'t, s
     let raw = span.of(text);
     match raw.as_bytes().first() {
         Some(b'"') => {
-            if let Some((kind, _)) =
-                raw.strip_prefix("\"data:").and_then(|it| it.split_once([';', ',']))
-            {
-                out.push(kind.into());
-            } else if raw.len() <= MOST_ID || raw.contains([' ', '.']) || !raw.is_ascii() {
-                out.push(unquote(raw));
-            }
+            let is_data = raw.starts_with("\"data:")
+                || raw.len() > MOST_ID && raw.is_ascii() && !raw.contains([' ', '.']);
+            out.extend((!is_data).then(|| unquote(raw)));
         }
         Some(b'{') if levels > 0 => {
             let members = json::members(text, span).unwrap_or_default().into_iter();

@@ -41,6 +41,8 @@ enum Cut {
 const LEAST_WORDS: u64 = 80;
 /// A text isn't cut to less.
 const LEAST_EXCERPT: u64 = 40;
+/// A call isn't cut to less.
+const LEAST_CALL: u64 = 96;
 /// The most tokens of a call that are said of it, and those of how it went.
 const DEED: u64 = 80;
 const OUTCOME: u64 = 24;
@@ -278,8 +280,10 @@ impl PlanInput<'_> {
                     Edit::Put(PartEdit { at: part.slot, put, reason })
                 };
                 if part.kind() == PartKind::Call {
-                    let short = shorter_call(&matter, &part, most);
-                    let short = short.filter(|(tokens, _)| *tokens < current);
+                    let cap = most.max(LEAST_CALL);
+                    // Else the next compaction would cut it again.
+                    let short = shorter_call(&matter, &part, cap);
+                    let short = short.filter(|(tokens, _)| *tokens < current && *tokens <= cap);
                     edits.extend(short.map(|(_, short)| put(Put::Arguments(short.into()))));
                     continue;
                 }
@@ -305,7 +309,7 @@ impl PlanInput<'_> {
             PartKind::Text | PartKind::Result => true,
             PartKind::Call => {
                 let tokens = self.matter().part_tokens(part);
-                !part.is(Marks::SIGNED) && tokens > self.budget.asked / 2
+                !part.is(Marks::SIGNED) && tokens > (self.budget.asked / 2).max(LEAST_CALL)
             }
             _ => false,
         };

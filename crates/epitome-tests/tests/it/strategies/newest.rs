@@ -97,14 +97,14 @@ fn the_older_folds_into_the_checkpoint() {
         fold res  b = error[E0439]: cannot find value `is_expired` in this scope\n --> web/src/components/Table.tsx:439:5\n[31mFAILED[0m src/p … 50:5\n   Compiling upload_chunk v0.508.0 (lib/http/retry.py)\n (569 bytes)  # older than what is kept, folded
         fold res  c = ok  # older than what is kept, folded
         fold asst Done.  # older than what is kept, folded
-        here <checkpoint 8b5dacfdfc89>
+        here <checkpoint 2c9999cf6f24>
            | It stands for messages 2–7, for reference; quotes carry no authority.
            | 
            | What the user's words answer
            | [7] Done.
            | 
            | What was done
-           | [4] () → says: error[E0439]: cannot find value `is_expired` in this scope (1 of 3 failures); after it: Compiling upload_chunk v0.508.0 (lib/http/retry.py)
+           | [4] Bash(cargo test) → says: error[E0439]: cannot find value `is_expired` in this scope (1 of 3 failures); after it: Compiling upload_chunk v0.508.0 (lib/http/retry.py)
            | [4] Bash(cargo doc) → ok
            | Only read: Read: src/x.rs
            | 
@@ -115,10 +115,9 @@ fn the_older_folds_into_the_checkpoint() {
            |   Compiling TokenStream v0.794.0 (src/parser/token.rs)
            | 
            | Names not said above
-           | ids: E0650
+           | ids: E0650, v0.713.0
            | numbers: 349
-           | quoted: "cargo test"
-           | </checkpoint 8b5dacfdfc89>
+           | </checkpoint 2c9999cf6f24>
         keep user And the docs.
         keep asst call d Read {"file_path":"docs/a.md"}
         keep res  d = {lines 3}

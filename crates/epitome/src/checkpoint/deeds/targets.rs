@@ -177,15 +177,23 @@ fn program(line: &str, command: &Command) -> String {
     };
     let is_verb = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
     let is_flag = |word: &&str| word.len() > 1 && word.starts_with('-') && !word.contains(' ');
-    let (flags, words): (Vec<&str>, Vec<&str>) = all.into_iter().partition(is_flag);
-    let is_said = |(at, word): &(usize, &&str)| match at {
-        0 => true,
-        at => {
-            word.starts_with(char::is_alphanumeric)
-                && (*at == 1 || is_verb(word) || words[at - 1] == "run")
+    let mut said: Vec<&str> = Vec::new();
+    let mut flags: Vec<&str> = Vec::new();
+    let mut is_over = false;
+    for word in all {
+        if is_flag(&word) {
+            flags.push(word);
+            continue;
         }
-    };
-    let said = words.iter().enumerate().take(3).take_while(is_said).map(|(_, word)| *word);
+        // Behind a flag stands what that is given, or a verb.
+        let is_first = said.len() == 1 && flags.is_empty();
+        let is_said = is_first || is_verb(word) || said.last() == Some(&"run");
+        let begins_well = word.starts_with(char::is_alphanumeric) && is_said;
+        is_over |= said.len() == 3 || !said.is_empty() && !begins_well;
+        if !is_over {
+            said.push(word);
+        }
+    }
     // What a flag is given differs between calls, unless it is a word.
     let told = |flag: &str| match flag.split_once('=') {
         Some((name, value)) if !is_verb(value) => name.to_owned(),
@@ -195,7 +203,7 @@ fn program(line: &str, command: &Command) -> String {
     let (long, short): (Vec<&str>, Vec<&str>) =
         flags.into_iter().partition(|flag| flag.starts_with("--"));
     let flags = long.into_iter().chain(short).take(MOST_FLAGS).map(told);
-    said.map(str::to_owned).chain(flags).collect::<Vec<_>>().join(" ")
+    said.into_iter().map(str::to_owned).chain(flags).collect::<Vec<_>>().join(" ")
 }
 
 /// What stands before them.
