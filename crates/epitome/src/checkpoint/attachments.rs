@@ -54,12 +54,15 @@ fn strings<'t>(text: &'t str, span: Span, levels: usize, out: &mut Vec<Cow<'t, s
         Some(b'{') if levels > 0 => {
             let members = json::members(text, span).unwrap_or_default().into_iter();
             let says = |name: &Span| !MANNERS.contains(&&*unquote(name.of(text)));
-            let values = members.filter(|(name, _)| says(name));
-            values.for_each(|(_, value)| strings(text, value, levels - 1, out));
+            for (_, value) in members.filter(|(name, _)| says(name)) {
+                strings(text, value, levels - 1, out);
+            }
         }
         Some(b'[') if levels > 0 => {
             let elements = json::elements(text, span).unwrap_or_default();
-            elements.into_iter().for_each(|value| strings(text, value, levels - 1, out));
+            for value in elements {
+                strings(text, value, levels - 1, out);
+            }
         }
         _ => {}
     }

@@ -203,11 +203,10 @@ impl PlanInput<'_> {
     /// How a part is cut of an entry whose words are cut as `of` says: what a tool gave beside people's words is cut before them.
     fn cut_of(&self, part: &Part<'_>, of: Cut) -> Cut {
         let entry = self.request.transcript.entry(self.request.transcript.entry_of(part.slot));
-        let is_beside = matches!(
-            self.guard.held(entry.index),
-            Some(KeepReason::Task | KeepReason::Newest | KeepReason::Last)
-                | Some(KeepReason::Companion | KeepReason::Elsewhere)
-        );
+        let is_beside = self.guard.held(entry.index).is_some_and(|held| {
+            use KeepReason::{Companion, Elsewhere, Last, Newest, Task};
+            matches!(held, Task | Newest | Last | Companion | Elsewhere)
+        });
         let is_tools = part.kind() == PartKind::Result || part.is(Marks::NESTED);
         if is_beside && is_tools && entry.is_human() { Cut::Soft } else { of }
     }
