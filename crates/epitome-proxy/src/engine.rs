@@ -106,16 +106,14 @@ impl Engines {
             let layer =
                 layer.with_windows(move |model| set_for(&windows, model).copied().or(usual));
             let layer = match &options.state {
-                Some(ProxyState { conversations, learning, .. }) => {
-                    let layer = layer.kept_in(Arc::clone(conversations));
-                    match learning {
-                        KeptLearning::Shared => {
-                            layer.learning_at(learning_place(&secret, format, options))
-                        }
-                        KeptLearning::OfThisRun => layer,
-                    }
-                }
+                Some(state) => layer.kept_in(Arc::clone(&state.conversations)),
                 None => layer,
+            };
+            let layer = match &options.state {
+                Some(ProxyState { learning: KeptLearning::Shared, .. }) => {
+                    layer.learning_at(learning_place(&secret, format, options))
+                }
+                _ => layer,
             };
             let (meters, ledger) = (Arc::clone(meters), ledger.cloned());
             let layer = layer.observed_by(move |event| {

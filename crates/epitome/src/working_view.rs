@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::count::{Tally, TokenCounter, part_put_tokens};
+use crate::tool::Call;
 use crate::transcript::reasoning_links::{is_thought, ties};
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
@@ -391,6 +392,11 @@ impl<'a> CountContext<'a> {
     pub fn part_text(&self, part: &Part<'a>) -> Cow<'a, str> {
         part_text(self.transcript, part)
     }
+}
+
+/// Whether a part is a call that may change something.
+pub(crate) fn may_act(part: &Part<'_>) -> bool {
+    part.kind() == PartKind::Call && !Call::read(&part.name(), &part.text()).only_looks()
 }
 
 /// The words of a part; of a result those of its sub-parts, media as notes.

@@ -92,10 +92,7 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
     // Before there are threads, which then leave it to this one.
     let asked = Asked::listen(Heed::All);
     let runtime = runtime()?;
-    let spans = Spans::begin(runtime.handle(), move |what| match lines {
-        Lines::Json => output::note(&stamped(json!({ "warning": what })).to_string()),
-        Lines::Words => output::warn(what),
-    })?;
+    let spans = Spans::begin(runtime.handle(), move |what| warn(lines, what))?;
     let ended = runtime.block_on(async {
         let upstreams: Vec<String> = options.upstreams.iter().map(ToString::to_string).collect();
         match report {
@@ -114,11 +111,7 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
             }
         }
         if let Some(error) = &unkept {
-            let what = format!("conversations are in memory alone, not kept: {error:#}");
-            match lines {
-                Lines::Json => output::note(&stamped(json!({ "warning": what })).to_string()),
-                Lines::Words => output::warn(&what),
-            }
+            warn(lines, &format!("conversations are in memory alone, not kept: {error:#}"));
         }
         let listening = socket.listening().context("nothing can be served")?;
         let listening = match identity {
@@ -198,6 +191,13 @@ fn identity(args: &ServeArgs) -> Result<Option<TlsIdentity>> {
 enum Lines {
     Words,
     Json,
+}
+
+fn warn(lines: Lines, what: &str) {
+    match lines {
+        Lines::Json => output::note(&stamped(json!({ "warning": what })).to_string()),
+        Lines::Words => output::warn(what),
+    }
 }
 
 /// A line for an event.

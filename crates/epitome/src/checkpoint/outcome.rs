@@ -11,8 +11,7 @@ use super::failure_lines::{
 };
 use super::members::{ANSWERED, Members};
 use super::target::{
-    MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, unmarked as unmarked_word, whole_ends,
-    whole_words,
+    MOST_COMMAND, MOST_ERROR, MOST_RESULT, one_line, plain_word, whole_ends, whole_words,
 };
 use crate::specifics::specifics;
 use crate::text::cut;
@@ -93,7 +92,7 @@ pub(super) fn outcome(
 /// How a call went, without the mark that stands before it in a line.
 fn unmarked(went: String) -> String {
     if went.contains('→') {
-        went.split(' ').map(unmarked_word).collect::<Vec<_>>().join(" ")
+        went.split(' ').map(plain_word).collect::<Vec<_>>().join(" ")
     } else {
         went
     }

@@ -203,7 +203,7 @@ pub(super) fn one_line(text: &str) -> Cow<'_, str> {
 }
 
 /// A word that is no mark of this lane: `->` for an arrow, `x3` for `×3`.
-pub(super) fn unmarked(word: &str) -> Cow<'_, str> {
+pub(super) fn plain_word(word: &str) -> Cow<'_, str> {
     match word.strip_prefix('×') {
         Some(rest) => format!("x{rest}").into(),
         None if word.trim_end_matches([',', ':']) == "→" => word.replace('→', "->").into(),
@@ -220,7 +220,7 @@ pub(super) fn whole_words(text: &str, most: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    let words = words.filter(|word| !word.is_empty()).map(unmarked);
+    let words = words.filter(|word| !word.is_empty()).map(plain_word);
     let mut out = String::new();
     for word in words {
         let gap = if out.is_empty() { "" } else { " " };

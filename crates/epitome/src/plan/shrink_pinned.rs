@@ -9,11 +9,9 @@ use super::PlanInput;
 use crate::checkpoint::{Contents, read};
 use crate::guard::KeepReason;
 use crate::strategy::{Edit, QUOTE, is_stub, level, shorter_call};
-use crate::tool::Call;
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::view::{PartEdit, Put, Reason};
-use crate::working_view::fit_part;
-use crate::working_view::{Draft, result_of};
+use crate::working_view::{Draft, fit_part, may_act, result_of};
 
 /// The most that what can be cut of one held entry may take.
 #[derive(Clone, Copy, Debug)]
@@ -150,11 +148,8 @@ impl PlanInput<'_> {
     /// the newest calls act, an eighth: no model has read yet what they answered.
     pub(super) fn cuts_for_deeds(&self, draft: &Draft) -> Vec<Edit> {
         let entries = || self.request.transcript.entries();
-        let acts = |call: &Part<'_>| {
-            call.kind() == PartKind::Call && !Call::read(&call.name(), &call.text()).only_looks()
-        };
         let mut newest = entries().filter(|entry| self.guard.is_newest(entry.index));
-        let acted = newest.any(|entry| entry.parts().any(|part| acts(&part)));
+        let acted = newest.any(|entry| entry.parts().any(|part| may_act(&part)));
         let wanted = self.budget.asked / if acted { 8 } else { 2 };
         let left = self.budget.target.checked_sub(draft.total() + self.least);
         let Some(left) = left.filter(|left| draft.folds() && *left < wanted) else {
@@ -164,7 +159,7 @@ impl PlanInput<'_> {
         let needed = |entry: Entry<'_>| {
             let earlier = earlier(entry);
             let carried = earlier.iter().map(|it| self.counter.text(&it.deeds).tokens);
-            let calls = entry.parts().filter(acts);
+            let calls = entry.parts().filter(may_act);
             let calls = calls.map(|call| self.matter().part_tokens(&call).min(DEED) + OUTCOME);
             carried.chain(calls).sum::<u64>() + self.words(entry, &earlier)
         };

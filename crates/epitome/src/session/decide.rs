@@ -19,11 +19,11 @@ use crate::model::Binding;
 use crate::receipt::{RequestSize, Stats};
 use crate::request::Request;
 use crate::summarize::AgentPrompt;
-use crate::tool::Call;
 use crate::transcript::{Entry, Part, PartKind, Role};
 use crate::trigger::{Any, Cause, Measurements, Switch, Trigger as _, asked};
 use crate::view::View;
 use crate::wire;
+use crate::working_view::may_act;
 
 /// How a request is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -456,11 +456,8 @@ fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let is_word = |part: &Part<'_>| part.is_human() && part.kind() == PartKind::Text;
     let words = entries().flat_map(|entry| entry.parts()).filter(is_word);
     let words = words.map(|part| part.raw_body().len() + LABEL_BYTES);
-    let acts = |part: &Part<'_>| {
-        part.kind() == PartKind::Call && !Call::read(&part.name(), &part.text()).only_looks()
-    };
     let newest = entries().rev().take_while(|entry| !entry.is_human());
-    let deeds = newest.flat_map(|entry| entry.parts()).filter(acts);
+    let deeds = newest.flat_map(|entry| entry.parts()).filter(may_act);
     let deeds = deeds.map(|part| part.raw_body().len().min(MOST_DEED) + OUTCOME_BYTES);
     let bytes: usize = words.chain(deeds).sum();
     let quoting = subject.frame + bytes as u64 / BYTES * 100 / WORDS_SHARE;
