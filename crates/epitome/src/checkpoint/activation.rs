@@ -3,10 +3,8 @@
 //! The weight of a specific is the sum over its mentions of w(who) × age^−½, where age counts units from the newest. This is
 //! base-level activation (Anderson & Schooler, "Reflections of the environment in memory", 1991).
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use crate::specifics::{Class, Specific};
+use crate::text::keys::{ByKey, key};
 use crate::transcript::Origin;
 
 /// w(who): what a mention by a person, the model or a tool counts. Of 5,020 needs in 85 cuts of real sessions 55 % had been
@@ -24,49 +22,6 @@ pub(super) fn weight(who: Origin, age: usize) -> f32 {
     };
     by / (age.max(1) as f32).sqrt()
 }
-
-/// A specific by the hash of its text: two that differ and have one hash are not expected in any session.
-pub(super) type Key = u64;
-
-/// The key of a text.
-pub(super) fn key(text: &str) -> Key {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut hash = text.len() as u64 ^ FACTOR;
-    let (eights, rest) = text.as_bytes().as_chunks::<8>();
-    let mut mix = |value: u64| {
-        let wide = u128::from(hash ^ value).wrapping_mul(u128::from(FACTOR | 1) << 1 | 1);
-        hash = (wide as u64).rotate_left(23) ^ (wide >> 64) as u64;
-    };
-    for eight in eights {
-        mix(u64::from_le_bytes(*eight));
-    }
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    mix(u64::from_le_bytes(last));
-    mix(FACTOR);
-    hash
-}
-
-/// Keys are hashes already.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("keys are numbers")
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-}
-
-/// A map by keys.
-pub(super) type ByKey<T> = HashMap<Key, T, BuildHasherDefault<AsItIs>>;
 
 /// What is known of a specific.
 #[derive(Clone, Debug)]

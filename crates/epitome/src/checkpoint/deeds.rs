@@ -11,13 +11,13 @@ mod targets;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::activation::{self, Key};
 use super::outcome::{has_failed, has_warned, is_bad, outcome, state};
 use super::target::{
     MOST_ERROR, asked_with, file_key, key, records, says_all, shown, target, whole_ends,
 };
 use crate::json::unquote_inner;
 use crate::text::arguments::Arguments;
+use crate::text::keys::{self, Key};
 use crate::text::outcome::judge;
 use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, cut};
@@ -177,8 +177,8 @@ impl Deeds {
             failed: 0,
             warned: 0,
             names_files,
-            asks: if names_files || says_all { 0 } else { activation::key(asked) },
-            given: activation::key(asked),
+            asks: if names_files || says_all { 0 } else { keys::key(asked) },
+            given: keys::key(asked),
             what: what.into(),
             went: "".into(),
             in_full: "".into(),

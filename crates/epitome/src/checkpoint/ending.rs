@@ -3,10 +3,11 @@
 //! Most commands end with what they did. Some print one line for each of many things, and one that went wrong stands in the midst:
 //! where most lines are like others, one of each kind is told, the rarest first.
 
-use super::kinds::{Kind, OR, Row, are_most_alike, kinds, told, words};
 use super::target::{MOST_RESULT, is_ruler, one_line, settled, whole_ends, whole_words};
+use super::told_kinds::{OR, told};
 use crate::text::cut;
 use crate::text::figure::counted;
+use crate::text::kinds::{Kind, Row, are_most_alike, kinds, words};
 use crate::text::outcome::exit_code;
 
 /// Bytes of the end of an output in which lines are compared.
@@ -103,9 +104,13 @@ impl<'o> LineKinds<'o> {
         is_told: impl Fn(&str) -> bool,
     ) -> Option<(String, bool)> {
         let qualifier = if self.is_all { "" } else { "at least " };
-        let line = |kind: &Kind| Some(self.lines[kind.last()]).filter(|line| is_told(line));
-        let (told, is_whole) =
-            told(&self.kinds, most, qualifier, |kind| line(kind).map(str::to_owned));
+        let (told, is_whole) = told(&self.kinds, most, |kind| {
+            let line = Some(self.lines[kind.last()]).filter(|line| is_told(line))?;
+            // What one says otherwise than the others isn't said of all.
+            let is_same = kind.rows.iter().all(|row| self.lines[*row] == line);
+            let one = if is_same { "" } else { "last of " };
+            Some((line.to_owned(), format!("{one}{qualifier}")))
+        });
         (!told.is_empty()).then_some((told, is_whole && self.is_all))
     }
 }
@@ -131,7 +136,7 @@ mod tests {
         }
         release.push_str(&cleaned);
         let expected = "43 lines of output: pushing tag v4.2 / remote: Permission to acme/api.git denied to bot. / \
-                        publish skipped / cleanup: removed tmp/39 (40 such)";
+                        publish skipped / cleanup: removed tmp/39 (last of 40 such)";
         assert_eq!(ending(&release, MOST_COMMAND), expected);
         let brief = "43 lines of output, among them: pushing tag v4.2 / remote: Permission to acme/api.git denied to bot. / \
                      publish skipped";
@@ -139,7 +144,7 @@ mod tests {
         let failed = format!("error: no right to push\n{cleaned}done: gone\n");
         let kinds = LineKinds::of(&failed).expect("most are alike");
         let beside = kinds.told(MOST_COMMAND, |line| !line.starts_with("error"));
-        let expected = "cleanup: removed tmp/39 (40 such) / done: gone".to_owned();
+        let expected = "cleanup: removed tmp/39 (last of 40 such) / done: gone".to_owned();
         assert_eq!(beside, Some((expected, false)));
     }
 
@@ -151,7 +156,7 @@ mod tests {
             let _ = writeln!(pods, "api-{n}f{n} {state} {}d", 3 * n);
         }
         let expected = "21 lines of output: NAME READY STATUS AGE / api-7f7 0/1 CrashLoopBackOff 21d / \
-                        api-19f19 1/1 Running 57d (19 such)";
+                        api-19f19 1/1 Running 57d (last of 19 such)";
         assert_eq!(ending(&pods, MOST_COMMAND), expected);
     }
 

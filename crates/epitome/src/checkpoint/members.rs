@@ -7,10 +7,11 @@ use std::ops::RangeInclusive;
 use serde::de::IgnoredAny;
 
 use super::failure_lines::{Echo, EchoKind, MOST_SEEN, first, states_newly};
-use super::kinds::{Cell, Row, are_most_alike, kinds, told};
 use super::target::{MOST_ERROR, MOST_RESULT, is_target, one_line, whole_words};
+use super::told_kinds::told;
 use crate::json::{self, Span, unquote};
 use crate::text::cut;
+use crate::text::kinds::{Cell, Row, are_most_alike, kinds};
 use crate::text::salience::{Tell, opens_with_failure, tell};
 use crate::text::secrets::masked;
 use crate::tool::words;
@@ -257,13 +258,13 @@ impl<'a> Members<'a> {
         if !are_told && !are_most_alike(&kinds) {
             return None;
         }
-        let (told, _) = told(&kinds, most, qualifier, |kind| {
+        let (told, _) = told(&kinds, most, |kind| {
             let record = records[kind.last()];
             let is_one = kind.rows.len() == 1;
             let said =
                 record.iter().enumerate().filter(|(at, _)| is_one || kind.told_by.contains(at));
             let said = said.map(|(_, it)| it.told()).collect::<Vec<_>>();
-            Some(said.join(", "))
+            Some((said.join(", "), qualifier.to_owned()))
         });
         (!told.is_empty()).then_some(told)
     }

@@ -11,7 +11,6 @@ mod ending;
 mod extract;
 mod failure_lines;
 mod fence;
-mod kinds;
 mod lanes;
 mod least;
 mod members;
@@ -27,6 +26,7 @@ mod said;
 mod target;
 mod titles;
 mod todo;
+mod told_kinds;
 mod unnamed;
 
 use std::fmt::Write as _;

@@ -6,11 +6,12 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::activation::{ByKey, Key, Mentions, key};
+use super::activation::Mentions;
 use super::fence::is_framing;
 use super::target::is_ruler;
 use crate::specifics::{Class, Specific};
 use crate::text::cut;
+use crate::text::keys::{ByKey, Key, key};
 use crate::transcript::Origin;
 
 /// A line that may be quoted: a stretch of a part's masked text.

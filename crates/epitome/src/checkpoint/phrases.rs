@@ -1,6 +1,6 @@
 //! Whether a text says a string, as a whole or inside a longer one.
 
-use super::activation::{ByKey, key};
+use crate::text::keys::{ByKey, key};
 
 /// The places of a text's words.
 pub(super) struct Phrases<'t> {

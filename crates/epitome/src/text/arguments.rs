@@ -85,6 +85,7 @@ pub fn shorten_arguments(arguments_json: &str, max_bytes: usize) -> String {
         text: 0,
         first: usize::MAX / 2,
         last: 0,
+        odd: 0,
         members: usize::MAX - 1,
         depth: usize::MAX,
         small: SMALL,

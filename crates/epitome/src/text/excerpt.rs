@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::kinds::words;
+use super::odd::odd;
 use super::outline::{Cutting, Limits, Outline, SMALL, ValueKind};
 use super::salience::{Tell, tell};
 use super::{cut, figure};
@@ -71,19 +73,39 @@ const SHAPES: [(usize, usize, usize, usize); 13] = [
     (0, 0, 0, 1),
 ];
 
+/// What odd elements leave of the rest.
+const LEAST_BESIDE_ODD: (usize, usize, usize, usize) = SHAPES[6];
+
 /// Shapes that are worth having with readable strings before strings are cut to stumps.
 const ROOMY: usize = 7;
 
 fn excerpt_json(text: &str, max_bytes: usize) -> Option<Excerpt<'_>> {
-    let outline = Outline::read(text)?;
+    let mut outline = Outline::read(text)?;
     debug_assert!(matches!(outline.kind(), ValueKind::Array | ValueKind::Object));
     let tries = SHAPES[..ROOMY].iter().flat_map(|shape| [(shape, 160), (shape, 64)]);
     let tries = tries.chain(SHAPES[5..].iter().flat_map(|shape| [(shape, 40), (shape, 16)]));
+    // What says otherwise than the rest may take half of the room.
+    let all_odd = outline.find_odd();
+    let (first, last, members, depth) = LEAST_BESIDE_ODD;
+    let beside = |odd| Limits {
+        text: 64,
+        first,
+        last,
+        odd,
+        members,
+        depth,
+        small: SMALL,
+        cutting: Cutting::Head,
+    };
+    let fewer = std::iter::successors(Some(all_odd), |odd| (*odd > 0).then_some(odd / 2));
+    let fits = |odd: &usize| outline.write(&beside(*odd), max_bytes / 2).is_some();
+    let odd = fewer.into_iter().find(fits).unwrap_or(0);
     // Strings are cut the cheap way until their length is settled.
     let mut shapes = tries.map(|(&(first, last, members, depth), text)| Limits {
         text,
         first,
         last,
+        odd,
         members,
         depth,
         small: SMALL,
@@ -151,6 +173,8 @@ fn widest(mut fits: usize, mut too_long: usize, does_fit: impl Fn(usize) -> bool
 
 /// Less room than this is not shared between head, telling lines and tail.
 const MIN_SHARED: usize = 240;
+/// The lines of a longer text aren't compared with each other.
+const MOST_COMPARED: usize = 4 << 20;
 /// Fewer bytes of a long line aren't taken by themselves.
 pub(super) const LEAST_PIECE: usize = 8;
 
@@ -233,8 +257,8 @@ impl<'a> Choice<'a> {
         Self { text, pieces, max, marker, used: marker, head: 0, tail }
     }
 
-    /// The pieces that tell something, most telling first; of lines that differ only in digits, the
-    /// first one.
+    /// The pieces that tell something, most telling first, and those that say otherwise than most; of lines that differ only in
+    /// digits, the first one.
     fn telling(&self) -> Vec<usize> {
         let mut seen = BTreeSet::new();
         let mut found: Vec<(Tell, usize)> = Vec::new();
@@ -246,7 +270,13 @@ impl<'a> Choice<'a> {
             }
         }
         found.sort_by_key(|&(tell, at)| (std::cmp::Reverse(tell), at));
-        found.into_iter().map(|(_, at)| at).collect()
+        let rows = self.pieces.iter().map(|piece| words(&self.text[piece.start..piece.end]));
+        let odd = if self.text.len() > MOST_COMPARED {
+            Vec::new()
+        } else {
+            odd(&rows.collect::<Vec<_>>())
+        };
+        found.into_iter().map(|(_, at)| at).chain(odd).collect()
     }
 
     /// Keeps a piece if that stays within `limit`. Whether it is kept.
@@ -446,6 +476,22 @@ mod tests {
             short.text
         );
         assert!(short.text.len() > 700, "the room is used: {}", short.text.len());
+    }
+
+    #[test]
+    fn the_one_record_that_is_otherwise_is_shown() {
+        let record = |n: usize| {
+            let state = if n == 777 { "frozen" } else { "active" };
+            serde_json::json!({ "id": n, "owner": format!("u{}", n % 37), "state": state })
+        };
+        let records: Vec<_> = (0..2_000).map(record).collect();
+        let lines: Vec<String> = records.iter().map(ToString::to_string).collect();
+        let answer = serde_json::json!({ "total": 2_000, "accounts": records }).to_string();
+        for text in [lines.join("\n"), answer] {
+            let short = excerpt(&text, 1_500).text;
+            assert!(short.contains(r#"{"id":777,"owner":"u0","state":"frozen"}"#), "{short}");
+            assert!(short.contains(r#""id":0,"#), "{short}");
+        }
     }
 
     #[test]

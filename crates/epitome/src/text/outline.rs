@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use super::kinds::{Cell, Row};
+use super::odd::odd;
 use super::{cut, excerpt, figure};
 use crate::json::{JsonError, Scanner, Span, escape, quote, unquote, unquote_inner};
 use crate::specifics;
@@ -36,6 +38,12 @@ struct Node {
     /// Elements of an array, members of an object; unknown (0) below [`MAX_DEPTH`].
     children: u32,
     kind: ValueKind,
+    /// How many elements of its array are odder; [`Node::NOT_ODD`] for what is like others.
+    rank: u32,
+}
+
+impl Node {
+    const NOT_ODD: u32 = u32::MAX;
 }
 
 /// A JSON text with the place of every value in it.
@@ -63,6 +71,8 @@ pub(super) struct Limits {
     pub(super) first: usize,
     /// Elements kept at the end of an array.
     pub(super) last: usize,
+    /// Elements kept between these, the oddest of each array.
+    pub(super) odd: usize,
     /// Members kept of an object.
     pub(super) members: usize,
     /// Levels of containers …
@@ -86,6 +96,44 @@ impl<'a> Outline<'a> {
         outline(&mut scanner, 0, &mut nodes).ok()?;
         scanner.end().ok()?;
         Some(Self { text, nodes })
+    }
+
+    /// Finds the elements that say otherwise than most of their array. How many an array has at most.
+    pub(super) fn find_odd(&mut self) -> usize {
+        let mut most = 0;
+        for at in 0..self.nodes.len() {
+            if self.nodes[at].kind == ValueKind::Array {
+                let elements: Vec<usize> = self.children(at).collect();
+                let rows: Vec<Row> = elements.iter().map(|at| self.row(*at)).collect();
+                let odd = odd(&rows);
+                most = most.max(odd.len());
+                for (rank, row) in odd.into_iter().enumerate() {
+                    self.nodes[elements[row]].rank = rank as u32;
+                }
+            }
+        }
+        most
+    }
+
+    /// The elements of an array, or the keys of an object.
+    fn children(&self, at: usize) -> impl Iterator<Item = usize> {
+        let count = self.nodes[at].children as usize;
+        let is_object = self.nodes[at].kind == ValueKind::Object;
+        let next = move |at: &usize| Some(self.nodes[at + usize::from(is_object)].next as usize);
+        std::iter::successors(Some(at + 1), next).take(count)
+    }
+
+    /// What an element says, to compare it with others: of what is in its members only that it is there.
+    fn row(&self, at: usize) -> Row {
+        let said = |at: usize| match self.nodes[at].kind {
+            ValueKind::Text | ValueKind::Scalar => self.raw(self.nodes[at]),
+            ValueKind::Array => "[",
+            ValueKind::Object => "{",
+        };
+        if self.nodes[at].kind != ValueKind::Object {
+            return vec![Cell::of("", said(at))];
+        }
+        self.children(at).map(|key| Cell::of(self.raw(self.nodes[key]), said(key + 1))).collect()
     }
 
     /// What the outermost value is.
@@ -143,25 +191,37 @@ impl<'a> Outline<'a> {
         out: &mut String,
     ) -> bool {
         let count = self.nodes[at].children as usize;
-        // A marker for one element is no gain.
-        let elided = count.saturating_sub(limits.first + limits.last);
-        let elided = if elided > 1 { elided } else { 0 };
+        let is_kept = |index: usize, child: usize| {
+            index < limits.first
+                || index + limits.last >= count
+                || (self.nodes[child].rank as usize) < limits.odd
+        };
         out.push('[');
-        let mut child = at + 1;
-        for index in 0..count {
-            if elided > 0 && index == limits.first {
-                let comma = if index > 0 { "," } else { "" };
-                let _ = write!(out, "{comma}\"… {} more items\"", figure::grouped(elided));
+        // The first that is left out, and how many are.
+        let mut gap = (at, 0);
+        for (index, child) in self.children(at).enumerate() {
+            let is_kept = is_kept(index, child);
+            if !is_kept {
+                gap = (if gap.1 == 0 { child } else { gap.0 }, gap.1 + 1);
             }
-            if elided == 0 || index < limits.first || index >= limits.first + elided {
-                if index > 0 {
-                    out.push(',');
+            let comma = |index: usize| if index > 0 { "," } else { "" };
+            if gap.1 > 0 && (is_kept || index + 1 == count) {
+                let first = index + usize::from(!is_kept) - gap.1;
+                out.push_str(comma(first));
+                // A marker for one element is no gain.
+                if gap.1 > 1 {
+                    let _ = write!(out, "\"… {} more items\"", figure::grouped(gap.1));
+                } else if !self.write_node(gap.0, depth + 1, limits, max, out) {
+                    return false;
                 }
+                gap.1 = 0;
+            }
+            if is_kept {
+                out.push_str(comma(index));
                 if !self.write_node(child, depth + 1, limits, max, out) {
                     return false;
                 }
             }
-            child = self.nodes[child].next as usize;
         }
         out.push(']');
         out.len() <= max
@@ -276,13 +336,19 @@ fn outline(
         Some(b'"') => ValueKind::Text,
         _ => ValueKind::Scalar,
     };
-    nodes.push(Node { span: Span::NONE, next: 0, children: 0, kind });
+    nodes.push(Node { span: Span::NONE, next: 0, children: 0, kind, rank: Node::NOT_ODD });
     let mut children = 0;
     let span = match kind {
         ValueKind::Object if depth < MAX_DEPTH => scanner.object(|scanner, key| {
             children += 1;
             let next = nodes.len() as u32 + 1;
-            nodes.push(Node { span: key, next, children: 0, kind: ValueKind::Text });
+            nodes.push(Node {
+                span: key,
+                next,
+                children: 0,
+                kind: ValueKind::Text,
+                rank: Node::NOT_ODD,
+            });
             outline(scanner, depth + 1, nodes)
         })?,
         ValueKind::Array if depth < MAX_DEPTH => scanner.array(|scanner| {
@@ -291,7 +357,7 @@ fn outline(
         })?,
         _ => scanner.value()?,
     };
-    nodes[own] = Node { span, next: nodes.len() as u32, children, kind };
+    nodes[own] = Node { span, next: nodes.len() as u32, children, kind, rank: Node::NOT_ODD };
     Ok(())
 }
 
@@ -305,6 +371,7 @@ mod tests {
         text: 1_000,
         first: 99,
         last: 99,
+        odd: 0,
         members: 99,
         depth: 99,
         small: SMALL,

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::checkpoint::activation::{self, Key};
 use crate::json::unquote;
+use crate::text::keys::{self, Key};
 use crate::tool::{Act, Call};
 
 /// What was edited so far.
@@ -44,7 +44,7 @@ impl Editor {
             .arguments
             .all()
             .filter(|(_, raw)| raw.starts_with('"'))
-            .map(|(name, raw)| (activation::key(name), activation::key(&unquote(raw))))
+            .map(|(name, raw)| (keys::key(name), keys::key(&unquote(raw))))
             .collect();
         let earlier = self.edits.entry(path.as_ref().into()).or_default();
         let undone = earlier.iter().rposition(|(_, before)| swaps(before, &arguments));

@@ -8,9 +8,9 @@ use super::targets::{
     apart, arguments, done_to, flags, inner, is_flag, made, short, targets, tool,
 };
 use super::{BETWEEN, CUT, Deed, MOST_BRIEF};
-use crate::checkpoint::activation::{self, Key};
 use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
 use crate::checkpoint::target::{MOST_COMMAND, MOST_ERROR, is_target};
+use crate::text::keys::{self, Key};
 use crate::tool::runs_lines;
 
 /// How a call went: calls that went otherwise are no one line.
@@ -44,7 +44,7 @@ pub(super) fn shape(deed: &Deed) -> Key {
     let is_number = |word: &str| word.contains(|c: char| c.is_ascii_digit()) && word != "0";
     let words = deed.went.split(is_sign);
     let words = words.filter(|word| !word.is_empty() && !is_number(word) && !own.contains(word));
-    activation::key(&words.collect::<Vec<_>>().join(" "))
+    keys::key(&words.collect::<Vec<_>>().join(" "))
 }
 
 /// The shapes of the outcomes of each tool's calls that went well.

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::{BETWEEN, Deed, MOST_TARGET};
-use crate::checkpoint::activation::{self, Key};
 use crate::checkpoint::outcome::is_bad;
 use crate::checkpoint::target::is_target;
 use crate::specifics;
+use crate::text::keys::{self, Key};
 use crate::tool::{Command, FileDeed, runs_lines, words};
 
 /// So many flags of a command are said.
@@ -16,7 +16,7 @@ const MOST_FLAGS: usize = 3;
 pub(super) fn flags(deed: &Deed) -> Key {
     let flags = arguments(inner(&deed.what)).into_iter().filter(|one| is_flag(one));
     let flags: Vec<&str> = flags.collect();
-    if flags.is_empty() { 0 } else { activation::key(&flags.join(",")) }
+    if flags.is_empty() { 0 } else { keys::key(&flags.join(",")) }
 }
 
 pub(super) fn is_flag(argument: &str) -> bool {

@@ -364,7 +364,7 @@ fn what_goes_on_and_on_is_looked_at_once() {
         "password,a\\n",
         "(password) VALUES ('",
     ] {
-        let text = beginning.repeat(1_000_000 / beginning.len());
+        let text = beginning.repeat(300_000 / beginning.len());
         assert_eq!(masked(&text), text);
     }
     let long = format!("eyJ{}", "a1".repeat(5000));
