@@ -120,6 +120,14 @@ impl Draft {
         }
     }
 
+    /// What was put in place of what the slot's part says.
+    pub fn written(&self, slot: Slot) -> Option<&str> {
+        match &self.edits.get(slot)?.put {
+            Put::Text(text) | Put::Arguments(text) => Some(text),
+            Put::Nothing => None,
+        }
+    }
+
     /// What was put in place of what `entry` says.
     pub fn puts(&self, entry: Entry<'_>) -> impl Iterator<Item = &PartEdit> {
         self.edits.of(entry.slots()).filter(|edit| edit.put != Put::Nothing)

@@ -213,9 +213,13 @@ impl Gathered {
                 // What it says here is newer.
                 (self.asked, self.last_words) = (None, None);
             }
-            let found = self.mention(&text, part.slot.0, weight(part.origin(), age));
-            if !draft.is_edited(part.slot) {
-                self.shown.extend(found.iter().map(|(_, at)| *at));
+            let found = self.mention(&text, &part, weight(part.origin(), age));
+            match draft.written(part.slot) {
+                Some(written) => {
+                    let said = specifics(written).filter_map(|one| self.mentions.find(one.text));
+                    self.shown.extend(said);
+                }
+                None => self.shown.extend(found.iter().map(|(_, at)| *at)),
             }
         }
     }
@@ -252,7 +256,7 @@ impl Gathered {
             let Said { text, json, is_own } = said(transcript, &part);
             self.own.extend(is_own.then_some(part.slot.0));
             let known = self.mentions.len() as u32;
-            let found = self.mention(&text, part.slot.0, weight(part.origin(), age));
+            let found = self.mention(&text, &part, weight(part.origin(), age));
             let source = (part.slot.0, number as u32, part.origin());
             match part.kind() {
                 PartKind::Call => {
@@ -311,17 +315,25 @@ impl Gathered {
             self.newest_human = self.newest_human.max(Some(number));
             let asked = self.asked.take();
             let said = entry.human_text();
-            // Of a short one that names something a question tells.
-            let is_reply = |asked: &QuotedMessage| {
-                said.trim().len() <= MOST_REPLY && asked.text.contains(['?', '？', '؟'])
+            let (is_short, is_bare) =
+                (said.trim().len() <= MOST_REPLY, specifics(&said).next().is_none());
+            // What was said before calls is answered by their results, unless it asks.
+            let is_answered = |asked: &QuotedMessage| match asked.text.contains(['?', '？', '؟'])
+            {
+                true => is_short || is_bare,
+                false => is_short && is_bare && !asked.acted,
             };
-            let is_bare = || specifics(&said).next().is_none();
-            self.answered.extend(asked.filter(|asked| is_reply(asked) || is_bare()));
+            self.answered.extend(asked.filter(is_answered));
         }
     }
 
-    /// Notes the specifics of a text that part `part` says.
-    fn mention<'t>(&mut self, text: &'t str, part: u32, weight: f32) -> Vec<(Specific<'t>, u32)> {
+    /// Notes the specifics of a text that `part` says.
+    fn mention<'t>(
+        &mut self,
+        text: &'t str,
+        part: &Part<'_>,
+        weight: f32,
+    ) -> Vec<(Specific<'t>, u32)> {
         let head = cut::head(text, MOST_BYTES);
         let tail = cut::tail(&text[head.len()..], MOST_BYTES);
         let behind = text.len() - tail.len();
@@ -347,10 +359,14 @@ impl Gathered {
             let is_numbered = ["\t", "→", "  "].iter().any(|gap| behind.starts_with(gap));
             found.class == Class::Number && is_first && is_numbered
         };
-        let is_said =
-            |found: &Specific<'_>| !is_key(found) && !is_noted(found) && !is_line_number(found);
+        // Every text among arguments stands in quotes, what an edit replaces, too.
+        let is_argument =
+            |found: &Specific<'_>| part.kind() == PartKind::Call && found.class == Class::Quoted;
+        let is_said = |found: &Specific<'_>| {
+            !is_key(found) && !is_noted(found) && !is_line_number(found) && !is_argument(found)
+        };
         for found in specifics(head).chain(late).filter(is_said) {
-            let at = self.mentions.mention(&found, part, weight);
+            let at = self.mentions.mention(&found, part.slot.0, weight);
             all.push((found, at));
         }
         all
@@ -421,9 +437,8 @@ impl Gathered {
         if !summary.is_empty() {
             self.summary = summary;
         }
-        let slot = part.slot.0;
         let light = weight(Origin::Tool, age);
-        self.mention(&Deeds::words(&deeds), slot, light);
+        self.mention(&Deeds::words(&deeds), part, light);
         let mut label = "";
         for line in notes.lines() {
             let labelled = line.strip_prefix('[').and_then(|line| line.split_once("] "));
@@ -436,14 +451,14 @@ impl Gathered {
                 label.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default();
             // A tool's label names the tool.
             let who = if label.contains(' ') { Origin::Tool } else { Origin::Model };
-            let found = self.mention(text, slot, weight(who, age));
+            let found = self.mention(text, part, weight(who, age));
             let found: Vec<u32> = found.into_iter().map(|(_, at)| at).collect();
             let place = (self.carried_notes.len() as u32, number, who);
             self.lines.carry(place, text.len(), &found);
             self.carried_notes.push((label.into(), text.into()));
         }
         for line in names.lines() {
-            self.mention(line.split_once(": ").map_or(line, |(_, names)| names), slot, light);
+            self.mention(line.split_once(": ").map_or(line, |(_, names)| names), part, light);
         }
     }
 }

@@ -357,11 +357,12 @@ impl Lanes<'_> {
     }
 
     /// Specifics that nothing else says, a line for each class, in at most `most` tokens. What stands inside a longer string of
-    /// the texts `above` is said, too.
+    /// the texts `above` is said, too. A number by itself tells nothing.
     fn names(&self, most: u64, is_said: &[bool], above: &[&Phrases<'_>]) -> String {
         let mentions = &self.gathered.mentions;
         let alike = self.gathered.lines.alike_by_specific(mentions.len());
-        let unsaid = (0..mentions.len() as u32).filter(|at| !is_said[*at as usize]);
+        let unsaid = (0..mentions.len() as u32)
+            .filter(|at| !is_said[*at as usize] && mentions.get(*at).class != Class::Number);
         let mut ranked: Vec<(f32, u32)> = unsaid
             .map(|at| {
                 let one = mentions.get(at);

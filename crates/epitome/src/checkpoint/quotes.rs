@@ -4,6 +4,7 @@
 //! left out of a message is marked `[…]`. A label tells the message's number and how many lines follow. A line that would pass for a
 //! title, a label or a fence is indented. So nothing in a quote passes for another lane.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::cues::commands;
@@ -317,13 +318,21 @@ fn chosen(
 ) -> (Vec<Chosen>, bool) {
     let mut all: Vec<Chosen> = Vec::with_capacity(words.len());
     let mut ranked: Vec<(Rank, usize, usize)> = Vec::new();
+    // What sentences that command or forbid name: a later word on that may take the rule back.
+    let mut ruled: HashSet<&str> = HashSet::new();
     for (at, word) in words.iter().enumerate() {
         let sentences = sentences(&word.text);
         for (nth, range) in sentences.iter().enumerate() {
             let sentence = &word.text[range.clone()];
             // A gap, a fence of code, a rule: nothing is said by it alone.
             if sentence.contains(char::is_alphanumeric) {
-                ranked.push((rank(sentence), at, nth));
+                let names = || specifics(sentence).map(|found| found.text);
+                let is_ruled = names().any(|name| ruled.contains(name));
+                let rank = if is_ruled { Rank::Commands } else { rank(sentence) };
+                if rank == Rank::Commands {
+                    ruled.extend(names());
+                }
+                ranked.push((rank, at, nth));
             }
         }
         let picked = vec![false; sentences.len()];

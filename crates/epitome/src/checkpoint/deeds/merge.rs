@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::targets::{
-    apart, arguments, done_to, flags, inner, is_flag, made, short, targets, tool,
+    apart, arguments, flags, handles, inner, is_flag, made, short, targets, tool,
 };
 use super::{BETWEEN, CUT, Deed, MOST_BRIEF};
 use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
@@ -73,8 +73,12 @@ pub(super) struct Group<'a> {
     is_known: bool,
     /// The shapes of these.
     shapes: HashSet<Key>,
-    /// What others were done to since, and when: what these did there may not stand any more.
-    overtaken: HashMap<Cow<'a, str>, u32>,
+    /// Which kind they are of.
+    kind: usize,
+    /// Of each call the places of its targets, and its handles.
+    members: Vec<(Vec<usize>, Vec<Key>)>,
+    /// Handles that another group had since, and which: what these did there may not stand any more.
+    overtaken: HashMap<Key, usize>,
 }
 
 /// How calls went.
@@ -101,20 +105,53 @@ struct Target<'a> {
     at: usize,
 }
 
+/// A call, and which calls it may share a line with.
+struct Member<'a> {
+    deed: &'a Deed,
+    /// What the line of these says it is.
+    what: Cow<'a, str>,
+    /// Equal for these.
+    kind: usize,
+    targets: Vec<Cow<'a, str>>,
+    handles: Vec<Key>,
+}
+
 /// Calls in the groups that `merging` makes of them.
+///
+/// One line of several calls stands where the last of them was made. Where something else was done since to what an earlier one was
+/// done to, it would stand behind that and seem to hold: such calls have several lines, or that one isn't named.
 pub(super) fn grouped<'a>(
     deeds: impl Iterator<Item = &'a Deed>,
     merging: Merging,
 ) -> Vec<Group<'a>> {
-    let deeds: Vec<&Deed> = deeds.collect();
+    let members = members(deeds.collect(), merging);
+    let kinds = members.iter().map(|member| member.kind + 1).max().unwrap_or_default();
+    // Kinds whose calls have another line behind what overtook them.
+    let mut apart = vec![false; kinds];
+    for round in 0..MOST_ROUNDS {
+        let groups = arranged(&members, merging, &apart);
+        let misplaced = groups.iter().filter(|group| !group.overtaken.is_empty());
+        let misplaced: Vec<usize> = misplaced.map(|group| group.kind).collect();
+        if !merging.keeps_order() || misplaced.is_empty() {
+            return groups;
+        }
+        if round + 2 == MOST_ROUNDS {
+            apart.fill(true);
+        }
+        misplaced.into_iter().for_each(|kind| apart[kind] = true);
+    }
+    arranged(&members, merging, &apart)
+}
+
+/// So often it is tried to give only those calls several lines that need them.
+const MOST_ROUNDS: usize = 4;
+
+fn members(deeds: Vec<&Deed>, merging: Merging) -> Vec<Member<'_>> {
     let depths = if merging == Merging::Short { depths(&deeds) } else { HashMap::new() };
     let shapes = if merging == Merging::Same { HashMap::new() } else { shapes(&deeds) };
-    let mut groups: Vec<Group<'a>> = Vec::new();
-    let mut places: HashMap<(Cow<'a, str>, Key, Went), usize> = HashMap::new();
-    // The newest group that something was done to in.
-    let mut newest: HashMap<Cow<'a, str>, usize> = HashMap::new();
-    for deed in deeds {
-        let what = merging.of(deed, &depths);
+    let names_some = merging.keeps_order() || merging.targets().is_some_and(|most| most > 0);
+    let mut kinds: HashMap<(Cow<'_, str>, Key, Went), usize> = HashMap::new();
+    let member = |deed| {
         let went = Went::of(deed);
         let few =
             || shapes.get(tool(&deed.what)).filter(|all| (2..=MOST_SHAPES).contains(&all.len()));
@@ -125,43 +162,49 @@ pub(super) fn grouped<'a>(
             _ if went == Went::Well && few().is_some() => deed.shape ^ flags(deed),
             _ => flags(deed),
         };
-        let names_some = merging.keeps_order() || merging.targets().is_some_and(|most| most > 0);
+        let what = merging.of(deed, &depths);
+        let next = kinds.len();
+        let kind = *kinds.entry((what.clone(), apart, went)).or_insert(next);
         let targets = if names_some { targets(deed) } else { Vec::new() };
-        let done_to = done_to(deed, &targets);
-        let place = places.entry((what.clone(), apart, went)).or_insert(groups.len());
-        // One line of all would stand behind what was done since to what some of them were done to.
-        let is_past = |group: &Group<'_>| group.overtaken.keys().any(|it| !done_to.contains(it));
-        if merging.keeps_order() && groups.get(*place).is_some_and(is_past) {
+        let handles = if names_some { handles(deed, &targets) } else { Vec::new() };
+        Member { deed, what, kind, targets, handles }
+    };
+    deeds.into_iter().map(member).collect()
+}
+
+/// These calls in their groups; those of the kinds that are `apart` begin another one behind what overtook some of theirs.
+fn arranged<'a>(members: &[Member<'a>], merging: Merging, apart: &[bool]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut places: HashMap<usize, usize> = HashMap::new();
+    // The newest group that something was done to in.
+    let mut newest: HashMap<Key, usize> = HashMap::new();
+    for Member { deed, what, kind, targets, handles } in members {
+        let place = places.entry(*kind).or_insert(groups.len());
+        let is_past = |group: &Group<'_>| group.overtaken.keys().any(|it| !handles.contains(it));
+        if apart[*kind] && groups.get(*place).is_some_and(is_past) {
             *place = groups.len();
         }
         let at = *place;
         // What failed takes nothing back, as far as little room tells.
-        let overtakes = merging.keeps_order() || went != Went::Badly;
-        for target in done_to.iter().filter(|_| overtakes) {
-            let before = newest.insert(target.clone(), at).filter(|before| *before != at);
+        let overtakes = merging.keeps_order() || Went::of(deed) != Went::Badly;
+        for handle in handles.iter().filter(|_| overtakes) {
+            let before = newest.insert(*handle, at).filter(|before| *before != at);
             if let Some(before) = before.and_then(|before| groups.get_mut(before)) {
-                before.overtaken.insert(target.clone(), deed.last);
+                before.overtaken.insert(*handle, at);
             }
         }
         if at == groups.len() {
-            let common = deed.clone();
-            let common = Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..common };
-            groups.push(Group {
-                deed: common,
-                targets: Vec::new(),
-                alone: Some(deed),
-                is_cut: false,
-                places: HashMap::new(),
-                outcomes: Vec::new(),
-                is_known: true,
-                shapes: HashSet::new(),
-                overtaken: HashMap::new(),
-            });
+            groups.push(Group::of(deed, what, *kind));
         }
-        for target in done_to {
-            groups[at].overtaken.remove(target);
+        for handle in handles {
+            groups[at].overtaken.remove(handle);
         }
-        groups[at].add(deed, merging, targets);
+        groups[at].add(deed, merging, targets.clone(), handles.clone());
+    }
+    let lasts: Vec<u32> = groups.iter().map(|group| group.deed.last).collect();
+    for (group, own) in groups.iter_mut().zip(&lasts) {
+        // Behind a line that stands above its own nothing seems undone.
+        group.overtaken.retain(|_, by| lasts[*by] < *own);
     }
     groups
 }
@@ -220,7 +263,30 @@ pub(super) fn mended(same: Vec<Deed>, all: &[&Deed]) -> Vec<Deed> {
 }
 
 impl<'a> Group<'a> {
-    fn add(&mut self, deed: &'a Deed, merging: Merging, mut all: Vec<Cow<'a, str>>) {
+    /// A group to which `deed` will be added first.
+    fn of(deed: &'a Deed, what: &str, kind: usize) -> Self {
+        Group {
+            deed: Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..deed.clone() },
+            targets: Vec::new(),
+            alone: Some(deed),
+            is_cut: false,
+            places: HashMap::new(),
+            outcomes: Vec::new(),
+            is_known: true,
+            shapes: HashSet::new(),
+            kind,
+            members: Vec::new(),
+            overtaken: HashMap::new(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        deed: &'a Deed,
+        merging: Merging,
+        mut all: Vec<Cow<'a, str>>,
+        handles: Vec<Key>,
+    ) {
         let known = &mut self.deed;
         self.alone = self.alone.filter(|_| known.times == 0);
         known.count(deed);
@@ -248,6 +314,7 @@ impl<'a> Group<'a> {
             {
                 *target = format!("{target}: {made}").into();
             }
+            let mut own = Vec::new();
             for target in all {
                 let parts = if is_apart { apart(target) } else { vec![target] };
                 for (at, text) in parts.into_iter().enumerate() {
@@ -256,8 +323,10 @@ impl<'a> Group<'a> {
                         self.targets.push(Target { text, calls: 0, at });
                     }
                     self.targets[place].calls += 1;
+                    own.push(place);
                 }
             }
+            self.members.push((own, handles));
         }
     }
 
@@ -321,11 +390,11 @@ impl<'a> Group<'a> {
                 told.retain(|place| is_target(&self.targets[*place].text));
             }
             // Named in a line behind what was done to it since, it would seem to be as these left it.
-            let since = self.overtaken.iter().filter(|(_, since)| **since < self.deed.last);
-            let parts =
-                |target: &Cow<'a, str>| [apart(target.clone()), vec![target.clone()]].concat();
-            let since: HashSet<_> = since.flat_map(|(target, _)| parts(target)).collect();
-            told.retain(|place| !since.contains(&self.targets[*place].text));
+            let stand = self.members.iter().filter(|(_, handles)| {
+                !handles.iter().any(|handle| self.overtaken.contains_key(handle))
+            });
+            let stand: HashSet<&usize> = stand.flat_map(|(places, _)| places).collect();
+            told.retain(|place| stand.contains(place));
             told.sort_by_key(|place| {
                 let Target { calls, at, .. } = self.targets[*place];
                 (calls, at, Reverse(*place))

@@ -106,6 +106,27 @@ pub(super) fn done_to<'t, 'd>(deed: &Deed, targets: &'t [Cow<'d, str>]) -> &'t [
     targets.get(usize::from(is_line)..).unwrap_or_default()
 }
 
+/// Exact strings that tell what a call was done to or what it made, by which a later call can take it back: its targets, the ids among
+/// its arguments, and those that its answer says first.
+pub(super) fn handles(deed: &Deed, targets: &[Cow<'_, str>]) -> Vec<Key> {
+    let done_to = done_to(deed, targets);
+    let mut handles: Vec<Key> = done_to.iter().map(|target| keys::key(target)).collect();
+    if deed.names_files || runs_lines(tool(&deed.what)) {
+        return handles;
+    }
+    let is_id = |name: &&str| {
+        let has = |is: fn(char) -> bool| name.contains(is);
+        has(|c| c.is_ascii_digit()) && has(char::is_alphabetic) && !has(char::is_whitespace)
+    };
+    let values = arguments(inner(&deed.what)).into_iter().flat_map(|one| one.split(BETWEEN));
+    let values = values.map(|one| value(one).unwrap_or(one));
+    let named = values.flat_map(|value| value.split(", ")).flat_map(|value| value.split(": "));
+    let made = Some(&*deed.went).filter(|went| !is_bad(went)).unwrap_or_default();
+    let made = specifics::specifics(made).map(|found| found.text).filter(|name| is_target(name));
+    handles.extend(named.chain(made).filter(is_id).map(keys::key));
+    handles
+}
+
 /// The beginning of an argument's value; a number says nothing without its name.
 fn named(argument: &str) -> Option<Cow<'_, str>> {
     if is_numbered(argument) { Some(Cow::Borrowed(argument)) } else { value(argument).map(brief) }
@@ -124,9 +145,10 @@ pub(super) fn made(deed: &Deed) -> Option<&str> {
     new.next().filter(|_| new.next().is_none())
 }
 
-/// What stands together as a target, each for itself: `S-1, A1`. Numbers say nothing without their names: `amount=100, to=105`.
+/// What stands together as a target, each for itself: `S-1, A1`. Numbers say nothing without their names: `amount=100, to=105`, and
+/// what a call made stands beside what it was done to: `S-1, A1: T-9`.
 pub(super) fn apart(target: Cow<'_, str>) -> Vec<Cow<'_, str>> {
-    if !target.contains(", ") || target.contains('=') {
+    if !target.contains(", ") || target.contains('=') || target.contains(": ") {
         return vec![target];
     }
     target.split(", ").map(|one| one.to_owned().into()).collect()
