@@ -14,7 +14,7 @@ use crate::tool::{Act, Call, FileDeed};
 const MOST_VALUE: usize = 120;
 const MOST_KEY: usize = 320;
 /// Of a longer argument so much is said.
-const MOST_HEAD: usize = 60;
+const MOST_ENDS: usize = 96;
 /// The longest command line, error line and result.
 pub(super) const MOST_COMMAND: usize = 300;
 pub(super) const MOST_ERROR: usize = 140;
@@ -29,7 +29,7 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
     let tool =
         if tool.trim().is_empty() { "unknown".to_owned() } else { cut::one_line(tool, usize::MAX) };
     if let Some(line) = &call.line {
-        return format!("{tool}({}{})", places(call), whole_words(line, MOST_COMMAND));
+        return format!("{tool}({}{})", places(call), ends(line, MOST_COMMAND));
     }
     let patch = call.arguments.patch();
     let patch = if call.arguments.is_empty() { Some(Cow::Borrowed(arguments)) } else { patch };
@@ -100,9 +100,10 @@ fn named(call: &Call<'_>) -> String {
             Cow::Owned(one_line(&value).into_owned())
         } else {
             // An address of which a part is masked is still one.
-            let most = MOST_HEAD.max(first_target(&value) + " […".len());
+            let most = MOST_ENDS.max(first_target(&value) + " […".len());
             let most = most.min(room_of_long.saturating_sub(name.len() + 3));
-            Cow::Owned(whole_words(&value, most).into_owned())
+            // What a statement or a message is about may stand in its end.
+            Cow::Owned(ends(&value, most))
         };
         if out.len() + name.len() + value.len() > MOST_KEY || value == "…" {
             is_cut = true;
@@ -258,12 +259,25 @@ pub(super) fn whole_ends(text: &str, most: usize) -> String {
     if text.len() <= most && tail.is_empty() {
         return text;
     }
-    let head = whole_words(&text, most * 3 / 5);
-    let tail = cut::tail(&text, most.saturating_sub(head.len() + " / ".len()));
+    first_and_last(&text, most, " / ")
+}
+
+/// The first and the last words of a text on one line, in at most `most` bytes. Both may be needed: a command's target stands in its
+/// end, that of a statement, too.
+fn ends(text: &str, most: usize) -> String {
+    let head = cut::head(text, 8 * MOST_COMMAND);
+    let tail = cut::tail(&text[head.len()..], 8 * MOST_COMMAND);
+    let text = [one_line(head), one_line(tail)].concat();
+    if text.len() <= most && tail.is_empty() { text } else { first_and_last(&text, most, " ") }
+}
+
+/// The beginning of a line, and as much of its end as `most` bytes have room for: from behind a `gap`, else a space.
+fn first_and_last(line: &str, most: usize, gap: &str) -> String {
+    let head = whole_words(line, most * 3 / 5);
+    let tail = cut::tail(line, most.saturating_sub(head.len() + gap.len()));
     // Words of two lines make no third.
-    let line = tail.split_once(" / ").map(|(_, line)| format!(" / {line}"));
-    let words = || tail.split_once(' ').map(|(_, words)| format!(" {words}"));
-    let tail = line.or_else(words).unwrap_or_default();
+    let behind = |gap: &str| tail.split_once(gap).map(|(_, rest)| format!("{gap}{rest}"));
+    let tail = behind(gap).or_else(|| behind(" ")).unwrap_or_default();
     format!("{head}{tail}").trim_end().to_owned()
 }
 
@@ -283,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_arguments_show_their_beginning() {
+    fn long_arguments_show_their_ends() {
         let of = |tool: &str, arguments: &str| key(tool, arguments, &Call::read(tool, arguments));
         let flights = r#"[{"flight_number":"HAT276","date":"2024-05-21"},{"flight_number":"HAT279","date":"2024-05-22"},
             {"flight_number":"HAT280","date":"2024-05-23"}]"#;
@@ -295,7 +309,13 @@ mod tests {
         let sum = vec!["5244.75"; 40].join(" + ");
         assert_eq!(
             of("calculate", &format!(r#"{{"expression":"{sum}"}}"#)),
-            "calculate(expression=5244.75 + 5244.75 + 5244.75 + 5244.75 + 5244.75 + …)"
+            "calculate(expression=5244.75 + 5244.75 + 5244.75 + 5244.75 + 5244.75 + … + 5244.75 + 5244.75 + 5244.75 + 5244.75)"
+        );
+        let columns = vec!["reviewed_by = 'agent-7'"; 9].join(", ");
+        let update = format!("UPDATE customers SET {columns} WHERE region = 'EU'");
+        assert_eq!(
+            of("run_sql", &serde_json::json!({ "sql": update }).to_string()),
+            "run_sql(sql=UPDATE customers SET reviewed_by = 'agent-7', … reviewed_by = 'agent-7' WHERE region = 'EU')"
         );
         let long = "x".repeat(400);
         assert_eq!(of("send", &format!(r#"{{"to":"mia","body":"{long}"}}"#)), "send(to=mia, …)");

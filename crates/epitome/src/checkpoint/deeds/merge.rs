@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::targets::{
-    apart, arguments, flags, handles, inner, is_flag, made, short, targets, tool,
-};
+use super::targets::{apart, detailed, flags, handles, inner, targets, tool, with_arguments};
 use super::{BETWEEN, CUT, Deed, MOST_BRIEF};
 use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
 use crate::checkpoint::target::{MOST_COMMAND, MOST_ERROR, is_target};
@@ -93,6 +91,8 @@ struct Outcome<'a> {
 const MOST_SHAPES: usize = 3;
 /// What stands between outcomes.
 const OR: &str = " / ";
+/// Bytes of a call with its first arguments.
+const MOST_SHORT: usize = 96;
 /// More outcomes than this never fit a line.
 const MOST_OUTCOMES: usize = MOST_COMMAND / OR.len() + 1;
 
@@ -147,7 +147,6 @@ pub(super) fn grouped<'a>(
 const MOST_ROUNDS: usize = 4;
 
 fn members(deeds: Vec<&Deed>, merging: Merging) -> Vec<Member<'_>> {
-    let depths = if merging == Merging::Short { depths(&deeds) } else { HashMap::new() };
     let shapes = if merging == Merging::Same { HashMap::new() } else { shapes(&deeds) };
     let names_some = merging.keeps_order() || merging.targets().is_some_and(|most| most > 0);
     let mut kinds: HashMap<(Cow<'_, str>, Key, Went), usize> = HashMap::new();
@@ -162,11 +161,12 @@ fn members(deeds: Vec<&Deed>, merging: Merging) -> Vec<Member<'_>> {
             _ if went == Went::Well && few().is_some() => deed.shape ^ flags(deed),
             _ => flags(deed),
         };
-        let what = merging.of(deed, &depths);
+        let what = merging.of(deed);
         let next = kinds.len();
         let kind = *kinds.entry((what.clone(), apart, went)).or_insert(next);
         let targets = if names_some { targets(deed) } else { Vec::new() };
         let handles = if names_some { handles(deed, &targets) } else { Vec::new() };
+        let targets = if merging == Merging::Made { detailed(deed, &targets) } else { targets };
         Member { deed, what, kind, targets, handles }
     };
     deeds.into_iter().map(member).collect()
@@ -207,27 +207,6 @@ fn arranged<'a>(members: &[Member<'a>], merging: Merging, apart: &[bool]) -> Vec
         group.overtaken.retain(|_, by| lasts[*by] < *own);
     }
     groups
-}
-
-/// How many short arguments tell the calls of each tool apart; all, where none do.
-fn depths<'a>(deeds: &[&'a Deed]) -> HashMap<&'a str, usize> {
-    let mut calls: HashMap<&str, HashMap<&str, Vec<&str>>> = HashMap::new();
-    for deed in deeds {
-        if let Some((tool, _)) = deed.what.split_once('(') {
-            let short = short(&arguments(inner(&deed.what)));
-            calls.entry(tool).or_default().insert(&deed.what, short);
-        }
-    }
-    let depth = |calls: HashMap<&str, Vec<&str>>| {
-        let most = calls.values().map(Vec::len).max().unwrap_or(0);
-        let are_apart = |depth: &usize| {
-            let told: HashSet<_> =
-                calls.values().map(|call| &call[..call.len().min(*depth)]).collect();
-            told.len() == calls.len()
-        };
-        (1..=most).find(are_apart).unwrap_or(usize::MAX)
-    };
-    calls.into_iter().map(|(tool, calls)| (tool, depth(calls))).collect()
 }
 
 /// Counts a failed command or edit in the line of the same one that went well later. Other failed calls stay by themselves: they may
@@ -280,13 +259,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    fn add(
-        &mut self,
-        deed: &'a Deed,
-        merging: Merging,
-        mut all: Vec<Cow<'a, str>>,
-        handles: Vec<Key>,
-    ) {
+    fn add(&mut self, deed: &'a Deed, merging: Merging, all: Vec<Cow<'a, str>>, handles: Vec<Key>) {
         let known = &mut self.deed;
         self.alone = self.alone.filter(|_| known.times == 0);
         known.count(deed);
@@ -309,11 +282,6 @@ impl<'a> Group<'a> {
         if let Some(most) = merging.targets() {
             // What several have in common is said once where not all have room.
             let is_apart = most < usize::MAX && !deed.names_files;
-            if merging == Merging::Made
-                && let ([target], Some(made)) = (&mut *all, made(deed))
-            {
-                *target = format!("{target}: {made}").into();
-            }
             let mut own = Vec::new();
             for target in all {
                 let parts = if is_apart { apart(target) } else { vec![target] };
@@ -420,9 +388,9 @@ impl<'a> Group<'a> {
 pub(in crate::checkpoint) enum Merging {
     /// Those that say the same.
     Same,
-    /// Those of one tool whose short arguments are the same. As few of these are said as tell calls apart.
+    /// Those of one tool whose first arguments are the same.
     Short,
-    /// Those of one tool, which names all its targets, with what each call made.
+    /// Those of one tool, with what each call was given and what it made.
     Made,
     /// Those of one tool, which names all its targets, unless something else was done to one of them in between.
     Ordered,
@@ -454,22 +422,14 @@ impl Merging {
     }
 
     /// What stands for a call.
-    fn of<'d>(self, deed: &'d Deed, depths: &HashMap<&str, usize>) -> Cow<'d, str> {
+    fn of(self, deed: &Deed) -> Cow<'_, str> {
         let what = &*deed.what;
         let Some((tool, _)) = what.split_once('(') else { return what.into() };
         match self {
             Merging::Same => what.into(),
             Merging::Short if deed.names_files => what.into(),
             Merging::Short => {
-                let all = arguments(inner(what));
-                let mut short = short(&all);
-                short.truncate(depths.get(tool).copied().unwrap_or(usize::MAX));
-                short.extend(all.iter().filter(|one| is_flag(one)));
-                if short.is_empty() || short.len() == all.len() {
-                    what.into()
-                } else {
-                    format!("{tool}({}, …)", short.join(", ")).into()
-                }
+                with_arguments(what, MOST_SHORT).map_or(Cow::Borrowed(what), Cow::Owned)
             }
             Merging::Made
             | Merging::Ordered

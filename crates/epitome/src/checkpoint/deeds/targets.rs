@@ -1,6 +1,7 @@
 //! What calls were done to, as their lines name it.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use super::{BETWEEN, Deed, MOST_TARGET};
 use crate::checkpoint::outcome::is_bad;
@@ -9,6 +10,12 @@ use crate::specifics;
 use crate::text::keys::{self, Key};
 use crate::tool::{Command, FileDeed, runs_lines, words};
 
+/// Bytes of what one call of several was given.
+const MOST_DETAILS: usize = 80;
+/// Bytes of a command, among others.
+const MOST_PROGRAM: usize = 64;
+/// So many words of a command are said, its flags apart.
+const MOST_WORDS: usize = 4;
 /// So many flags of a command are said.
 const MOST_FLAGS: usize = 3;
 
@@ -89,6 +96,7 @@ pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
     let is_line = all.len() == 1 && !deed.names_files && runs_lines(tool(&deed.what));
     let found: Vec<Cow<'_, str>> = match (&*short, &*all) {
         _ if is_line => inner.split(BETWEEN).flat_map(commanded).collect(),
+        _ if inner.contains(BETWEEN) => inner.split(BETWEEN).map(brief).collect(),
         ([_, ..], [_, _, ..]) => {
             let values = short.iter().filter_map(|one| named(one));
             let flags = all.iter().copied().filter(|one| is_flag(one)).map(Cow::Borrowed);
@@ -98,6 +106,32 @@ pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
         _ => inner.split(BETWEEN).map(brief).collect(),
     };
     found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
+}
+
+/// The same with all that the call was given, as far as that is short, and what it made: `JG7FMM, economy, n=2: R-81`.
+pub(super) fn detailed<'d>(deed: &'d Deed, targets: &[Cow<'d, str>]) -> Vec<Cow<'d, str>> {
+    let inner = inner(&deed.what);
+    if deed.names_files || runs_lines(tool(&deed.what)) {
+        return targets.to_vec();
+    }
+    if inner.contains(BETWEEN) {
+        return inner.split(BETWEEN).filter(|one| *one != "…").map(Cow::Borrowed).collect();
+    }
+    let mut said = String::new();
+    for one in arguments(inner) {
+        let is_word = |value: &&str| value.contains(char::is_alphabetic) && !is_flag(one);
+        let value = brief(value(one).filter(is_word).unwrap_or(one));
+        let gap = if said.is_empty() { "" } else { ", " };
+        if value != "…" && said.len() + gap.len() + value.len() <= MOST_DETAILS {
+            said.push_str(gap);
+            said.push_str(&value);
+        }
+    }
+    match (&*said, made(deed)) {
+        ("", _) => targets.to_vec(),
+        (said, Some(made)) => vec![format!("{said}: {made}").into()],
+        (_, None) => vec![said.into()],
+    }
 }
 
 /// What a call was done to, whichever tool it called; of a command line the files that it changes.
@@ -122,7 +156,7 @@ pub(super) fn handles(deed: &Deed, targets: &[Cow<'_, str>]) -> Vec<Key> {
     let values = values.map(|one| value(one).unwrap_or(one));
     let named = values.flat_map(|value| value.split(", ")).flat_map(|value| value.split(": "));
     let made = Some(&*deed.went).filter(|went| !is_bad(went)).unwrap_or_default();
-    let made = specifics::specifics(made).map(|found| found.text).filter(|name| is_target(name));
+    let made = made.split(|c: char| !c.is_alphanumeric() && !"-_./@".contains(c));
     handles.extend(named.chain(made).filter(is_id).map(keys::key));
     handles
 }
@@ -156,7 +190,11 @@ pub(super) fn apart(target: Cow<'_, str>) -> Vec<Cow<'_, str>> {
 
 /// The beginning of a target, among others.
 fn brief(target: &str) -> Cow<'_, str> {
-    let most = specifics::floor(target, MOST_TARGET.min(target.len()));
+    shortened(target, MOST_TARGET)
+}
+
+fn shortened(target: &str, most: usize) -> Cow<'_, str> {
+    let most = specifics::floor(target, most.min(target.len()));
     let short = target[..most].trim_end();
     let is_cut = !short.is_empty() && short.len() < target.trim_end().len();
     if is_cut { format!("{short}…").into() } else { Cow::Borrowed(target) }
@@ -168,11 +206,10 @@ fn commanded(line: &str) -> Vec<Cow<'_, str>> {
     let command = Command::read(line);
     let program = format!("{place}{}", program(line, &command));
     let is_named = |path: &str| program.split(' ').any(|word| word == path);
-    let looks = |deed| matches!(deed, FileDeed::Read | FileDeed::Search);
     let changed = command.deeds.iter();
     let changed = changed.filter(|(deed, path)| !looks(*deed) && !is_named(path));
     let changed: Vec<_> = changed.map(|(_, path)| path.clone().into()).collect();
-    let program = brief(&program).into_owned().into();
+    let program = shortened(&program, MOST_PROGRAM).into_owned().into();
     [vec![program], changed].concat()
 }
 
@@ -186,46 +223,70 @@ fn place(line: &str) -> (&str, &str) {
     line.split_at(at)
 }
 
-/// The first program of a line that may change something, with up to two words behind it: the first that is no flag, and one of
-/// letters alone. Behind `run` stands what it runs. In the end flags, which may say that nothing is done: `--dry-run`.
+/// The first program of a line that may change something, with up to three words behind it: its verbs, and what these are about.
+/// Behind `run` stands what it runs. In the end flags, which may say that nothing is done: `--dry-run`.
 fn program(line: &str, command: &Command) -> String {
     let first = || line.split("&&").map(str::trim).find(|one| !one.starts_with("cd "));
     // What the shell makes of quotes and escapes nobody said.
     let acting: Vec<&str> = command.acting.iter().map(String::as_str).collect();
     let said = acting.iter().take_while(|word| line.contains(**word)).count();
-    let all = match &acting[..said] {
+    let all: Vec<&str> = match &acting[..said] {
         [] => first().unwrap_or(line).split(' ').collect(),
         said => said.to_vec(),
     };
-    let is_verb = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
     let is_flag = |word: &&str| word.len() > 1 && word.starts_with('-') && !word.contains(' ');
+    // Before a verb a flag may be given a word: a cluster, a folder.
+    let is_plain = |at: usize| !is_flag(&all[at]) && (at == 0 || !is_flag(&all[at - 1]));
+    let last_verb = (1..all.len()).rfind(|at| is_plain(*at) && is_verb(all[*at]));
+    let changes_files = command.deeds.iter().any(|(deed, _)| !looks(*deed));
     let mut said: Vec<&str> = Vec::new();
-    let mut flags: Vec<&str> = Vec::new();
+    let mut flags: Vec<String> = Vec::new();
     let mut is_over = false;
-    for word in all {
+    for (at, word) in all.iter().copied().enumerate() {
         if is_flag(&word) {
-            flags.push(word);
+            flags.push(told_flag(word));
             continue;
         }
-        // Behind a flag stands what that is given, or a verb.
+        if let Some(flag) = flags.last_mut()
+            && said.len() == 1
+            && !is_plain(at)
+            && last_verb.is_some_and(|verb| at < verb)
+        {
+            let _ = write!(flag, " {word}");
+            continue;
+        }
         let is_first = said.len() == 1 && flags.is_empty();
         let is_said = is_first || is_verb(word) || said.last() == Some(&"run");
         let begins_well = word.starts_with(char::is_alphanumeric) && is_said;
-        is_over |= said.len() == 3 || !said.is_empty() && !begins_well;
-        if !is_over {
+        // Behind the verbs stands what they are about; files have their own names.
+        let is_object =
+            !changes_files && said.len() > 1 && is_plain(at) && !word.contains(char::is_whitespace);
+        if !is_over && (said.is_empty() || begins_well || is_object) {
             said.push(word);
         }
+        is_over |= said.len() == MOST_WORDS || !said[1..].is_empty() && !begins_well;
     }
-    // What a flag is given differs between calls, unless it is a word.
-    let told = |flag: &str| match flag.split_once('=') {
+    // Long ones tell most.
+    let (long, short): (Vec<String>, Vec<String>) =
+        flags.into_iter().partition(|flag| flag.starts_with("--"));
+    let flags = long.into_iter().chain(short).take(MOST_FLAGS);
+    said.into_iter().map(str::to_owned).chain(flags).collect::<Vec<_>>().join(" ")
+}
+
+/// A flag as it is told: what it is given differs between calls, unless that is a word.
+fn told_flag(flag: &str) -> String {
+    match flag.split_once('=') {
         Some((name, value)) if !is_verb(value) => name.to_owned(),
         _ => flag.to_owned(),
-    };
-    // Long ones tell most.
-    let (long, short): (Vec<&str>, Vec<&str>) =
-        flags.into_iter().partition(|flag| flag.starts_with("--"));
-    let flags = long.into_iter().chain(short).take(MOST_FLAGS).map(told);
-    said.into_iter().map(str::to_owned).chain(flags).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn looks(deed: FileDeed) -> bool {
+    matches!(deed, FileDeed::Read | FileDeed::Search)
+}
+
+fn is_verb(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
 }
 
 /// What stands before them.

@@ -68,7 +68,10 @@ fn what_was_done_is_said_in_order_and_read_back() {
     let mut next = Deeds::default();
     next.carry(&[lines.clone(), deeds.looks(ROOM)].concat().join("\n"));
     assert_eq!((next.lines(|_| true, Merging::Same), next.looks(ROOM)), (lines, deeds.looks(ROOM)));
-    assert_eq!(next.lines(|deed| deed.last > 9, Merging::Short), ["[11] book(id=JG7FMM, …)"]);
+    assert_eq!(
+        next.lines(|deed| deed.last > 9, Merging::Short),
+        ["[11] book(id=JG7FMM, cabin=economy)"]
+    );
     let tools = next.lines(|_| true, Merging::Ordered);
     assert_eq!(
         tools[2..],
@@ -118,7 +121,7 @@ fn what_failed_is_told_apart_from_what_went_well() {
     assert_eq!(lines(&deeds, Merging::Targets(3))[1], few);
     // Whom it was sent to is not left out for room.
     let apart = lines(&deeds, Merging::Short);
-    assert_eq!((apart.len(), &*apart[1]), (5, "[2] send_it(from=S-1, id=A2, …) → sent"));
+    assert_eq!((apart.len(), &*apart[1]), (5, "[2] send_it(from=S-1, id=A2, amount=5) → sent"));
     let mut next = Deeds::default();
     next.carry(&format!("{}\n{failed}\n{sent}", Deeds::unnamed_line(3)));
     assert_eq!(

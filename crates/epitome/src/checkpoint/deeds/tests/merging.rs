@@ -1,3 +1,5 @@
+use expect_test::expect;
+
 use super::*;
 use crate::checkpoint::deeds::targets;
 
@@ -23,7 +25,7 @@ fn what_calls_made_stands_beside_what_they_were_done_to() {
     let line = deeds.lines(|_| true, Merging::Made);
     assert_eq!(
         line,
-        ["[1] create_label(PC-20: LB960124 · PC-21: LB902828) ×2, last [2] → \
+        ["[1] create_label(PC-20, weight=9: LB960124 · PC-21, weight=7: LB902828) ×2, last [2] → \
           Label LB960124 created. / Label LB902828 created."]
     );
     let mut carried = Deeds::default();
@@ -172,7 +174,7 @@ fn a_flag_that_says_that_nothing_is_done_stays() {
     let calls = lines.map(call);
     let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
     let lines = [
-        "[1] Bash(kubectl delete pod --dry-run=client · terraform apply -chdir -target · kubectl delete pod) ×3, last [3] → no output",
+        "[1] Bash(kubectl delete pod web-1 --dry-run=client · terraform apply -chdir -target · kubectl delete pod web-2) ×3, last [3] → no output",
     ];
     assert_eq!(answered("Bash", &calls).lines(|_| true, Merging::Ordered), lines);
 }
@@ -184,4 +186,47 @@ fn as_many_arguments_are_said_as_have_room() {
     assert_eq!(of(pay, 70).as_deref(), Some(pay));
     assert_eq!(of(pay, 40).as_deref(), Some("pay(to=Anna Berg, amount=250, …)"));
     assert_eq!((of("", 40), of("refresh", 40), of("pay(…)", 40)), (None, None, None));
+}
+
+#[test]
+fn what_was_taken_back_stands_above_that() {
+    let grant = |who: &str| format!(r#"{{"account":"{who}@corp.test","role":"viewer"}}"#);
+    let calls = [
+        ("grant", grant("u1"), r#"{"ok":true,"id":"G51"}"#),
+        ("grant", grant("u2"), r#"{"ok":true,"id":"G52"}"#),
+        ("revoke", r#"{"account":"u2@corp.test"}"#.to_owned(), r#"{"ok":true}"#),
+        ("grant", grant("u3"), r#"{"ok":true,"id":"G53"}"#),
+        ("withdraw", r#"{"id":"G53"}"#.to_owned(), r#"{"ok":true}"#),
+        ("grant", grant("u4"), r#"{"ok":true,"id":"G54"}"#),
+    ];
+    let mut deeds = Deeds::default();
+    for (number, (tool, arguments, output)) in (1..).zip(&calls) {
+        deeds.call(number, number, tool, arguments, false);
+        deeds.answer(number, output, CallStatus::Unknown, &|_| true);
+    }
+    expect![[r#"
+        [1] grant(u1@corp.test, viewer · u2@corp.test, viewer) ×2, last [2] → {"ok":true,"id":"G51"} / {"ok":true,"id":"G52"}
+        [3] revoke(u2@corp.test) → {"ok":true}
+        [4] grant(u3@corp.test, viewer) → {"ok":true,"id":"G53"}
+        [5] withdraw(G53) → {"ok":true}
+        [6] grant(u4@corp.test, viewer) → {"ok":true,"id":"G54"}"#]].assert_eq(&deeds.lines(|_| true, Merging::Made).join("\n"));
+    expect![[r#"
+        [3] revoke(u2@corp.test) → {"ok":true}
+        [5] withdraw(G53) → {"ok":true}
+        [1] grant(… · u1@corp.test · viewer · u4@corp.test) ×4, last [6] → {"ok":true,"id":"G51"} / {"ok":true,"id":"G52"} / {"ok":true,"id":"G53"} / {"ok":true,"id":"G54"}"#]].assert_eq(&deeds.lines(|_| true, Merging::Targets(9)).join("\n"));
+}
+
+#[test]
+fn flags_before_a_verb_hide_it_not() {
+    let call = |line: &str| serde_json::json!({ "command": line }).to_string();
+    let calls = [
+        "kubectl --context hv-prod -n cart set image deploy/gauge app=gauge:2.14.0",
+        "kubectl --context hv-prod -n cart rollout undo deploy/gauge",
+        "git -C /srv/app push origin v3.1.0",
+        "git -C /srv/app push origin :refs/tags/v3.1.0",
+    ]
+    .map(call);
+    let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
+    let line = answered("Bash", &calls).lines(|_| true, Merging::Ordered).join("\n");
+    expect!["[1] Bash(kubectl set image deploy/gauge --context hv-prod -n cart · kubectl rollout undo deploy/gauge --context hv-prod -n cart · git push origin v3.1.0 -C /srv/app · git push origin :refs/tags/v3.1.0 -C /srv/app) ×4, last [4] → no output"].assert_eq(&line);
 }
