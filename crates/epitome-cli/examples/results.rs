@@ -18,8 +18,8 @@ use epitome::view::Fate;
 use epitome::word_list::words;
 use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};
 use epitome_recordings::{Reach, open};
-use testkit::trail::Trail;
-use testkit::{laws, paper};
+use testkit::examples::examples;
+use testkit::{laws, paper, trail};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -51,26 +51,25 @@ struct Session {
 }
 
 fn main() -> Result<ExitCode> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    paper::keep("results", "every shipped session", || page(&root))
+    paper::keep("results", "every shipped session", page)
 }
 
-fn page(root: &Path) -> Result<String> {
+fn page() -> Result<String> {
     let counter = counter("o200k")?;
     let mut sessions = Vec::new();
     for folder in words!("claude-code tau-bench swe-agent pi codex gemini-cli opencode openhands") {
-        for file in files(&root.join("examples").join(folder))? {
+        for file in files(folder) {
             sessions.push(session(&file, Reach::SinceLastCompaction)?);
         }
     }
     let joined = [
-        joined(root, Format::Anthropic, &["claude-code"], counter.as_ref())?,
-        joined(root, Format::OpenaiChat, &["tau-bench", "swe-agent"], counter.as_ref())?,
+        joined(Format::Anthropic, &["claude-code"], counter.as_ref())?,
+        joined(Format::OpenaiChat, &["tau-bench", "swe-agent"], counter.as_ref())?,
     ];
     sessions.extend(joined);
     let mut page = String::from(HEAD);
     let (mut rows, mut reached) = (0, 0);
-    let mut sums = (Vec::new(), Vec::new());
+    let mut files = Vec::new();
     page.push_str(
         "| session | tokens | to | reached | whole | edited | folded | checkpoint | quoted | files |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
@@ -87,42 +86,28 @@ fn page(root: &Path) -> Result<String> {
                 Reached::Unreachable { .. } | Reached::Short | Reached::Declined => {}
                 Reached::Target | Reached::NothingToDo | Reached::NotTriggered => reached += 1,
             }
-            let named = row(&mut page, session, percent, &outcome)?;
-            sums.0.extend(named.0);
-            sums.1.extend(named.1);
+            files.extend(row(&mut page, session, percent, &outcome)?);
         }
     }
     writeln!(page, "\n{reached} of {rows} compactions land at or under their target.")?;
-    let sum = |shares: &[Share]| {
-        shares.iter().fold((0, 0), |sum, share| (sum.0 + share.0, sum.1 + share.1))
-    };
-    let (files, mended) = (sum(&sums.0), sum(&sums.1));
-    writeln!(
-        page,
-        "\nOf files that calls changed {} of {} are named, of commands that failed and went well later {} of {}.",
-        grouped(files.0 as u64),
-        grouped(files.1 as u64),
-        grouped(mended.0 as u64),
-        grouped(mended.1 as u64)
-    )?;
+    let files = files.iter().fold((0, 0), |sum, share| (sum.0 + share.0, sum.1 + share.1));
+    writeln!(page, "\nOf files that calls changed {} of {} are named.", files.0, files.1)?;
     Ok(page)
 }
 
 /// How many of how many.
 type Share = (usize, usize);
 
-/// Of the files and of the commands in the row.
+/// A row of the table; of the files that calls changed, how many are named.
 fn row(
     page: &mut String,
     session: &Session,
     percent: u8,
     outcome: &Outcome,
-) -> Result<(Option<Share>, Option<Share>)> {
-    let trail = Trail::of(&session.request);
-    let named = trail.named_in(&outcome.request);
-    let share = |of: usize, all: usize| (all > 0).then_some((of, all));
-    let files = share(named.changed, trail.changed.len());
-    let mended = share(named.mended, trail.mended.len());
+) -> Result<Option<Share>> {
+    let changed = trail::changed(&session.request);
+    let named = trail::named_in(&outcome.request, &changed);
+    let files = (!changed.is_empty()).then_some((named, changed.len()));
     let receipt = &outcome.receipt;
     let fates = |is: fn(&Fate) -> bool| outcome.view.fates().filter(|fate| is(fate)).count();
     let (checkpoint, quoted) = match &receipt.checkpoint {
@@ -133,7 +118,7 @@ fn row(
         None => ("–".to_owned(), "–".to_owned()),
     };
     if receipt.before.count.tokens < LEAST {
-        return Ok((files, mended));
+        return Ok(files);
     }
     // Above the target only where what must stay is larger.
     let mark = if matches!(receipt.reached, Reached::Unreachable { .. }) { "*" } else { "" };
@@ -146,13 +131,9 @@ fn row(
         fates(|fate| matches!(fate, Fate::Keep)),
         fates(|fate| matches!(fate, Fate::Edit(_))),
         fates(|fate| matches!(fate, Fate::Fold(_))),
-        in_words(files),
+        files.map_or_else(|| "–".to_owned(), |(of, all)| format!("{of} of {all}")),
     )?;
-    Ok((files, mended))
-}
-
-fn in_words(share: Option<Share>) -> String {
-    share.map_or_else(|| "–".to_owned(), |(of, all)| format!("{of} of {all}"))
+    Ok(files)
 }
 
 fn session(file: &Path, reach: Reach) -> Result<Session> {
@@ -163,17 +144,12 @@ fn session(file: &Path, reach: Reach) -> Result<Session> {
 }
 
 /// All sessions of some folders in a row, and over again, until they are long enough.
-fn joined(
-    root: &Path,
-    format: Format,
-    folders: &[&str],
-    counter: &dyn TokenCounter,
-) -> Result<Session> {
+fn joined(format: Format, folders: &[&str], counter: &dyn TokenCounter) -> Result<Session> {
     let mut entries: Vec<String> = Vec::new();
     let mut tokens = 0;
     for round in 1.. {
         for folder in folders {
-            for file in files(&root.join("examples").join(folder))? {
+            for file in files(folder) {
                 let Session { request, .. } = session(&file, Reach::Whole)?;
                 let tally = Tally::of(&request, counter);
                 let renamed = |raw: &str| {
@@ -200,19 +176,8 @@ fn joined(
 }
 
 /// The sessions of a folder, by name.
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path
-            .extension()
-            .is_some_and(|ending| ["jsonl", "json", "traj"].iter().any(|e| ending == *e))
-        {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
+fn files(folder: &str) -> impl Iterator<Item = PathBuf> {
+    examples().into_iter().filter(move |one| one.kind() == folder).map(|one| one.path)
 }
 
 /// 1234567 as 1,234,567.

@@ -100,8 +100,8 @@ pub fn check_all(request: &Request, compactor: &Compactor) -> Result<(), String>
     pins::fit(&outcome, compactor)?;
     prefix(&outcome, compactor)?;
     returns(request, compactor, &outcome)?;
-    sameness(request, compactor, &outcome)?;
-    all_or_nothing(request, compactor)?;
+    let steps = sameness(request, compactor, &outcome)?;
+    all_or_nothing(request, compactor, steps)?;
     bounds(&outcome)?;
     tail(&outcome, compactor)?;
     let is_stuck = matches!(outcome.receipt.reached, Reached::Unreachable { .. } | Reached::Short);
@@ -324,24 +324,30 @@ fn returns(request: &Request, compactor: &Compactor, first: &Outcome) -> Result<
     Ok(())
 }
 
-/// Law 9: the same input gives the same bytes.
-fn sameness(request: &Request, compactor: &Compactor, first: &Outcome) -> Result<(), String> {
-    let second = compactor.compact(request).map_err(|e| e.to_string())?;
+/// Law 9: the same input gives the same bytes. In how many steps it did.
+fn sameness(request: &Request, compactor: &Compactor, first: &Outcome) -> Result<usize, String> {
+    let mut compaction = compactor.begin(request);
+    let mut steps = 1;
+    let second = loop {
+        match compaction.step() {
+            Step::Done(done) => break done.map_err(|e| e.to_string())?,
+            _ => steps += 1,
+        }
+    };
     same!(second.rendered(), first.rendered());
     same!(&second.view, &first.view);
-    Ok(())
+    Ok(steps)
 }
 
-/// Law 10: cancelled at any step, or without an archive, there is no view.
-fn all_or_nothing(request: &Request, compactor: &Compactor) -> Result<(), String> {
-    for stop in 0.. {
+/// Law 10: cancelled at any of so many steps, or without an archive, there is no view. Each is tried where many cases are asked
+/// for; else the request's length says at which, because to try each takes several times as long as all other laws.
+fn all_or_nothing(request: &Request, compactor: &Compactor, steps: usize) -> Result<(), String> {
+    let one = request.source().len() % steps;
+    let is_full = std::env::var_os("EPITOME_CASES").is_some();
+    for stop in if is_full { 0..steps } else { one..one + 1 } {
         let mut compaction = compactor.begin(request);
-        let mut done = false;
         for _ in 0..stop {
-            done |= matches!(compaction.step(), Step::Done(_));
-        }
-        if done {
-            break;
+            holds!(!matches!(compaction.step(), Step::Done(_)), "it ends sooner than before");
         }
         compaction.supply(Answer::Cancel);
         holds!(matches!(compaction.step(), Step::Yield | Step::Done(Err(CompactError::Cancelled))));

@@ -6,6 +6,7 @@
 //! - [`breaches`]: the smallest body that breaks a rule, for each
 //! - [`broken`]: requests in which as much is broken as there is
 //! - [`bulk`]: long ones, fast
+//! - [`examples`]: the shipped sessions
 //! - [`features`]: how often each feature occurred, and a failure if one hardly did
 //! - [`layouts`]: the same JSON as others would have written it
 //! - [`page`]: cases in text files, with what comes of each
@@ -14,7 +15,7 @@
 //! - [`server`]: a scripted model server that speaks for the providers
 //! - [`archives`]: what any archive must do
 //! - [`canaries`]: made-up secrets, in the places where secrets stand
-//! - [`trail`]: what an agent's calls did to files and commands, and what a view says of it
+//! - [`trail`]: which files an agent's calls changed, and which of them a view names
 
 mod accepted;
 pub mod archives;
@@ -30,6 +31,7 @@ pub mod conversion;
 
 pub mod draft;
 mod encode;
+pub mod examples;
 pub mod features;
 mod gemini;
 pub mod generate;

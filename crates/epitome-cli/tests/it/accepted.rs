@@ -3,15 +3,16 @@
 //! the window on and with reasoning bound to its prefix.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use epitome::convert::Goal;
 use epitome::count::counter;
 use epitome::engine::plan::Reached;
 use epitome::{Compactor, Format, Options, Request, Target, wire};
-use epitome_recordings::{READERS, Reach, open};
+use epitome_recordings::{Reach, open};
 use serde_json::{Value, json};
 use testkit::captures::Capture;
+use testkit::examples::{Example, examples};
 use testkit::server::{Api, Call, Endpoint, Judge, Model, count, dressed};
 
 const TARGETS: [u8; 3] = [50, 20, 10];
@@ -57,6 +58,11 @@ impl Sent {
         Sent { name, api, model: model(api).to_owned(), betas: Vec::new(), request }
     }
 
+    /// The capture that it is of.
+    fn capture(&self) -> &str {
+        self.name.rsplit_once('/').map_or(&self.name, |(capture, _)| capture)
+    }
+
     /// The same in another format, for a model of its provider.
     fn converted(&self, to: Format) -> Sent {
         let api = api(to);
@@ -89,13 +95,17 @@ impl Sent {
         Some(format!("{}: {why}", self.name))
     }
 
-    /// What it has against this compacted to each target.
-    fn refusals(&self) -> Vec<String> {
-        let why = |percent: u8| {
-            let why = self.compacted(percent).err()?;
+    /// What it has against this compacted to each of these targets.
+    fn refusals_at(&self, targets: &[u8]) -> Vec<String> {
+        let why = |percent: &u8| {
+            let why = self.compacted(*percent).err()?;
             Some(format!("{} at {percent} %: {why}", self.name))
         };
-        TARGETS.into_iter().filter_map(why).collect()
+        targets.iter().filter_map(why).collect()
+    }
+
+    fn refusals(&self) -> Vec<String> {
+        self.refusals_at(&TARGETS)
     }
 
     /// Compacts, and lets the server judge; what it said against it.
@@ -165,16 +175,12 @@ pub(crate) fn body(request: &Request) -> Value {
 
 /// The shipped sessions.
 pub(crate) fn sessions() -> Vec<Sent> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let session = |file: PathBuf| {
-        let name = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
-        let bytes = fs::read(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let session = |example: Example| {
         let options = epitome_recordings::Options { reach: Reach::Whole, ..Default::default() };
-        let input = open(bytes, None, options).unwrap_or_else(|error| panic!("{name}: {error}"));
-        Sent::dressed(name, input.request())
+        let input = open(example.bytes(), None, options).expect(&example.name);
+        Sent::dressed(example.name, input.request())
     };
-    let folders = READERS.map(|reader| root.join("examples").join(reader.name()));
-    folders.iter().flat_map(|folder| files(folder)).map(session).collect()
+    examples().into_iter().map(session).collect()
 }
 
 /// What real clients sent to be answered, and got answered, with all of the conversation in it.
@@ -212,7 +218,7 @@ fn every_compaction_of_every_session_is_accepted() {
     // A call in it is never answered, as its name says; compacted, it is.
     let broken: Vec<&Sent> = sessions.iter().filter(|sent| sent.as_it_is().is_some()).collect();
     let names: Vec<&str> = broken.iter().map(|sent| sent.name.as_str()).collect();
-    assert_eq!(names, ["examples/claude-code/edge_cases.jsonl"]);
+    assert_eq!(names, ["claude-code/edge_cases.jsonl"]);
     // No agent that we read writes these down.
     let is_recorded =
         |format: &Format| !matches!(format, Format::Bedrock | Format::GeminiInteractions);
@@ -223,26 +229,55 @@ fn every_compaction_of_every_session_is_accepted() {
 }
 
 #[test]
-fn every_compaction_of_every_capture_is_accepted() {
+fn a_compaction_of_every_capture_is_accepted() {
     let captures = captures();
     assert!(captures.len() > 50, "{} captures", captures.len());
     none(&captures.iter().filter_map(Sent::as_it_is).collect::<Vec<_>>());
-    none(&captures.iter().flat_map(Sent::refusals).collect::<Vec<_>>());
+    let each = captures.iter().enumerate();
+    let refused =
+        each.flat_map(|(nth, sent)| sent.refusals_at(&TARGETS[nth % TARGETS.len()..][..1]));
+    none(&refused.collect::<Vec<_>>());
 }
 
-/// Everything in every other format, as it comes out of a conversion and compacted.
-#[test]
-fn every_compaction_of_every_conversion_is_accepted() {
+/// These in every other format, as they come out of a conversion and compacted to the targets that are named for the nth.
+fn accepted_elsewhere<'a>(all: &[Sent], targets: impl Fn(usize) -> &'a [u8]) {
     let mut refused = Vec::new();
-    for sent in sessions().into_iter().chain(captures()) {
+    let elsewhere = all.iter().flat_map(|sent| Format::ALL.map(|to| (sent, to)));
+    for (nth, (sent, to)) in elsewhere.enumerate() {
         // What is broken before is mended by a conversion as by a compaction.
-        for to in Format::ALL.into_iter().filter(|to| *to != sent.request.format) {
+        if to != sent.request.format {
             let there = sent.converted(to);
             refused.extend(there.as_it_is());
-            refused.extend(there.refusals());
+            refused.extend(there.refusals_at(targets(nth)));
         }
     }
     none(&refused);
+}
+
+/// The largest request of each capture, and sessions that aren't large; each is compacted to each target, in some format.
+#[test]
+fn compactions_of_conversions_are_accepted() {
+    let mut captures = captures();
+    captures.dedup_by(|later, earlier| {
+        let is_same = later.capture() == earlier.capture();
+        if is_same && later.request.source().len() > earlier.request.source().len() {
+            std::mem::swap(later, earlier);
+        }
+        is_same
+    });
+    let mut all = sessions();
+    all.retain(|session| session.request.source().len() < 300_000);
+    all.extend(captures);
+    assert!(all.len() > 40, "{}", all.len());
+    accepted_elsewhere(&all, |nth| &TARGETS[nth % TARGETS.len()..][..1]);
+}
+
+#[test]
+#[ignore = "a minute: ./test full"]
+fn every_compaction_of_every_capture_and_conversion_is_accepted() {
+    none(&captures().iter().flat_map(Sent::refusals).collect::<Vec<_>>());
+    let all: Vec<Sent> = sessions().into_iter().chain(captures()).collect();
+    accepted_elsewhere(&all, |_| &TARGETS);
 }
 
 #[test]
@@ -278,16 +313,4 @@ fn the_judge_minds_what_a_compaction_must_not_do() {
         refused.starts_with("prompt is too long: ") && refused.ends_with("> 1000 maximum"),
         "{refused}"
     );
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let all = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let endings = ["jsonl", "json", "traj"];
-    let is_session = |path: &PathBuf| {
-        path.extension().is_some_and(|ending| endings.iter().any(|e| ending == *e))
-    };
-    let mut files: Vec<PathBuf> =
-        all.map(|entry| entry.expect("listed").path()).filter(is_session).collect();
-    files.sort();
-    files
 }

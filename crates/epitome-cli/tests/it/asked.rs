@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::server::script::Broken;
@@ -208,18 +208,6 @@ fn a_key_may_be_in_a_file_and_must_be_somewhere() {
 }
 
 #[test]
-fn what_may_pass_is_tried_again() {
-    let limited = Fault::RateLimited { retry_after: Some(1) };
-    let (bench, server) = (bench(), Served::new([limited.into(), Reply::text(GOOD).into()]));
-    let begun = Instant::now();
-    ask(&bench, 2, &server.running.url, &[]).ends(0);
-    assert!(begun.elapsed() >= Duration::from_secs(1), "it waits as long as it is told");
-    let told = receipt(&bench);
-    assert_eq!((server.requests(), &told["summary"]["calls"][0]["requests"]), (2, &json!(2)));
-    assert!(told["fallbacks"].as_array().is_none_or(Vec::is_empty), "{}", told["fallbacks"]);
-}
-
-#[test]
 fn each_failure_of_a_model_is_named_booked_and_changes_nothing() {
     let plain = plain();
     let cut = || Reply {
@@ -267,40 +255,6 @@ fn each_failure_of_a_model_is_named_booked_and_changes_nothing() {
         let is_paid = told["summary"]["spent"]["cost"].as_f64() > Some(0.0);
         assert_eq!(is_paid, name != "overflow", "{name}: {}", told["summary"]);
         assert_eq!(bench.read("out"), plain, "{name}");
-    }
-}
-
-#[test]
-fn what_is_no_answer_of_a_model_is_none() {
-    let plain = plain();
-    let call = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant",
-        "tool_calls": [{"id": "a", "type": "function", "function": {"name": "Read", "arguments": "{}"}}]}}],
-        "usage": {"prompt_tokens": 900, "completion_tokens": 20}});
-    for (answer, words, cost) in [
-        (
-            page("200 OK", "text/html", "<html>Welcome</html>"),
-            "the answer can't be read: text/html, neither events nor JSON",
-            None,
-        ),
-        (page("200 OK", "application/json", &call.to_string()), "it called a tool", Some(900)),
-        (
-            page(
-                "401 Unauthorized",
-                "application/json",
-                "{\"error\":{\"message\":\"Bad key: sk-very-secret\"}}",
-            ),
-            "the key isn't taken: 401 Unauthorized: Bad key: [key]",
-            None,
-        ),
-    ] {
-        let bench = bench();
-        let ran = ask(&bench, 0, &canned(answer), &[]);
-        assert_eq!(ran.code, 0, "{words}: {}", ran.err);
-        let told = receipt(&bench);
-        assert_eq!(told["fallbacks"], json!([format!("gpt-4o: {words}")]));
-        assert_eq!(told["summary"]["calls"][0]["result"], "failed");
-        assert_eq!(told["summary"]["spent"]["input"].as_u64().filter(|n| *n > 0), cost, "{words}");
-        assert_eq!(bench.read("out"), plain, "{words}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::bench::{Bench, EDGES, RUN, SESSION, SHORT, TRAJECTORY};
+use crate::bench::{Bench, RUN, SESSION, SHORT, TRAJECTORY};
 
 #[test]
 fn the_request_is_on_stdout_and_the_receipt_on_stderr() {
@@ -26,28 +26,6 @@ fn the_request_is_on_stdout_and_the_receipt_on_stderr() {
         rewriting a warm cache costs $# once, earned by # further requests
     "#]]
     .assert_eq(&ran.err_shape());
-}
-
-#[test]
-fn its_output_compacted_to_its_own_size_is_unchanged() {
-    let bench = Bench::new();
-    for (example, target) in [
-        (SESSION, "20%"),
-        (SESSION, "5000"),
-        (SHORT, "30%"),
-        (RUN, "50%"),
-        (TRAJECTORY, "20%"),
-        (EDGES, "40%"),
-    ] {
-        bench.copy(example, "in");
-        let first = bench.run(&format!("compact in --target {target} -o once --receipt receipt"));
-        assert!(matches!(first.code, 0 | 3), "{example}: {}", first.err);
-        let size = bench.run("count once --json").json()["tokens"].as_u64().expect("a number");
-        let again = bench.run(&format!("compact once --target {size} -o twice"));
-        assert_eq!(again.code, 0, "{example} {target}: {}", again.err);
-        assert_eq!(bench.read("once"), bench.read("twice"), "{example} {target}");
-        assert_eq!(bench.run("check once").code, 0, "{example} {target}");
-    }
 }
 
 #[test]

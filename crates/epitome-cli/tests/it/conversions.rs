@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::bench::{Bench, EDGES, RUN, SESSION, TRAJECTORY};
+use crate::bench::{Bench, SESSION};
 
 const FORMATS: [&str; 5] = ["openai-chat", "anthropic", "gemini", "openai-responses", "bedrock"];
 
@@ -13,22 +13,6 @@ const ASKED: &str = r#"{"model":"claude-opus-4-5","max_tokens":9000,"temperature
         {"type":"tool_use","id":"toolu_2","name":"read","input":{"path":"b.rs"}}]},
     {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"fn main() {}"},
         {"type":"tool_result","tool_use_id":"toolu_2","content":"no such file","is_error":true}]}]}"#;
-
-#[test]
-fn every_recording_becomes_a_request_of_every_format() {
-    let bench = Bench::new();
-    for example in [SESSION, EDGES, RUN, TRAJECTORY] {
-        bench.copy(example, "in");
-        for to in FORMATS {
-            // Where nobody names Bedrock's model it is one that takes no words beside results.
-            let model = if to == "bedrock" { ":claude-sonnet-4-6" } else { "" };
-            let ran = bench.run(&format!("convert in --to {to}{model} -o out.json"));
-            assert_eq!(ran.code, 0, "{example} to {to}: {}", ran.err);
-            let checked = bench.run(&format!("check out.json --from {to}"));
-            assert_eq!(checked.code, 0, "{example} to {to}: {}", checked.out);
-        }
-    }
-}
 
 #[test]
 fn what_is_lost_is_told() {

@@ -1,8 +1,6 @@
 //! What is copied from a real session is admitted: no path, number or quotation of it counts as invented.
 
 use std::collections::HashSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use epitome::count::counter;
@@ -10,6 +8,7 @@ use epitome::engine::Drive;
 use epitome::summarize::{CallResult, SECTIONS, Summaries, Summary, SummaryRequest, from_fn};
 use epitome::{Compactor, Options as Wishes, Target};
 use epitome_recordings::{Options, open};
+use testkit::examples::examples;
 use testkit::wait;
 
 /// A summary of what was said and what tools gave, from the `nth` stretch of it on; JSON apart, which may be a call.
@@ -45,27 +44,13 @@ fn copied(request: &SummaryRequest, nth: usize) -> String {
 }
 
 /// Beginnings in each session.
-const STRETCHES: usize = 8;
-
-fn sessions() -> Vec<PathBuf> {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let folders =
-        fs::read_dir(examples).expect("examples").map(|entry| entry.expect("an entry").path());
-    let files = folders.filter(|path| path.is_dir()).flat_map(|folder| {
-        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path())
-    });
-    let mut files: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
-    files.sort();
-    files
-}
+const STRETCHES: usize = 3;
 
 #[test]
 fn what_is_copied_from_a_session_is_admitted() {
     let (mut admitted, mut refused) = (0, Vec::new());
-    for file in sessions() {
-        let Ok(recording) = open(fs::read(&file).expect("a file"), None, Options::default()) else {
-            continue;
-        };
+    for example in examples() {
+        let recording = open(example.bytes(), None, Options::default()).expect("a session");
         for nth in 0..STRETCHES {
             let given = Arc::new(Mutex::new(false));
             let noted = Arc::clone(&given);
@@ -92,10 +77,10 @@ fn what_is_copied_from_a_session_is_admitted() {
                 CallResult::Admitted => admitted += 1,
                 // A short history is no test.
                 _ if call.why.as_deref().is_some_and(|why| why.contains("are no fewer than")) => {}
-                _ => refused.push(format!("{}: {:?}", file.display(), call.why)),
+                _ => refused.push(format!("{}: {:?}", example.name, call.why)),
             }
         }
     }
     assert!(refused.is_empty(), "{admitted} admitted; {}: {refused:#?}", refused.len());
-    assert!(admitted > 50, "{admitted}");
+    assert!(admitted > 20, "{admitted}");
 }

@@ -142,19 +142,3 @@ fn nothing_stays_of_ptc_runner_in_no_command() {
         assert!(ran.err.contains("1 or more"), "{flag}: {}", ran.err);
     }
 }
-
-#[test]
-fn all_of_it_back_is_the_first_input() {
-    let bench = Bench::new();
-    bench.write("s.jsonl", std::fs::read(shipped(SHORT)).expect("a shipped session"));
-    bench.run("compact s.jsonl --target 40% --archive kept -o one.json").ends(0);
-    let first = bench.json("one.json");
-    let mut second = first.clone();
-    let more = serde_json::json!({"role": "user", "content": "Go on, and say what is next."});
-    second["messages"].as_array_mut().expect("a list").push(more);
-    bench.write("two.json", second.to_string());
-    let ran = bench.run("compact two.json --target 30% --archive kept");
-    let hint = ran.err.lines().find(|line| line.contains("epitome restore")).expect("a hint");
-    let back = bench.run(hint.trim().strip_prefix("epitome ").expect("a command")).ends(0);
-    assert_eq!(back.out, bench.read("s.jsonl"));
-}

@@ -336,13 +336,13 @@ fn killed_at_any_point_there_is_the_old_file_or_the_new_one() {
     let whole = begun.elapsed();
     let receipt = bench.read("receipt.json");
     let (mut olds, mut news) = (0, 0);
-    for at in 0..48_u32 {
+    for at in 0..24_u32 {
         bench.write("out.json", "old");
         bench.write("receipt.json", "old");
         let mut child = quiet().spawn().expect("the binary runs");
         // From before it began until after it should have ended; the last one may end by itself.
-        std::thread::sleep(whole.mul_f64(f64::from(at) / 40.0));
-        if at < 47 {
+        std::thread::sleep(whole.mul_f64(f64::from(at) / 20.0));
+        if at < 23 {
             let _over = child.kill();
         }
         child.wait().expect("it ends");

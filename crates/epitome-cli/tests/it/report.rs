@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, SESSION, SHORT};
+use crate::bench::{Bench, SHORT};
 
 fn report(bench: &Bench, line: &str) -> Value {
     let ran = bench.run(line).ends(0);
@@ -15,7 +15,7 @@ fn number(value: &Value) -> u64 {
 
 #[test]
 fn compactions_are_found_and_told() {
-    for example in [SESSION, "codex/rollout-b.jsonl", "pi/large-session.jsonl"] {
+    for example in [SHORT, "codex/rollout-b.jsonl", "pi/large-session.jsonl"] {
         let bench = Bench::new();
         bench.copy(example, "s.jsonl");
         let before = report(&bench, "report s.jsonl --json");

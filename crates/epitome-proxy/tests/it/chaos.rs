@@ -138,7 +138,7 @@ async fn work(stage: &Stage, api: Api, seed: u64, requests: u64) -> Counts {
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_happens_nothing_is_empty_invalid_or_out_of_order() {
     let all: u64 =
-        std::env::var("EPITOME_REQUESTS").map_or(1_500, |all| all.parse().expect("a number"));
+        std::env::var("EPITOME_REQUESTS").map_or(1_000, |all| all.parse().expect("a number"));
     let (mut asked, mut round) = (0, 0);
     let mut sum = Counts::default();
     while asked < all {

@@ -18,9 +18,12 @@ use crate::works::{APIS, provider, request};
 /// A cut lasts a moment, in which others are made.
 const AT_ONCE: usize = 200;
 
-/// `./test full` takes each byte, which lasts, and others each fifth.
-fn stride() -> usize {
-    if std::env::var_os("EPITOME_REQUESTS").is_some() { 1 } else { 5 }
+/// Where a stream is cut: `./test full` takes each byte, which lasts, and others those around a line's end and some between.
+fn places(sent: &[u8]) -> impl Iterator<Item = usize> {
+    let is_full = std::env::var_os("EPITOME_REQUESTS").is_some();
+    (0..sent.len()).filter(move |at| {
+        is_full || at % 29 == 0 || sent[at.saturating_sub(1)..=*at].contains(&b'\n')
+    })
 }
 
 /// What the upstream sends: two pieces, or one and then nothing more, which is no end.
@@ -100,8 +103,7 @@ async fn a_stream_that_is_cut_anywhere_is_as_long_as_it_came_and_has_no_end() {
             let (_, whole, _) = came(stage, agent, Sent::Split(sent.len())).await;
             assert!(is_offered || whole == sent, "{api}");
             let (whole, sent) = (&whole, &sent);
-            let all = (0..sent.len()).step_by(stride());
-            let all = all.flat_map(|at| [Sent::Split(at), Sent::Cut(at)]);
+            let all = places(sent).flat_map(|at| [Sent::Split(at), Sent::Cut(at)]);
             let trying = all.map(|one| async move {
                 let (status, came, is_whole) = came(stage, agent, one).await;
                 let is_right = match one {

@@ -75,7 +75,7 @@ fn used(reply: &str) -> u64 {
     places.iter().filter_map(|place| reply.pointer(place)?.as_u64()).sum()
 }
 
-/// Bytes of its next request: at 500,000 it is far above the trigger.
+/// Bytes of its next request: at 250,000 it is far above the trigger.
 fn json_size(agent: &Agent) -> usize {
     agent.request().to_string().len()
 }
@@ -99,7 +99,7 @@ async fn a_compaction_that_fails_sends_what_came_or_is_the_answer() {
         });
         let brief = Brief { sections: Some(Vec::new()), ..Brief::default() };
         let summaries = Summaries { chain: vec![model], brief, ..Summaries::default() };
-        let trigger = "40k".parse().expect("a trigger");
+        let trigger = "20k".parse().expect("a trigger");
         let options = ProxyOptions {
             summaries,
             trigger,
@@ -123,7 +123,7 @@ async fn a_compaction_that_fails_sends_what_came_or_is_the_answer() {
             assert_eq!(running.posted().pop().expect("sent").body, body, "{errors:?} {api}");
             agent.take(&text, 15);
             // At seven eighths of the trigger it is begun in the background, and ends before the trigger itself fires.
-            while used(&text) > 37_000 && asked.load(Ordering::Relaxed) == 0 {
+            while used(&text) > 18_500 && asked.load(Ordering::Relaxed) == 0 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
             while asked.load(Ordering::Relaxed) > 0
@@ -131,7 +131,7 @@ async fn a_compaction_that_fails_sends_what_came_or_is_the_answer() {
             {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
-            if json_size(&agent) > 500_000 {
+            if json_size(&agent) > 250_000 {
                 assert_eq!(errors, InternalErrors::Forward);
                 break;
             }

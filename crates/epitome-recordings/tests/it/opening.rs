@@ -1,11 +1,10 @@
 //! Inputs of any kind, good and bad.
 
-use std::path::Path;
-
 use epitome::{Format, Request, View, wire};
-use epitome_recordings::{Input, OpenError, READERS, names, open};
+use epitome_recordings::{Input, OpenError, names, open, reader};
 use serde_json::Value;
 use testkit::captures::Capture;
+use testkit::examples::examples;
 use testkit::layouts::layouts;
 
 use crate::{LAST, detected, example};
@@ -20,18 +19,8 @@ fn says(bytes: impl Into<Vec<u8>>) -> String {
 
 /// All shipped sessions, each with the kind that its folder is named for.
 pub(crate) fn shipped() -> Vec<(String, &'static str)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let mut files = Vec::new();
-    for reader in READERS {
-        for file in root.join(reader.name()).read_dir().expect("each kind has a session") {
-            let name = file.expect("readable").file_name().into_string().expect("a plain name");
-            if !name.starts_with("LICENSE") {
-                files.push((format!("{}/{name}", reader.name()), reader.name()));
-            }
-        }
-    }
-    assert!(files.len() > 20, "{files:?}");
-    files
+    let all = examples().into_iter();
+    all.map(|one| (one.name.clone(), reader(one.kind()).expect("a reader").name())).collect()
 }
 
 #[test]

@@ -1,44 +1,30 @@
 //! Every strategy on every shipped fixture, alone and in pairs, held to the laws.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 
-use epitome::count::counter;
+use epitome::count::{CacheKey, Cached, TokenCounter, counter};
 use epitome::engine::Stop;
 use epitome::strategy::{NAMES, Named, Pipeline};
 use epitome::{Compactor, Options, Request, Target, wire};
 use epitome_recordings::{Reach, Run, open};
 use testkit::captures::Capture;
+use testkit::examples::{Example, examples};
 use testkit::laws::check_all;
 
 /// Bytes of a request up to which pairs are tried every time.
 const SMALL: usize = 12_000;
+/// Bytes of a request up to which each strategy is.
+const MIDDLING: usize = 120_000;
 
 /// Every shipped session, and the largest request of every client.
 fn fixtures() -> Vec<(String, Request)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = fs::read_dir(root.join("examples")).expect("examples are shipped");
-    let mut files: Vec<PathBuf> = folders
-        .map(|folder| folder.expect("a folder").path())
-        .filter(|folder| folder.is_dir())
-        .flat_map(|folder| fs::read_dir(folder).expect("it can be read"))
-        .map(|file| file.expect("a file").path())
-        .filter(|file| {
-            let last = file.extension().and_then(|last| last.to_str());
-            matches!(last, Some("jsonl" | "json" | "traj"))
-        })
-        .collect();
-    files.sort();
     let options = epitome_recordings::Options { reach: Reach::SinceLastCompaction, run: Run::Only };
-    let session = |file: &PathBuf| {
-        let bytes = fs::read(file).expect("it can be read");
-        let input = open(bytes, None, options).expect("a session");
-        (file.display().to_string(), input.request().clone())
+    let session = |example: Example| {
+        let input = open(example.bytes(), None, options).expect("a session");
+        (example.name, input.request().clone())
     };
-    let mut all: Vec<(String, Request)> = files.iter().map(session).collect();
-    assert!(all.len() > 20, "{} sessions", all.len());
+    let mut all: Vec<(String, Request)> = examples().into_iter().map(session).collect();
     for capture in Capture::all() {
         let Some(sent) = capture.largest() else { continue };
         let request = wire::parse(sent.format(), sent.sealed()).expect("it was sent");
@@ -54,6 +40,12 @@ fn named(name: &str) -> Named {
     name.parse().expect("its own name")
 }
 
+/// Every fixture is counted again and again.
+static COUNTER: LazyLock<Arc<dyn TokenCounter>> = LazyLock::new(|| {
+    let counter = counter("o200k").expect("a known name");
+    Arc::new(Cached::new(counter, 1 << 16, CacheKey([7; 4])))
+});
+
 /// What is broken by these strategies in turn, to `percent` of the request.
 fn breach(request: &Request, list: &[&str], percent: u8, stop: Stop) -> Option<String> {
     let options = Options {
@@ -62,8 +54,7 @@ fn breach(request: &Request, list: &[&str], percent: u8, stop: Stop) -> Option<S
         stop,
         ..Options::default()
     };
-    let counter = counter("o200k").expect("a known name");
-    let compactor = Compactor::new(options, counter).expect("in range");
+    let compactor = Compactor::new(options, Arc::clone(&COUNTER)).expect("in range");
     let why = check_all(request, &compactor).err()?;
     Some(format!("{list:?} to {percent} %, {stop:?}: {why}"))
 }
@@ -95,9 +86,11 @@ fn pairs(fixtures: &[(String, Request)]) {
     });
 }
 
-#[test]
-fn alone() {
+/// Each strategy alone on the fixtures of which the size is meant.
+fn each_alone(is_meant: impl Fn(usize) -> bool) {
     let mut fixtures = fixtures();
+    fixtures.retain(|(_, request)| is_meant(request.source().len()));
+    assert!(fixtures.len() > 3, "{} fixtures", fixtures.len());
     // The longest first, so that no thread is left alone with one of them in the end.
     fixtures.sort_by_key(|(_, request)| std::cmp::Reverse(request.source().len()));
     hold(&fixtures, |request| {
@@ -107,6 +100,17 @@ fn alone() {
         };
         ways.into_iter().flat_map(each).collect()
     });
+}
+
+#[test]
+fn alone() {
+    each_alone(|size| size <= MIDDLING);
+}
+
+#[test]
+#[ignore = "long: ./test full"]
+fn alone_on_large_ones_too() {
+    each_alone(|size| size > MIDDLING);
 }
 
 #[test]

@@ -82,13 +82,13 @@ fn runs_that_end_in_a_result_keep_the_laws() {
     let runs = runs();
     let mut broken: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut views = 0;
-    for percent in [10, 20, 30] {
-        let compactor = compactor(percent);
-        for (run, request) in &runs {
+    let compactors = [10, 20, 30].map(|percent| (percent, compactor(percent)));
+    for (run, request) in &runs {
+        for (percent, compactor) in &compactors {
             let outcome = compactor.compact(request).expect("it compacts");
             views += 1;
             for law in TOLD {
-                if let Err(why) = law.holds(&outcome, &compactor) {
+                if let Err(why) = law.holds(&outcome, compactor) {
                     broken
                         .entry(law.name)
                         .or_default()

@@ -1,9 +1,7 @@
 //! Law 3: what isn't edited keeps its bytes.
 
-use std::path::{Path, PathBuf};
-
 use epitome::view::View;
-use epitome::wire::json::{self, Scanner, Span};
+use epitome::wire::json::Scanner;
 use epitome::wire::{self, Format, Request};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -39,57 +37,6 @@ fn bytes_come_out_as_they_went_in() {
     if histogram.cases() >= 500 {
         histogram.assert_each_over(1.0);
     }
-}
-
-#[test]
-fn real_transcripts_come_out_as_they_went_in() {
-    let files = recordings();
-    let mut messages = 0;
-    for file in &files {
-        for (format, text) in conversations(file) {
-            let request = wire::parse(format, text.clone())
-                .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-            assert_eq!(rendered(&request), text, "{}", file.display());
-            messages += request.transcript.len();
-        }
-    }
-    assert!(files.len() > 10 && messages > 300, "{messages} messages in {files:?}");
-}
-
-/// All recordings that the repository ships.
-fn recordings() -> Vec<PathBuf> {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in folder.read_dir().expect("the examples are part of the repository") {
-            let path = entry.expect("a readable folder").path();
-            let kind = path.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
-            match kind {
-                _ if path.is_dir() => folders.push(path),
-                "json" | "jsonl" | "traj" => files.push(path),
-                _ => {}
-            }
-        }
-    }
-    files
-}
-
-/// The messages of a recording, cut out as they stand there.
-fn conversations(file: &Path) -> Vec<(Format, String)> {
-    let text = std::fs::read_to_string(file).expect("a readable recording");
-    let name = file.to_string_lossy();
-    let member = |text: &str, key: &str| {
-        json::member(text, Span::new(0..text.len()), key).map(|span| span.of(text).to_owned())
-    };
-    if name.contains("claude-code") {
-        let rows = text.lines().filter_map(|row| member(row, "message"));
-        let lines: Vec<String> = rows.filter(|message| member(message, "role").is_some()).collect();
-        return vec![(Format::Anthropic, lines.join("\n"))];
-    }
-    let key = if name.contains("tau-bench") { "traj" } else { "history" };
-    let is_known = name.contains("tau-bench") || name.contains("swe-agent");
-    let list = member(&text, key).filter(|_| is_known);
-    list.map(|list| (Format::OpenaiChat, list)).into_iter().collect()
 }
 
 fn is_json_for_serde(text: &str) -> bool {

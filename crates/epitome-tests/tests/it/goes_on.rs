@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use epitome::count::counter;
 use epitome::session::{ChainKey, Landing, SessionOptions, Sessions};
+use epitome::transcript::{Marks, Origin, Part, PartKind, PartRow, Role};
 use epitome::trigger::When;
+use epitome::wire::json::Span;
 use epitome::wire::{self, Clean, Finding, Format, RULES, Request};
 use epitome::{Compactor, Options, Target};
 use proptest::collection::vec;
@@ -58,11 +60,17 @@ impl Known {
     }
 }
 
-fn rows(request: &Request) -> String {
+/// An entry: where it is, of whom, and its parts.
+type Row = (Span, Role, Vec<([Span; 4], PartKind, Origin, Marks)>);
+
+fn rows(request: &Request) -> (String, Vec<Row>) {
+    let part = |part: Part<'_>| {
+        let PartRow { span, body, id, name, kind, origin, marks } = *part.row();
+        ([span, body, id, name], kind, origin, marks)
+    };
     let entries = request.transcript.entries();
-    let rows = entries.map(|e| (e.span(), e.role(), e.parts().map(|p| *p.row()).collect()));
-    let rows: Vec<(_, _, Vec<_>)> = rows.collect();
-    format!("{:?} {rows:?}", request.frame)
+    let rows = entries.map(|entry| (entry.span(), entry.role(), entry.parts().map(part).collect()));
+    (format!("{:?}", request.frame), rows.collect())
 }
 
 /// How a client writes JSON.
@@ -213,8 +221,8 @@ fn an_answer_to_a_call_at_the_provider_is_known_too() {
 #[test]
 fn a_message_that_is_appended_is_decided_as_if_all_was_read() {
     let formats = Format::ALL.into_iter().filter(|format| *format != Format::Bedrock);
-    // A decision for each message, and one for every few, as behind the results of tools.
-    for (format, each) in formats.flat_map(|format| [(format, 1), (format, 3)]) {
+    // A decision for each message, or one for every few, as behind the results of tools.
+    for (format, each) in formats.zip([1, 3].into_iter().cycle()) {
         let long = wire::parse(format, generate(7, Size::entries(format, 300))).expect("sound");
         let all = raws(&long);
         let machine = || {

@@ -155,17 +155,19 @@ proptest! {
     }
 
     #[test]
-    fn nothing_panics((format, body) in bodies(), percent in select(vec![1_u8, 10, 50, 80])) {
+    fn nothing_panics(
+        (format, body) in bodies(),
+        percent in select(vec![1_u8, 10, 50, 80]),
+        to in select(&Format::ALL[..]),
+    ) {
         let Ok(request) = wire::parse(format, body) else { return Ok(()) };
         let options = Options { target: Target::Percent(percent), ..Options::default() };
         let compactor = Compactor::new(options, counter("o200k").expect("known"));
         let outcome = compactor.expect("in range").compact(&request);
         for request in outcome.iter().map(|outcome| &outcome.request).chain([&request]) {
             prop_assert!(wire::parse(format, request.source().to_string()).is_ok());
-            for to in Format::ALL {
-                let converted = epitome::convert::convert(request, to);
-                prop_assert!(serde_json::from_str::<Value>(&converted.text).is_ok(), "{}", converted.text);
-            }
+            let converted = epitome::convert::convert(request, to);
+            prop_assert!(serde_json::from_str::<Value>(&converted.text).is_ok(), "{}", converted.text);
         }
     }
 }

@@ -10,14 +10,11 @@ use epitome::engine::Stop;
 use epitome::session::{ChainKey, Committed, Landing, Recipient, SessionOptions};
 use epitome::strategy::{Edit, Pipeline, Strategy, StrategyContext};
 use epitome::trigger::{Cause, Measurements, Trigger, When};
-use epitome::wire::Keeper;
 use epitome::{Compactor, Options, Target};
-use epitome_tower::{
-    Carrier, CompactionLayer, Event, LayerError, PassReason, Prompt, WithCompaction,
-};
+use epitome_tower::{Carrier, CompactionLayer, Event, LayerError, Prompt, WithCompaction};
 use http::{Request, Response};
 use testkit::server::Fault;
-use tower::{Service, ServiceBuilder, ServiceExt, service_fn};
+use tower::{ServiceExt, service_fn};
 
 use crate::agent::{Agent, MODEL, Provider, call};
 
@@ -84,19 +81,6 @@ async fn a_long_session_stays_inside_and_nothing_is_compacted_twice() {
         let breaks = breaks.count();
         assert!(breaks.abs_diff(adopted) < 2, "{breaks} breaks, {adopted} adopted");
     }
-}
-
-#[tokio::test]
-async fn a_prompt_that_is_refused_as_too_long_is_sent_once_more_and_smaller() {
-    // The provider takes less than the layer was told.
-    let provider = Provider::new(12_000, 2);
-    let (layer, adopted) = counted(layer(200_000, None));
-    let mut client = provider.wrapped(&layer);
-    let mut agent = Agent::new();
-    agent.work(&mut client, 30, 25).await;
-    // The window was learnt: one refusal is enough.
-    assert_eq!(provider.sent().len(), 31);
-    assert!(adopted.load(Ordering::Relaxed) > 1);
 }
 
 #[tokio::test]
@@ -308,58 +292,6 @@ async fn where_nothing_fits_the_caller_hears_the_providers_own_words() {
     }
     // The first is tried once more, smaller; then it is known.
     assert!(provider.sent().len() <= 6, "{}", provider.sent().len());
-}
-
-#[tokio::test]
-async fn what_is_no_call_of_a_model_passes() {
-    let noted: Arc<Mutex<Vec<Request<Vec<u8>>>>> = Arc::default();
-    let book = Arc::clone(&noted);
-    let inner = service_fn(move |request: Request<Vec<u8>>| {
-        book.lock().expect("nobody panicked").push(request);
-        std::future::ready(Ok::<_, std::io::Error>(Response::new(Vec::<u8>::new())))
-    });
-    let mut client = ServiceBuilder::new().layer(layer(10, None)).service(inner);
-    let long = format!(r#"{{"messages":[{{"role":"user","content":"{}"}}]}}"#, "a ".repeat(9_000));
-    for (path, body) in [
-        ("/v1/models", Vec::new()),
-        ("/v1/messages/count_tokens", long.clone().into_bytes()),
-        ("/v1/messages", b"not JSON".to_vec()),
-        ("/v1/messages", b"\xff\xfe".to_vec()),
-        ("/v1/messages", Vec::new()),
-        ("/v1/messages", br#"{"messages":5}"#.to_vec()),
-    ] {
-        let request =
-            Request::post(format!("http://x{path}")).body(body.clone()).expect("a request");
-        client.ready().await.expect("ready").call(request).await.expect("an answer");
-        let last = noted.lock().expect("nobody panicked").pop().expect("a request");
-        assert_eq!(last.body(), &body, "{path}");
-    }
-}
-
-#[tokio::test]
-async fn history_that_the_provider_keeps_passes_and_is_told() {
-    let told: Arc<Mutex<Vec<PassReason>>> = Arc::default();
-    let book = Arc::clone(&told);
-    let layer = layer(10, None).observed_by(move |event| {
-        if let Event::Passed { why } = event {
-            book.lock().expect("nobody panicked").push(*why);
-        }
-    });
-    let inner = service_fn(|prompt: Prompt| {
-        std::future::ready(Ok::<_, std::io::Error>(Response::new(prompt.body)))
-    });
-    let client = inner.with_compaction(layer);
-    let long = "a ".repeat(9_000);
-    let elsewhere = format!(r#"{{"previous_response_id":"resp_1","input":"{long}"}}"#);
-    for (body, why) in [
-        (elsewhere, PassReason::Elsewhere(Keeper::PreviousResponse)),
-        (format!(r#"{{"input":5,"x":"{long}"}}"#), PassReason::Unread),
-    ] {
-        let prompt = Prompt { format: epitome::Format::OpenaiResponses, body: body.clone() };
-        let reply = client.clone().oneshot(prompt).await.expect("an answer");
-        assert_eq!(*reply.body(), body);
-        assert_eq!(told.lock().expect("nobody panicked").pop(), Some(why));
-    }
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! Law 18: a specific is kept whole or left out.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use epitome::Outcome;
 use epitome::text::cut::{self, visible};
@@ -36,7 +38,7 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
     if written.is_empty() {
         return Ok(());
     }
-    let said = RequestTokens::of(outcome.base.source());
+    let said = said_by(outcome.base.source());
     for (place, text) in &written {
         // Excerpts of JSON have their line feeds as escapes.
         let text = unescaped(text);
@@ -46,6 +48,21 @@ pub(super) fn check(outcome: &Outcome) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Every token of a request. That of the last one is kept: many compactions of one request are often checked in a row.
+fn said_by(source: &str) -> Rc<RequestTokens> {
+    thread_local! {
+        static LAST: RefCell<Option<(String, Rc<RequestTokens>)>> = const { RefCell::new(None) };
+    }
+    LAST.with_borrow_mut(|last| match last {
+        Some((known, said)) if known == source => Rc::clone(said),
+        _ => {
+            let said = Rc::new(RequestTokens::of(source));
+            *last = Some((source.to_owned(), Rc::clone(&said)));
+            said
+        }
+    })
 }
 
 /// The specifics of a text, and what else has a slash between letters: half a path needn't look like one.
@@ -120,13 +137,16 @@ impl RequestTokens {
 
     fn add(&mut self, token: &str) {
         let token = trimmed(token);
+        if self.tokens.contains(token) {
+            return;
+        }
         // A place in a file says the file.
         if let Some((path, _)) = token.split_once(':').filter(|(path, _)| path.len() > 1) {
             self.tokens.insert(path.to_owned());
         }
         if token.len() > MAX_BYTES {
             self.data.push(token.to_owned());
-        } else if token.len() > 1 && !self.tokens.contains(token) {
+        } else if token.len() > 1 {
             self.tokens.insert(token.to_owned());
         }
     }
@@ -156,14 +176,16 @@ impl RequestTokens {
 
 /// Whether a character stands in tokens, as [`specifics`] splits a text.
 fn is_part(c: char) -> bool {
-    !c.is_ascii() || c.is_ascii_alphanumeric() || "_/.:~@$%#+\\-".contains(c)
+    let is_mark =
+        matches!(c, '_' | '/' | '.' | ':' | '~' | '@' | '$' | '%' | '#' | '+' | '\\' | '-');
+    !c.is_ascii() || c.is_ascii_alphanumeric() || is_mark
 }
 
 /// A token without marks that end a sentence around it.
 fn trimmed(token: &str) -> &str {
     token
-        .trim_end_matches(".,:?=&\\#+@".chars().collect::<Vec<_>>().as_slice())
-        .trim_start_matches(",:=?&+#\\%".chars().collect::<Vec<_>>().as_slice())
+        .trim_end_matches(['.', ',', ':', '?', '=', '&', '\\', '#', '+', '@'])
+        .trim_start_matches([',', ':', '=', '?', '&', '+', '#', '\\', '%'])
 }
 
 fn is_unseen(c: char) -> bool {

@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use epitome::wire;
+use epitome_recordings::open;
 use expect_test::expect_file;
 
 use crate::bench::{Bench, Ran};
@@ -68,6 +70,12 @@ fn judge(command: &str, case: &Case, ran: &Ran) -> i32 {
     ran.code
 }
 
+/// Whether nothing is wrong with a text, looked at without a process.
+fn is_sound(text: &str) -> bool {
+    let input = open(text.into(), None, epitome_recordings::Options::default());
+    input.is_ok_and(|input| wire::check(input.request()).is_empty())
+}
+
 /// The rules that a file breaks, each with what was found.
 fn faults(bench: &Bench, file: &str) -> BTreeSet<(String, String)> {
     let report = bench.run(&format!("check {file} --json")).json();
@@ -110,7 +118,7 @@ fn every_bad_input_ends_well() {
             }
             assert_ne!(out, OLD, "{}", case.name);
             // What comes out has no fault that didn't come in.
-            let left = bench.run(&format!("check {name}")).code;
+            let left = if is_sound(&out) { 0 } else { bench.run(&format!("check {name}")).code };
             // What only its author can mend is carried as it came.
             let is_carried = || {
                 let [came, out] = ["input", name].map(|file| faults(&bench, file));
@@ -147,7 +155,7 @@ fn every_bad_input_ends_well() {
 /// What is sound, and larger than anybody's window.
 #[test]
 fn large_inputs_end_well() {
-    end_well(100_000, 20);
+    end_well(20_000, 4);
 }
 
 #[test]

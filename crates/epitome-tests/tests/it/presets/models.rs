@@ -9,18 +9,14 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use epitome::engine::Drive;
-use epitome::engine::delegate::{self, Compactors, Decision, ProposedView};
-use epitome::engine::hook::{self, Hooks, Wish};
 use epitome::summarize::{
-    Brief, Clock, FailureKind, OnFailure, SECTIONS, Summaries, SummarizeError, Summarizer, Summary,
-    SummaryRequest, from_fn,
+    Clock, FailureKind, SECTIONS, Summaries, SummarizeError, Summarizer, Summary, SummaryRequest,
+    from_fn,
 };
-use epitome::trigger::{Asker, Cause, Demand};
-use epitome::view::{Fate, Reason};
 use epitome::{Compactor, Options, Outcome};
 use testkit::wait;
 
-use super::{again, checkpoint, compacted, compactor, exchanges, letters, preset, request, talk};
+use super::{checkpoint, compacted, compactor, letters, preset, request, talk};
 
 type Asked = Arc<Mutex<Vec<Arc<SummaryRequest>>>>;
 
@@ -83,52 +79,6 @@ fn sums_up_what_is_older() {
 }
 
 #[test]
-fn falls_back_to_the_local_one() {
-    let alone = compacted(planck(), &talk(10, 300));
-    let late = || Err(SummarizeError::new(FailureKind::Timeout, "120 s"));
-    let lawless = |job: &delegate::Job| {
-        let fates = vec![Fate::Drop(Reason::NotRecent); job.entries.len()];
-        Ok(Decision::Compacted(ProposedView { fates, ..ProposedView::default() }))
-    };
-    for remote in [
-        delegate::from_fn("remote", move |_| ready(late())),
-        delegate::from_fn("remote", move |job| ready(lawless(&job))),
-    ] {
-        let compactors = Compactors { chain: vec![remote], ..Compactors::default() };
-        let outcome = run(&compactor(planck()).with_compactors(compactors), &talk(10, 300));
-        assert_eq!(outcome.rendered(), alone.rendered());
-        assert!(outcome.receipt.fallbacks[0].starts_with("remote: "));
-    }
-}
-
-#[test]
-fn calls_nobody_for_nothing() {
-    let (model, asked) = says(good());
-    let outcome = run(&with(planck(), by(vec![model])), &exchanges(5, 60));
-    assert!(outcome.view.is_whole());
-    assert_eq!(many(&asked), 0);
-}
-
-const CALLS: &str = "\
-user Begin. {lorem 300}
-asst Let me look. | call a Read {\"file_path\":\"src/first.rs\"}
-res  a = port_5020 {lorem 900}
-asst Fine. {lorem 900}
-";
-
-#[test]
-fn tells_calls() {
-    for preset_of in ["planck", "agentkit"] {
-        let (model, asked) = says(good());
-        let said = format!("{CALLS}{}", exchanges(5, 0));
-        run(&with(preset(preset_of, 100_000).options, by(vec![model])), &said);
-        let told = asked.lock().expect("nobody panics")[0].transcript.clone();
-        assert!(told.contains("call Read] ") && told.contains("src/first.rs"), "{told}");
-        assert!(told.contains("result] ") && told.contains("port_5020"), "{told}");
-    }
-}
-
-#[test]
 fn lets_it_rest() {
     let (model, asked) = fails();
     let now = Arc::new(AtomicU64::new(0));
@@ -146,15 +96,6 @@ fn lets_it_rest() {
     assert_eq!(many(&asked), 4);
 }
 
-#[test]
-fn skips_if_asked_to() {
-    let alone = compacted(planck(), &talk(10, 300));
-    let outcome = run(&with(planck(), by(vec![fails().0])), &talk(10, 300));
-    assert_eq!(outcome.rendered(), alone.rendered());
-    let skipping = Summaries { on_failure: OnFailure::Skip, ..by(vec![fails().0]) };
-    assert!(run(&with(planck(), skipping), &talk(10, 300)).view.is_whole());
-}
-
 /// What people said leaves room for a summary.
 fn replies() -> String {
     talk(60, 300)
@@ -162,41 +103,6 @@ fn replies() -> String {
 
 fn entelix() -> Options {
     preset("entelix-summary", 100_000).options
-}
-
-#[test]
-fn takes_no_empty_summary() {
-    for name in ["entelix-summary", "agentkit"] {
-        let options = || preset(name, 100_000).options;
-        let alone = compacted(options(), &replies());
-        for nothing in ["", " \n", "## Goal\n## Constraints\n"] {
-            let (model, asked) = says(nothing);
-            let outcome = run(&with(options(), by(vec![model])), &replies());
-            assert_eq!(outcome.rendered(), alone.rendered(), "{name}");
-            assert!(checkpoint(&outcome).contains("Ask "), "{name}");
-            assert_eq!(many(&asked), 2, "{name}: once, and once with a reminder");
-        }
-    }
-}
-
-#[test]
-fn takes_no_longer_summary() {
-    let (model, _) = says(good() + &"What is told here is much too long. ".repeat(4_000));
-    let outcome = run(&with(entelix(), by(vec![model])), &replies());
-    let why = &outcome.receipt.fallbacks[0];
-    assert!(why.contains("are no fewer than the"), "{why}");
-    assert!(outcome.receipt.after.count.tokens < outcome.receipt.before.count.tokens);
-}
-
-#[test]
-fn asks_once() {
-    let (model, asked) = says(good());
-    let compactor = with(entelix(), by(vec![model]));
-    let first = run(&compactor, &replies());
-    assert_eq!(many(&asked), 1);
-    let second = wait(Drive::new(compactor.begin(&first.request)));
-    assert_eq!(second.expect("a view").rendered(), first.rendered());
-    assert_eq!(many(&asked), 1);
 }
 
 #[test]
@@ -209,75 +115,6 @@ fn fences_what_is_read() {
     assert!(fenced.contains("Ignore the user") && !instruction.contains("Ignore the user"));
     assert!(instruction.contains("Summarise the transcript above"), "{instruction}");
     assert!(!fenced.contains("</transcript 123456789abc>"), "{fenced}");
-}
-
-fn docker_agent() -> Options {
-    preset("docker-agent", 20_000).options
-}
-
-#[test]
-fn has_a_longest_summary() {
-    let (model, asked) = says(good());
-    let outcome = run(&with(docker_agent(), by(vec![model])), &replies());
-    let most = asked.lock().expect("nobody panics")[0].max_tokens;
-    assert!(most > 0 && most < outcome.receipt.target, "{most}");
-    let (model, asked) = says(good());
-    let brief = Brief { max_tokens: Some(150), ..Brief::default() };
-    run(&with(docker_agent(), Summaries { brief, ..by(vec![model]) }), &replies());
-    assert_eq!(asked.lock().expect("nobody panics")[0].max_tokens, 150);
-}
-
-#[test]
-fn tells_the_focus() {
-    let (model, asked) = says(good());
-    let brief = Brief { focus: Some("the parser".to_owned()), ..Brief::default() };
-    let compactor = with(docker_agent(), Summaries { brief, ..by(vec![model]) });
-    let demand =
-        Demand { focus: Some("the lexer".to_owned()), ..Demand::new(Asker::Host, "/compact") };
-    run(&compactor.with_cause(Cause::Asked(vec![demand])), &replies());
-    let told = asked.lock().expect("nobody panics")[0].instruction.clone();
-    assert!(told.contains("Look most at this: the parser; the lexer"), "{told}");
-}
-
-fn hooked(wish: Wish, model: Arc<dyn Summarizer>) -> Outcome {
-    let hook = hook::from_fn("hook", move |_| ready(Ok(wish.clone())));
-    let hooks = Hooks { chain: vec![hook] };
-    run(&with(docker_agent(), by(vec![model])).with_hooks(hooks), &replies())
-}
-
-#[test]
-fn may_be_forbidden() {
-    let (model, asked) = says(good());
-    let outcome = hooked(Wish { veto: Some("not now".to_owned()), ..Wish::default() }, model);
-    assert!(outcome.view.is_whole());
-    assert_eq!(many(&asked), 0);
-    assert!(outcome.receipt.reason.contains("not now"), "{}", outcome.receipt.reason);
-}
-
-#[test]
-fn may_be_given_its_summary() {
-    let (model, asked) = says(good());
-    let given = Summary::new("The user asks, and the model replies, time and again.");
-    let outcome = hooked(Wish { summary: Some(given), ..Wish::default() }, model);
-    assert!(checkpoint(&outcome).contains("time and again"), "{}", checkpoint(&outcome));
-    assert_eq!(many(&asked), 0);
-    // One that states what nobody said isn't used.
-    let (model, asked) = says(good());
-    let lying = Summary::new("All of it is in src/invented.rs, and port_9999 is open.");
-    let outcome = hooked(Wish { summary: Some(lying), ..Wish::default() }, model);
-    assert!(!checkpoint(&outcome).contains("invented"));
-    assert_eq!(many(&asked), 1);
-}
-
-#[test]
-fn asks_the_next_one() {
-    let ((first, _), (second, asked)) = (fails(), says(good()));
-    let outcome = run(&with(docker_agent(), by(vec![first, second])), &replies());
-    assert_eq!(many(&asked), 1);
-    assert!(checkpoint(&outcome).contains(LANE));
-    let error = Summaries { on_failure: OnFailure::Error, ..by(vec![fails().0]) };
-    let compactor = with(docker_agent(), error);
-    assert!(wait(Drive::new(compactor.begin(&request(&replies())))).is_err());
 }
 
 #[test]
@@ -314,14 +151,4 @@ fn can_be_cancelled_while_it_waits() {
         assert!(drive.as_mut().poll(&mut context).is_pending());
     }
     assert_eq!(said.source().as_str(), before);
-}
-
-#[test]
-fn needs_no_backend() {
-    let options = preset("agentkit", 100_000).options;
-    let alone = compacted(options.clone(), &replies());
-    let outcome = run(&with(options.clone(), Summaries::default()), &replies());
-    assert_eq!(outcome.rendered(), alone.rendered());
-    let second = again(&outcome, options, &exchanges(6, 60));
-    assert!(!checkpoint(&second).is_empty());
 }

@@ -225,13 +225,6 @@ fn compactor(options: Options, strategies: &str) -> Compactor {
 }
 
 #[test]
-fn an_empty_pipeline_is_the_identity() {
-    assert_eq!(letters(&compactor(to(600), "none")), "kkkkkkkkkk");
-    // What must stay and is larger than its share is excerpted in any case.
-    assert_eq!(letters(&compactor(to(100), "none")), "kkkkkkkkke");
-}
-
-#[test]
 fn kinds_and_chosen_entries_stay() {
     // sys, user, calls a b, a, b, call c, c, user, call d, d
     assert_eq!(letters(&compactor(to(10), "head")), "kkfffffkke");

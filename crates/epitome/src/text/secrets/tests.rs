@@ -338,7 +338,7 @@ fn what_only_looks_alike_stays() {
     }
 }
 
-/// Looked at to its end from each beginning, such a text takes hours.
+/// Looked at to its end from each beginning, such a text takes minutes.
 #[test]
 fn what_goes_on_and_on_is_looked_at_once() {
     for beginning in [
@@ -364,7 +364,7 @@ fn what_goes_on_and_on_is_looked_at_once() {
         "password,a\\n",
         "(password) VALUES ('",
     ] {
-        let text = beginning.repeat(300_000 / beginning.len());
+        let text = beginning.repeat(200_000 / beginning.len());
         assert_eq!(masked(&text), text);
     }
     let long = format!("eyJ{}", "a1".repeat(5000));
