@@ -4,7 +4,8 @@
 //! left out of a message is marked `[…]`. A label tells the message's number and how many lines follow. A line that would pass for a
 //! title, a label or a fence is indented. So nothing in a quote passes for another lane.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::cues::commands;
@@ -13,6 +14,7 @@ use super::{fence, titles};
 use crate::count::TokenCounter;
 use crate::specifics::specifics;
 use crate::text::sentence::sentences;
+use crate::text::words::{is_stop_word, words as split};
 
 /// A human message that is quoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,6 +185,14 @@ pub(super) struct Room {
     pub(super) all: u64,
 }
 
+/// A word that more messages have doesn't tell what one is about.
+const MOST_HOLDERS: u32 = 3;
+
+/// The words of a text that may tell what it is about.
+fn telling_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    split(text).filter(|word| word.len() > 2 && !is_stop_word(word))
+}
+
 /// Tokens of a label, and of a gap.
 const LABEL: u64 = 5;
 const MARK: u64 = 3;
@@ -318,19 +328,27 @@ fn chosen(
 ) -> (Vec<Chosen>, bool) {
     let mut all: Vec<Chosen> = Vec::with_capacity(words.len());
     let mut ranked: Vec<(Rank, usize, usize)> = Vec::new();
-    // What sentences that command or forbid name: a later word on that may take the rule back.
-    let mut ruled: HashSet<&str> = HashSet::new();
+    // What sentences that command or forbid are about, in words that few messages have: a later word on that may take a rule back.
+    let mut ruled: HashSet<Cow<'_, str>> = HashSet::new();
+    let mut holders: HashMap<Cow<'_, str>, (usize, u32)> = HashMap::new();
+    for (at, word) in words.iter().enumerate() {
+        for word in telling_words(&word.text) {
+            let holder = holders.entry(word).or_insert((usize::MAX, 0));
+            *holder = (at, holder.1 + u32::from(holder.0 != at));
+        }
+    }
     for (at, word) in words.iter().enumerate() {
         let sentences = sentences(&word.text);
         for (nth, range) in sentences.iter().enumerate() {
             let sentence = &word.text[range.clone()];
             // A gap, a fence of code, a rule: nothing is said by it alone.
             if sentence.contains(char::is_alphanumeric) {
-                let names = || specifics(sentence).map(|found| found.text);
-                let is_ruled = names().any(|name| ruled.contains(name));
+                let rare =
+                    || telling_words(sentence).filter(|word| holders[word].1 <= MOST_HOLDERS);
+                let is_ruled = rare().any(|word| ruled.contains(&word));
                 let rank = if is_ruled { Rank::Commands } else { rank(sentence) };
                 if rank == Rank::Commands {
-                    ruled.extend(names());
+                    ruled.extend(rare());
                 }
                 ranked.push((rank, at, nth));
             }
@@ -439,6 +457,21 @@ mod tests {
             "[0, part] […] Never push to main. […]\n[4, part] […] Look at src/a.rs and go on.\n";
         assert_eq!(quoted(30), more);
         assert_eq!(quoted(2), "");
+    }
+
+    #[test]
+    fn what_lifts_a_rule_is_quoted_with_it() {
+        let mut words: Vec<QuotedMessage> = (1..20)
+            .map(|n| QuotedMessage::new(2 * n, format!("Please set item {n} to the value of {n}.")))
+            .collect();
+        words.insert(
+            0,
+            QuotedMessage::new(0, "Do not touch crates/tide, Marit owns that.".to_owned()),
+        );
+        words.insert(9, QuotedMessage::new(17, "Marit is fine with that now.".to_owned()));
+        let lanes = (10..400).map(|most| lane_in(&words, most).text);
+        let rules: Vec<String> = lanes.filter(|lane| lane.contains("Do not touch")).collect();
+        assert!(!rules.is_empty() && rules.iter().all(|lane| lane.contains("Marit is fine")));
     }
 
     #[test]
