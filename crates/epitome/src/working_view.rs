@@ -322,7 +322,8 @@ impl Draft {
             _ => return None,
         };
         let tokens = |text: &str| matter.put_tokens(&part, text);
-        let (text, after) = fit_part(&part, &matter.part_text(&part), most, tokens)?;
+        let (text, after) =
+            fit_part(&part, &matter.part_text(&part), &matter.question(), most, tokens)?;
         let loses = pinned.iter().any(|words| was.contains(words) && !text.contains(words));
         if after <= before || loses {
             return None;
@@ -394,6 +395,12 @@ impl<'a> CountContext<'a> {
     /// Tokens of the part if its payload were `text`.
     pub fn put_tokens(&self, part: &Part<'_>, text: &str) -> u64 {
         part_put_tokens(part, text, self.counter)
+    }
+
+    /// The newest words of the user's: what is asked now.
+    pub(crate) fn question(&self) -> String {
+        let newest = self.transcript.entries().rfind(|entry| entry.is_human());
+        newest.map_or_else(String::new, |entry| entry.human_text())
     }
 
     /// The words of a part; of a result those of its sub-parts, media as notes.

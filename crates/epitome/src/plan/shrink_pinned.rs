@@ -236,6 +236,7 @@ impl PlanInput<'_> {
         let scene = self.scene(draft, 0);
         let transcript = &self.request.transcript;
         let mut edits = Vec::new();
+        let question = matter.question();
         for entry in transcript.entries().filter(|e| draft.is_shown(e.index)) {
             let Some(of) = self.cut(entry.index) else { continue };
             let pinned = self.guard.excerptable().get(&entry.index);
@@ -288,7 +289,7 @@ impl PlanInput<'_> {
                     .filter(|words| text.contains(words.as_str()))
                     .collect();
                 let tokens = |text: &str| matter.put_tokens(&part, text);
-                let short = excerpt_around(&part, &text, &words, most, tokens);
+                let short = excerpt_around(&part, &text, &question, &words, most, tokens);
                 let short = short.filter(|short| tokens(short) < current);
                 edits.extend(short.map(|short| put(Put::Text(short.into()))));
             }
@@ -339,11 +340,12 @@ fn earlier(entry: Entry<'_>) -> Vec<Contents> {
 fn excerpt_around(
     part: &Part<'_>,
     text: &str,
+    question: &str,
     words: &[&String],
     most: u64,
     tokens: impl Fn(&str) -> u64,
 ) -> Option<String> {
-    let (short, _) = fit_part(part, text, most, &tokens)?;
+    let (short, _) = fit_part(part, text, question, most, &tokens)?;
     let lost: Vec<&str> =
         words.iter().map(|w| w.as_str()).filter(|w| !short.contains(*w)).collect();
     if lost.is_empty() {
@@ -351,7 +353,7 @@ fn excerpt_around(
     }
     let lost = lost.join("\n[…]\n");
     let rest = most.saturating_sub(tokens(&lost) + 4);
-    let around = fit_part(part, text, rest, &tokens)
+    let around = fit_part(part, text, question, rest, &tokens)
         .filter(|(short, _)| short.contains(char::is_alphanumeric))
         .map_or(lost.clone(), |(short, _)| format!("{short}\n[…]\n{lost}"));
     Some(if tokens(&around) <= most { around } else { lost })

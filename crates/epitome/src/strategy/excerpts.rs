@@ -113,6 +113,8 @@ pub(super) fn excerpted<'a>(
         return None;
     }
     let text = scene.matter.part_text(part);
-    let (short, _) = fit_part(part, &text, cap, |short| scene.matter.put_tokens(part, short))?;
+    let (short, _) = fit_part(part, &text, &scene.matter.question(), cap, |short| {
+        scene.matter.put_tokens(part, short)
+    })?;
     Some(Edit::Put(PartEdit { at: part.slot, put: Put::Text(short.into()), reason }))
 }

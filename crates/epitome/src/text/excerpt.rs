@@ -6,12 +6,15 @@
 //! it is, so an excerpt of an excerpt is the same excerpt.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use memchr::memmem;
 
 use super::kinds::words;
 use super::odd::odd;
 use super::outline::{Cutting, Limits, Outline, SMALL, ValueKind};
 use super::salience::{Tell, tell};
+use super::words::is_stop_word;
 use super::{cut, figure};
 use crate::specifics;
 
@@ -50,10 +53,25 @@ pub enum ExcerptForm {
 /// assert!(short.contains("lines (") && short.contains("\nerror: no such thing\n"));
 /// ```
 pub fn excerpt(text: &str, max_bytes: usize) -> Excerpt<'_> {
+    excerpt_about(text, "", max_bytes)
+}
+
+/// The same, with the lines that say what few lines do and a question asks about.
+///
+/// ```
+/// use epitome::text::excerpt::excerpt_about;
+///
+/// let page = "All of it is well.\n".repeat(500);
+/// let page = format!("{page}## Parental leave\nSixteen weeks, paid in full.\n{page}");
+/// let short = excerpt_about(&page, "How long is parental leave?", 400).text;
+/// assert!(short.contains("## Parental leave\nSixteen weeks, paid in full.\n"));
+/// ```
+pub fn excerpt_about<'t>(text: &'t str, question: &str, max_bytes: usize) -> Excerpt<'t> {
     if text.len() <= max_bytes {
         return Excerpt { text: Cow::Borrowed(text), form: ExcerptForm::Whole };
     }
-    excerpt_json(text, max_bytes).unwrap_or_else(|| excerpt_text(text, max_bytes))
+    excerpt_json(text, question, max_bytes)
+        .unwrap_or_else(|| excerpt_text(text, question, max_bytes))
 }
 
 /// Rows of an array, members of an object and levels kept, from generous to the bare skeleton.
@@ -79,7 +97,7 @@ const LEAST_BESIDE_ODD: (usize, usize, usize, usize) = SHAPES[6];
 /// Shapes that are worth having with readable strings before strings are cut to stumps.
 const ROOMY: usize = 7;
 
-fn excerpt_json(text: &str, max_bytes: usize) -> Option<Excerpt<'_>> {
+fn excerpt_json<'t>(text: &'t str, question: &str, max_bytes: usize) -> Option<Excerpt<'t>> {
     let mut outline = Outline::read(text)?;
     debug_assert!(matches!(outline.kind(), ValueKind::Array | ValueKind::Object));
     let tries = SHAPES[..ROOMY].iter().flat_map(|shape| [(shape, 160), (shape, 64)]);
@@ -118,20 +136,25 @@ fn excerpt_json(text: &str, max_bytes: usize) -> Option<Excerpt<'_>> {
     // Escapes may lie denser between than at the start.
     let telling =
         [text + 24, text, text * 7 / 8, text * 3 / 4, text / 2].into_iter().find_map(|text| {
-            outline.write(&Limits { text, cutting: Cutting::Telling, ..limits }, max_bytes)
+            outline
+                .write(&Limits { text, cutting: Cutting::Telling(question), ..limits }, max_bytes)
         });
     Some(Excerpt { text: Cow::Owned(telling.unwrap_or(plain)), form: ExcerptForm::Json })
 }
 
 /// The same shape with as many rows as fit, three at the start for each at the end.
-fn with_more_rows(outline: &Outline<'_>, limits: Limits, max_bytes: usize) -> Limits {
+fn with_more_rows<'q>(outline: &Outline<'_>, limits: Limits<'q>, max_bytes: usize) -> Limits<'q> {
     let of = |first: usize| Limits { first, last: limits.last.max(first / 3), ..limits };
     let fits = |first: usize| outline.write(&of(first), max_bytes).is_some();
     of(widest(limits.first, max_bytes + 1, fits))
 }
 
 /// The same shape with as many members as fit: the count of an object's keys alone tells nothing.
-fn with_more_members(outline: &Outline<'_>, limits: Limits, max_bytes: usize) -> Limits {
+fn with_more_members<'q>(
+    outline: &Outline<'_>,
+    limits: Limits<'q>,
+    max_bytes: usize,
+) -> Limits<'q> {
     const MOST: usize = 64;
     let of = |members| Limits { members, depth: limits.depth.max(1), ..limits };
     let fits = |members: &usize| outline.write(&of(*members), max_bytes).is_some();
@@ -140,11 +163,11 @@ fn with_more_members(outline: &Outline<'_>, limits: Limits, max_bytes: usize) ->
 
 /// The same shape with small containers spelled out and strings left as long as fits, in this
 /// order; nothing if not even the shape fits.
-pub(super) fn widen(
+pub(super) fn widen<'q>(
     outline: &Outline<'_>,
-    limits: Limits,
+    limits: Limits<'q>,
     max_bytes: usize,
-) -> Option<(Limits, String)> {
+) -> Option<(Limits<'q>, String)> {
     let room = max_bytes + 1;
     let small = widest(limits.small, room.min(1_000), |small| {
         outline.write(&Limits { small, ..limits }, max_bytes).is_some()
@@ -188,7 +211,7 @@ struct Piece {
 }
 
 /// As [`excerpt`], for text that is not looked at as JSON.
-pub(super) fn excerpt_text(text: &str, max_bytes: usize) -> Excerpt<'_> {
+pub(super) fn excerpt_text<'t>(text: &'t str, question: &str, max_bytes: usize) -> Excerpt<'t> {
     if text.len() <= max_bytes {
         return Excerpt { text: Cow::Borrowed(text), form: ExcerptForm::Whole };
     }
@@ -196,7 +219,7 @@ pub(super) fn excerpt_text(text: &str, max_bytes: usize) -> Excerpt<'_> {
         return ends(text, max_bytes);
     }
     let mut choice = Choice::new(text, max_bytes);
-    let telling = choice.telling();
+    let telling = choice.telling(question);
     let share = if telling.is_empty() { 48 } else { 24 };
     choice.grow_head(max_bytes * share / 100);
     choice.grow_tail(max_bytes * share / 100);
@@ -232,6 +255,23 @@ fn ends(text: &str, max_bytes: usize) -> Excerpt<'_> {
     Excerpt { text: Cow::Owned(written), form: ExcerptForm::Lines }
 }
 
+/// Words of a question that are looked for, and how many pieces may have one.
+const MOST_ASKED: usize = 16;
+const MOST_HELD: usize = 4;
+
+/// The words of a question that may tell what it is about.
+fn asked_words(question: &str) -> impl Iterator<Item = &str> {
+    let words = question.split(|c: char| !c.is_alphanumeric() && !"-_./".contains(c));
+    let words = words.map(|word| word.trim_matches(['-', '.', '/']));
+    words.filter(|word| word.len() > 3 && !is_stop_word(&word.to_lowercase())).take(MOST_ASKED)
+}
+
+/// A word as a heading may have it.
+fn capitalized(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// Which pieces of a text are kept, and how many bytes that takes.
 #[derive(Debug)]
 struct Choice<'a> {
@@ -257,9 +297,9 @@ impl<'a> Choice<'a> {
         Self { text, pieces, max, marker, used: marker, head: 0, tail }
     }
 
-    /// The pieces that tell something, most telling first, and those that say otherwise than most; of lines that differ only in
-    /// digits, the first one.
-    fn telling(&self) -> Vec<usize> {
+    /// The pieces that are asked about, those that tell something, most telling first, and those that say otherwise than most; of
+    /// lines that differ only in digits, the first one.
+    fn telling(&self, question: &str) -> Vec<usize> {
         let mut seen = BTreeSet::new();
         let mut found: Vec<(Tell, usize)> = Vec::new();
         for (at, piece) in self.pieces.iter().enumerate() {
@@ -276,7 +316,34 @@ impl<'a> Choice<'a> {
         } else {
             odd(&rows.collect::<Vec<_>>())
         };
-        found.into_iter().map(|(_, at)| at).chain(odd).collect()
+        let telling = found.into_iter().map(|(_, at)| at).chain(odd);
+        self.asked(question).into_iter().chain(telling).collect()
+    }
+
+    /// The pieces with words of a question that few pieces have, most of them first; behind each what follows, since the words may
+    /// stand in a heading.
+    fn asked(&self, question: &str) -> Vec<usize> {
+        let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
+        for word in asked_words(question) {
+            let forms = [word.to_lowercase(), capitalized(word), word.to_owned()];
+            let forms: BTreeSet<&str> = forms.iter().map(String::as_str).collect();
+            let places = forms.into_iter().flat_map(|form| {
+                memmem::find_iter(self.text.as_bytes(), form)
+                    .take(MOST_HELD + 1)
+                    .collect::<Vec<_>>()
+            });
+            let pieces: BTreeSet<usize> = places
+                .map(|place| self.pieces.partition_point(|piece| piece.end <= place))
+                .collect();
+            if pieces.len() <= MOST_HELD {
+                let share = 1.0 / pieces.len() as f64;
+                pieces.into_iter().for_each(|at| *scores.entry(at).or_default() += share);
+            }
+        }
+        let mut found: Vec<(usize, f64)> = scores.into_iter().collect();
+        found.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        let with_next = found.into_iter().flat_map(|(at, _)| [at, at + 1]);
+        with_next.filter(|at| *at < self.pieces.len()).collect()
     }
 
     /// Keeps a piece if that stays within `limit`. Whether it is kept.

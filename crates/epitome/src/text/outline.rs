@@ -55,16 +55,16 @@ pub(super) struct Outline<'a> {
 
 /// How strings that are too long are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cutting {
+pub(super) enum Cutting<'q> {
     /// Their beginning, and how much is missing.
     Head,
-    /// Their telling lines.
-    Telling,
+    /// Their telling lines, and those that this question asks about.
+    Telling(&'q str),
 }
 
 /// What may be written of a JSON text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct Limits<'q> {
     /// Bytes of one string, without its quotes and before escaping.
     pub(super) text: usize,
     /// Elements kept at the start of an array.
@@ -79,7 +79,7 @@ pub(super) struct Limits {
     pub(super) depth: usize,
     /// … below which only those with at most so many bytes are written and not counted.
     pub(super) small: usize,
-    pub(super) cutting: Cutting,
+    pub(super) cutting: Cutting<'q>,
 }
 
 impl<'a> Outline<'a> {
@@ -142,7 +142,7 @@ impl<'a> Outline<'a> {
     }
 
     /// Writes the text within `limits`, or nothing if that takes more than `max` bytes.
-    pub(super) fn write(&self, limits: &Limits, max: usize) -> Option<String> {
+    pub(super) fn write(&self, limits: &Limits<'_>, max: usize) -> Option<String> {
         let mut out = String::new();
         self.write_node(0, 0, limits, max, &mut out).then_some(out)
     }
@@ -156,7 +156,7 @@ impl<'a> Outline<'a> {
         &self,
         at: usize,
         depth: usize,
-        limits: &Limits,
+        limits: &Limits<'_>,
         max: usize,
         out: &mut String,
     ) -> bool {
@@ -186,7 +186,7 @@ impl<'a> Outline<'a> {
         &self,
         at: usize,
         depth: usize,
-        limits: &Limits,
+        limits: &Limits<'_>,
         max: usize,
         out: &mut String,
     ) -> bool {
@@ -231,7 +231,7 @@ impl<'a> Outline<'a> {
         &self,
         at: usize,
         depth: usize,
-        limits: &Limits,
+        limits: &Limits<'_>,
         max: usize,
         out: &mut String,
     ) -> bool {
@@ -260,10 +260,10 @@ impl<'a> Outline<'a> {
 }
 
 /// Writes a string literal that is too long in about `limits.text` bytes.
-fn write_short(raw: &str, limits: &Limits, out: &mut String) {
+fn write_short(raw: &str, limits: &Limits<'_>, out: &mut String) {
     match limits.cutting {
-        Cutting::Telling => {
-            out.push_str(&quote(&excerpt::excerpt_text(&unquote(raw), limits.text).text));
+        Cutting::Telling(question) => {
+            out.push_str(&quote(&excerpt::excerpt_text(&unquote(raw), question, limits.text).text));
         }
         Cutting::Head => write_head(raw, limits.text, out),
     }
@@ -367,7 +367,7 @@ mod tests {
 
     use super::*;
 
-    const ROOMY: Limits = Limits {
+    const ROOMY: Limits<'static> = Limits {
         text: 1_000,
         first: 99,
         last: 99,
@@ -375,10 +375,10 @@ mod tests {
         members: 99,
         depth: 99,
         small: SMALL,
-        cutting: Cutting::Telling,
+        cutting: Cutting::Telling(""),
     };
 
-    fn write(text: &str, limits: &Limits) -> String {
+    fn write(text: &str, limits: &Limits<'_>) -> String {
         Outline::read(text).expect("it is JSON").write(limits, usize::MAX).expect("it fits")
     }
 

@@ -1,37 +1,44 @@
 //! The longest excerpt of a part that fits.
 
-use crate::text::excerpt;
+use crate::text::excerpt::excerpt_about;
 use crate::transcript::{Origin, Part, PartKind, injected_mark};
 
 /// The longest excerpt of what a part says, as [`fit`] finds it. What an agent marked as its own keeps the mark: without
-/// it the rest would be taken for a person's words.
+/// it the rest would be taken for a person's words. Of a result what `question` asks about is worth most.
 pub(crate) fn fit_part(
     part: &Part<'_>,
     text: &str,
+    question: &str,
     cap: u64,
     tokens: impl Fn(&str) -> u64,
 ) -> Option<(String, u64)> {
-    let (short, count) = fit(text, cap, &tokens)?;
+    let question = if part.kind() == PartKind::Result { question } else { "" };
+    let (short, count) = fit(text, question, cap, &tokens)?;
     let is_marked = part.kind() == PartKind::Text && part.origin() == Origin::Injected;
     let mark = if is_marked { injected_mark(text) } else { None };
     let Some(mark) = mark.filter(|mark| !short.trim_start().starts_with(mark)) else {
         return Some((short, count));
     };
     let (_, rest) = text.split_once(mark)?;
-    let (short, _) = fit(rest, cap.saturating_sub(tokens(mark)), &tokens)?;
+    let (short, _) = fit(rest, question, cap.saturating_sub(tokens(mark)), &tokens)?;
     let marked = format!("{mark}{short}");
     let count = tokens(&marked);
     (count <= cap).then_some((marked, count))
 }
 
 /// The longest excerpt found of at most `cap` tokens, and its tokens; `None` if even a few bytes are too many.
-fn fit(text: &str, cap: u64, tokens: impl Fn(&str) -> u64) -> Option<(String, u64)> {
+fn fit(
+    text: &str,
+    question: &str,
+    cap: u64,
+    tokens: impl Fn(&str) -> u64,
+) -> Option<(String, u64)> {
     let mut best = None;
     let (mut fits, mut exceeds) = (0, text.len() as u64 + 1);
     // Four bytes a token is generous for most texts; each try tells the real ratio.
     let mut bytes = cap.saturating_mul(4).min(text.len() as u64);
     for _ in 0..12 {
-        let short = excerpt(text, bytes as usize).text;
+        let short = excerpt_about(text, question, bytes as usize).text;
         let count = tokens(&short);
         if count <= cap {
             let is_close = count >= cap - cap / 10 || short.len() == text.len();
