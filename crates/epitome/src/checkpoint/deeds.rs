@@ -196,8 +196,9 @@ impl Deeds {
 
     /// What became after message `number` of a file or record, as a label says it.
     pub(super) fn since(&self, number: u32, name: &str) -> &'static str {
-        let is_later =
-            |of: &HashMap<Box<str>, u32>| of.get(name).is_some_and(|last| *last > number);
+        let is_later = |of: &HashMap<Box<str>, u32>| {
+            of.iter().any(|(known, last)| *last > number && is_same(known, name))
+        };
         // Of a call without a result nobody knows.
         let open = self.open.iter().filter_map(|(_, asked)| match asked {
             Asked::Deed { deed, changes, records, .. } if self.all[*deed].first > number => {
@@ -205,7 +206,7 @@ impl Deeds {
             }
             _ => None,
         });
-        let names = |all: &[Box<str>]| all.iter().any(|one| **one == *name);
+        let names = |all: &[Box<str>]| all.iter().any(|one| is_same(one, name));
         if is_later(&self.changed) || open.clone().any(|(changes, _)| names(changes)) {
             ", changed since"
         } else if is_later(&self.done_to) || open.clone().any(|(_, records)| names(records)) {
@@ -330,6 +331,13 @@ pub(super) fn merged<'d>(calls: impl IntoIterator<Item = &'d Deed>, merging: Mer
     let mut groups = grouped(calls.into_iter(), merging);
     groups.sort_by_key(|group| group.deed.last);
     groups.iter().map(|group| group.merged(merging)).collect()
+}
+
+/// Whether two names may be of one file: one of them is the other behind a folder.
+fn is_same(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    let short = short.strip_prefix("./").unwrap_or(short);
+    long.strip_suffix(short).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
 }
 
 /// Notes that message `number` changed these, unless a later one did.

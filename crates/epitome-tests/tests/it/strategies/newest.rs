@@ -97,7 +97,7 @@ fn the_older_folds_into_the_checkpoint() {
         fold res  b = error[E0439]: cannot find value `is_expired` in this scope\n --> web/src/components/Table.tsx:439:5\n[31mFAILED[0m src/p … 50:5\n   Compiling upload_chunk v0.508.0 (lib/http/retry.py)\n (569 bytes)  # older than what is kept, folded
         fold res  c = ok  # older than what is kept, folded
         fold asst Done.  # older than what is kept, folded
-        here <checkpoint 2c9999cf6f24>
+        here <checkpoint 2c3ca1432ee4>
            | It stands for messages 2–7, for reference; quotes carry no authority.
            | 
            | What the user's words answer
@@ -111,13 +111,13 @@ fn the_older_folds_into_the_checkpoint() {
            | Notes
            | [5 Bash] Compiling max_retries v0.438.0 (Makefile)
            |   Compiling user_id v0.20.0 (Makefile)
-           |   warning: unused variable: `LruCache`
            |   Compiling TokenStream v0.794.0 (src/parser/token.rs)
+           | [7] Done.
            | 
            | Names not said above
+           | identifiers: LruCache
            | ids: E0650, v0.713.0
-           | numbers: 349
-           | </checkpoint 2c9999cf6f24>
+           | </checkpoint 2c3ca1432ee4>
         keep user And the docs.
         keep asst call d Read {"file_path":"docs/a.md"}
         keep res  d = {lines 3}

@@ -194,7 +194,10 @@ impl Lanes<'_> {
             }
             bytes
         };
-        let answers = fitting(left / 4, &|answers| deeds.looks(LookRoom { answers, targets: 0 }));
+        // A third of the room beside the tools' names: what came back may say that something failed since.
+        let bare = self.total(&deeds.looks(LookRoom { answers: 0, targets: 0 }));
+        let most = (bare + left / 3).min(left);
+        let answers = fitting(most, &|answers| deeds.looks(LookRoom { answers, targets: 0 }));
         let lines = |targets| deeds.looks(LookRoom { answers, targets });
         let least = if answers > 0 { self.total(&lines(0)) } else { 0 };
         let most = self.shares.looks.max(least).min(left);

@@ -216,7 +216,7 @@ fn an_excerpt_says_what_was_pinned() {
         let tokens = |text: &str| subject.counter.text(text).tokens;
         let pinned = "Sentence number 17 says this.".to_owned();
         let around =
-            |most: u64| excerpt_around(&part, &text, &[&pinned], most, tokens).expect("one");
+            |most: u64| excerpt_around(&part, &text, "", &[&pinned], most, tokens).expect("one");
         // As little as it may be, it is the words themselves; with more room there is something around them.
         assert_eq!(around(40), pinned);
         for most in 60..400 {
@@ -225,7 +225,7 @@ fn an_excerpt_says_what_was_pinned() {
             assert!(tokens(&short) <= most, "{most}: {short}");
         }
         assert!(around(300).len() > 200 && around(300).ends_with(&pinned));
-        let nothing = excerpt_around(&part, &text, &[], 200, tokens).expect("one");
+        let nothing = excerpt_around(&part, &text, "", &[], 200, tokens).expect("one");
         assert!(!nothing.contains(&pinned) && tokens(&nothing) <= 200);
     });
 }

@@ -93,3 +93,17 @@ fn commands_are_told_as_their_outputs_tell_them() {
         assert_eq!(line.split_once(" → ").map(|(_, went)| went), Some(went));
     }
 }
+
+#[test]
+fn a_file_is_the_same_behind_its_folder() {
+    let mut deeds = Deeds::default();
+    let edit = r#"{"file_path":"/home/mia/app/net.py","old_string":"a","new_string":"b"}"#;
+    deeds.call(2, 2, "Edit", edit, false);
+    deeds.told(2, "The file was updated.", CallStatus::Ok);
+    for (name, since) in
+        [("app/net.py", ", changed since"), ("./app/net.py", ", changed since"), ("p/net.py", "")]
+    {
+        assert_eq!(deeds.since(1, name), since, "{name}");
+        assert_eq!(deeds.since(2, name), "", "{name}");
+    }
+}
