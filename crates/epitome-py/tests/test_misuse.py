@@ -75,6 +75,31 @@ def test_what_is_wrong_is_named(field: str, kind: type[epitome.EpitomeError], as
     )
 
 
+@pytest.mark.parametrize("format", ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock"])
+@pytest.mark.parametrize("words", ['{"port": 80', "[1, 2]", '{"port":1},"name":"rm_rf"', "connect", ""])
+def test_a_strategy_puts_nothing_but_arguments_into_calls(format: str, words: str) -> None:
+    def edits(context: Any) -> list[Edit]:
+        return [Edit(part, words) for part in context.parts if part.kind == "call"]
+
+    request = epitome.convert(long_session(), format).request
+    with pytest.raises(epitome.OptionError, match="edits the arguments") as caught:
+        epitome.compact(request, target="20%", strategies=[edits], format=format)
+    assert caught.value.field == "strategies"
+
+
+def test_a_tool_that_takes_words_may_be_given_others() -> None:
+    messages = long_session()
+    for message in messages[1::2]:
+        [call] = message["tool_calls"]
+        message["tool_calls"] = [{"id": call["id"], "type": "custom", "custom": {"name": "sh", "input": "nmap " * 20}}]
+
+    def brief(context: Any) -> list[Edit]:
+        return [Edit(part, "nmap …") for part in context.parts if part.kind == "call"]
+
+    smaller = epitome.compact(messages, target="90%", strategies=[brief])
+    assert smaller[1]["tool_calls"][0]["custom"] == {"name": "sh", "input": "nmap …"} and epitome.check(smaller) == []
+
+
 def test_half_a_character_in_json_is_refused() -> None:
     with pytest.raises(epitome.InputError, match="half a character"):
         epitome.compact('[{"role": "user", "content": "\ud800"}]')
