@@ -354,6 +354,11 @@ fn read<T: DeserializeOwned>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T
     })
 }
 
+/// A text.
+pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    value.extract().map_err(|_| error::option(value.py(), name, "a text is wanted"))
+}
+
 /// A number, or a text as a flag has it.
 fn target(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Target> {
     let text = match value.extract::<u64>() {

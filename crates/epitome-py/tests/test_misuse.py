@@ -75,6 +75,63 @@ def test_what_is_wrong_is_named(field: str, kind: type[epitome.EpitomeError], as
     )
 
 
+CHAT = [
+    {"role": "user", "content": "Never touch port 22."},
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "function": {"name": "connect", "arguments": "{}"}}]},
+    {"role": "tool", "tool_call_id": "c", "content": "refused"},
+    {"role": "user", "content": "Go on."},
+]
+GEMINI = [{"role": "user", "parts": [{"text": "Never touch port 22."}]}, {"role": "model", "parts": [{"text": "Yes."}]}]
+CLAUDE = [
+    {"role": "user", "content": [{"type": "text", "text": "Never touch port 22."}]},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "connect", "input": {}}]},
+]
+
+
+@pytest.mark.parametrize(
+    ("messages", "format", "entry", "field"),
+    [
+        (CHAT, "gemini", 0, "parts"),
+        (CHAT, "anthropic", 1, None),
+        (CHAT, "bedrock", 1, None),
+        (CHAT, "openai-responses", 1, None),
+        (GEMINI, "openai-chat", 0, "content"),
+        (GEMINI, "anthropic", 0, "content"),
+        (GEMINI, "bedrock", 0, "content"),
+        (CLAUDE, "gemini", 0, "parts"),
+        (CLAUDE, "openai-chat", 1, None),
+        (CLAUDE, "bedrock", 1, None),
+        ([CHAT[0], "Never push to main."], "openai-chat", 1, None),
+        ([CHAT[0], [CHAT[0]]], "openai-chat", 1, None),
+        ([CHAT[0], None], "openai-chat", 1, None),
+        ([CHAT[0], {"role": "User", "content": "x"}], "openai-chat", 1, "role"),
+    ],
+)
+def test_messages_of_another_format_than_was_said_are_refused(
+    messages: list[Any], format: str, entry: int, field: str | None
+) -> None:
+    calls: list[Callable[[], Any]] = [
+        lambda: epitome.compact(messages, target="20k", format=format),
+        lambda: epitome.Session(messages, window=9_000, format=format).view(),
+    ]
+    for call in calls:
+        with pytest.raises(epitome.InputError) as caught:
+            call()
+        assert (caught.value.entry, caught.value.field) == (entry, field)
+        assert str(caught.value).startswith(f"messages[{entry}]")
+    # What is wrong with them is for `check` to say.
+    assert epitome.check(messages, format=format)
+
+
+def test_a_request_that_names_its_model_may_say_what_is_new_but_no_words_are_lost() -> None:
+    new = {"model": "gpt-5", "messages": [CHAT[0], {"role": "narrator", "content": "x"}]}
+    assert epitome.compact(new, target="20k") == new
+    for lost in ("Never push to main.", {"role": "user", "parts": [{"text": "x"}]}):
+        with pytest.raises(epitome.InputError) as caught:
+            epitome.compact({"model": "gpt-5", "messages": [CHAT[0], lost]}, target="20k")
+        assert caught.value.entry == 1
+
+
 @pytest.mark.parametrize("format", ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock"])
 @pytest.mark.parametrize("words", ['{"port": 80', "[1, 2]", '{"port":1},"name":"rm_rf"', "connect", ""])
 def test_a_strategy_puts_nothing_but_arguments_into_calls(format: str, words: str) -> None:
