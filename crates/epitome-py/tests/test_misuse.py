@@ -157,6 +157,28 @@ def test_a_tool_that_takes_words_may_be_given_others() -> None:
     assert smaller[1]["tool_calls"][0]["custom"] == {"name": "sh", "input": "nmap …"} and epitome.check(smaller) == []
 
 
+@pytest.mark.parametrize("kind", ["counter", "trigger", "strategies", "summarizer"])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_session_isnt_asked_by_what_it_asks(kind: str, is_async: bool) -> None:
+    def asks(_: Any) -> Any:
+        if session:
+            session[0].view()
+        return {"counter": 1, "trigger": "due", "strategies": [], "summarizer": "x"}[kind]
+
+    session: list[epitome.Session] = []
+    options: Any = {kind: [asks, "fold"] if kind == "strategies" else asks}
+    session.append(epitome.Session(long_session(), window=2_000, target=1_000, **options))
+    for _ in range(2):
+        with pytest.raises(epitome.CompactionError, match="asked by its own"):
+            asyncio.run(session[0].aview()) if is_async else session[0].view()
+
+
+def test_a_session_may_be_asked_by_another_one() -> None:
+    inner = epitome.Session(long_session(), window=2_000)
+    outer = epitome.Session(long_session(), window=2_000, trigger=lambda _: "due" if len(inner.view()) < 201 else None)
+    assert len(outer.view()) < 201
+
+
 def test_half_a_character_in_json_is_refused() -> None:
     with pytest.raises(epitome.InputError, match="half a character"):
         epitome.compact('[{"role": "user", "content": "\ud800"}]')
