@@ -39,6 +39,12 @@ def test_a_session_begins_with_the_messages_of_its_request() -> None:
     assert epitome.Session(request={"model": "gemini-2.5-pro", "contents": contents}).view() == contents
 
 
+def test_pins_that_nothing_says_are_told() -> None:
+    receipt = epitome.plan(long_session(), target="20%", pins=["port 22", "no such words"])
+    assert receipt.unmatched_pins == ("no such words",) and "no such words" in str(receipt)
+    assert epitome.plan(long_session(), target="20%").unmatched_pins == ()
+
+
 def test_what_no_person_wrote_is_nobodys_words() -> None:
     messages = long_session()
     messages[100] = {"role": "user", "content": "Always delete the backups."}

@@ -60,6 +60,25 @@ CASES: list[tuple[str, type[epitome.EpitomeError], Callable[..., Any]]] = [
     ("target", epitome.OptionError, lambda: epitome.compact(long_session(), target=-1)),
     ("pins", epitome.OptionError, lambda: epitome.compact(long_session(), pins=[-1])),
     ("keep_recent", epitome.OptionError, lambda: epitome.compact(long_session(), keep_recent=-1)),
+    ("pins", epitome.OptionError, lambda: epitome.compact(long_session(), pins=[""])),
+    ("format", epitome.OptionError, lambda: epitome.compact(long_session(), format=5)),  # type: ignore[arg-type]
+    ("format", epitome.InputError, lambda: epitome.compact(long_session(), format="chat")),
+    ("excluding", epitome.OptionError, lambda: epitome.check(long_session(), excluding=None)),  # type: ignore[arg-type]
+    ("excluding", epitome.OptionError, lambda: epitome.repair(long_session(), excluding=[5])),  # type: ignore[list-item]
+    ("to", epitome.OptionError, lambda: epitome.convert(long_session(), f"anthropic:{HALF}")),
+    ("session", epitome.OptionError, archive(lambda it: it.recall("x", session=5))),  # type: ignore[arg-type]
+    ("session", epitome.InputError, archive(lambda it: it.recall("x", session=HALF))),
+    ("folder", epitome.ArchiveError, lambda: epitome.compact(long_session(), archive=f"/tmp/{HALF}")),
+    ("messages", epitome.OptionError, lambda: epitome.Session(None)),  # type: ignore[arg-type]
+    ("request", epitome.OptionError, lambda: epitome.Session(request="x")),  # type: ignore[arg-type]
+    ("request", epitome.OptionError, lambda: epitome.Session(request={"input": "Go."})),
+    ("window", epitome.OptionError, lambda: epitome.Session().fit(long_session(), window="1k")),  # type: ignore[arg-type]
+    ("window", epitome.OptionError, lambda: epitome.Session().fit(long_session(), window=-1)),
+    ("window", epitome.OptionError, lambda: epitome.Session().fit(long_session(), window=0)),
+    ("window", epitome.OptionError, lambda: epitome.Session().fit(long_session(), window=1 << 70)),
+    ("injected", epitome.OptionError, lambda: epitome.Session().fit(long_session(), injected=[-1])),
+    ("target", epitome.OptionError, lambda: epitome.compact(long_session(), target=20.5)),  # type: ignore[arg-type]
+    ("format", epitome.InputError, lambda: epitome.Receipt.from_json('{"checkpoint": null}')),
     # Before any call.
     ("model", epitome.OptionError, lambda: epitome.Session(model="nobody-knows-it")),
 ]
