@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import messages as types
@@ -38,7 +39,7 @@ from pydantic_core import to_jsonable_python
 
 from ..session import Session
 from .guard import Guard
-from .objects import Message, Objects
+from .objects import AT, INJECTED, Message, Objects
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -52,27 +53,44 @@ class EpitomeHistory:
 
     def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         self.session = Session(format="openai-chat", summarizer=summarizer, **options)
-        self._objects = Objects(Guard(self.session), said, made)
+        self._guard = Guard(self.session)
 
     async def __call__(self, messages: list[ModelMessage]) -> list[ModelMessage]:
         instructions = next((one.instructions for one in reversed(messages) if isinstance(one, ModelRequest)), None)
         # Who answered last is asked next, as far as a history says.
         model = next((one.model_name for one in reversed(messages) if isinstance(one, ModelResponse)), None)
-        return await self._objects.afit(messages, {"model": model, "system": instructions})
+        going_on = {id(one) for before, one in pairwise(messages) if _run(one) is not None and _run(before) == _run(one)}
+        objects = Objects(self._guard, lambda message: said(message, id(message) in going_on), made)
+        return await objects.afit(messages, {"model": model, "system": instructions})
 
 
-AT = "at"
-"""The member of a block that says which part or piece of content it is of: it comes through an edit of its text."""
+def _run(message: ModelMessage) -> str | None:
+    """The run that a message is of, where the library notes that."""
+    return getattr(message, "run_id", None)
+
 
 RETRIES = tuple(getattr(types, name) for name in ("RetryPromptPart", "RetryFeedbackPart") if hasattr(types, name))
 """What a model is asked to do again: it is shown in a frame of words."""
 
 
-def said(message: ModelMessage) -> list[Message]:
-    """A message as OpenAI's Chat Completions has it: of a request one for each part that says something."""
+def said(message: ModelMessage, goes_on: bool = False) -> list[Message]:
+    """A message as OpenAI's Chat Completions has it: of a request one for each part that says something.
+
+    What stands in the user's role behind what tools returned is theirs, too, where it ``goes_on`` with the run: a run that
+    begins with what they returned has its prompt there. So is what the library asks a model to do again.
+    """
     if isinstance(message, ModelResponse):
         return _answer(message)
-    return [written for _, written in _parts(message)]
+    parts = _parts(message)
+    first = next((at for at, part in enumerate(message.parts) if isinstance(part, ToolReturnPart)), len(message.parts))
+    return [
+        {**written, INJECTED: True} if _is_injected(message.parts[at], goes_on and at > first) else written
+        for at, written in parts
+    ]
+
+
+def _is_injected(part: Any, is_returned: bool) -> bool:
+    return isinstance(part, RETRIES) or (isinstance(part, UserPromptPart) and is_returned)
 
 
 def _answer(message: ModelResponse) -> list[Message]:
