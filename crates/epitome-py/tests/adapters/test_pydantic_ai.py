@@ -185,6 +185,21 @@ def test_the_frame_of_a_retry_is_said_once() -> None:
     assert part.model_response().count("Fix the errors and try again.") == 1 and "elided" in part.model_response()
 
 
+async def test_calls_that_share_an_id_keep_their_arguments() -> None:
+    calls = [ToolCallPart(name, {"host": host}, "t") for name, host in (("restart", "alpha"), ("delete", "beta"))]
+    results = [ToolReturnPart("restart", "x", "t"), ToolReturnPart("delete", "y", "t")]
+    turn: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("And this port?")]),
+        ModelResponse([TextPart("Refused. " * 60)]),
+    ]
+    shown = await EpitomeHistory(window=20_000)([*turn * 200, turn[0], ModelResponse(calls), ModelRequest(results)])
+    assert len(shown) < 300
+    asked = [part for part in shown[-2].parts if isinstance(part, ToolCallPart)]
+    assert [part.args_as_dict()["host"] for part in asked] == ["alpha", "beta"]
+    ids = [part.tool_call_id for part in asked]
+    assert len(set(ids)) == 2 and ids == [part.tool_call_id for part in shown[-1].parts if isinstance(part, ToolReturnPart)]
+
+
 async def test_what_a_tool_says_in_the_users_role_is_no_persons() -> None:
     def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         asked.append(len(asked) + 1)

@@ -95,7 +95,7 @@ def _is_injected(part: Any, is_returned: bool) -> bool:
 
 def _answer(message: ModelResponse) -> list[Message]:
     thoughts = [part.content for part in message.parts if isinstance(part, ThinkingPart) and part.content]
-    calls = [_call(part) for part in message.parts if isinstance(part, ToolCallPart)]
+    calls = [{**_call(part), AT: at} for at, part in enumerate(message.parts) if isinstance(part, ToolCallPart)]
     blocks = [
         {**_block(part), AT: at}
         for at, part in enumerate(message.parts)
@@ -188,10 +188,14 @@ def made(message: ModelMessage | None, left: dict[int, Message]) -> ModelMessage
         return _response(message, said(message)[0], left[0])
     spoken = {at: (nth, was) for nth, (at, was) in enumerate(_parts(message))}
     parts: list[Any] = []
-    for at, part in enumerate(message.parts):
+    own: list[Any] = list(message.parts)
+    for at, part in enumerate(own):
         nth, was = spoken.get(at, (-1, {}))
-        if nth in left and left[nth].get("content") != was.get("content"):
-            parts.append(_edited(part, left[nth].get("content") or ""))
+        now = left.get(nth, was)
+        if now.get("tool_call_id") != was.get("tool_call_id"):
+            part = replace(part, tool_call_id=now["tool_call_id"])
+        if now.get("content") != was.get("content"):
+            parts.append(_edited(part, now.get("content") or ""))
         elif nth in left or nth < 0:
             parts.append(part)
     return replace(message, parts=parts)
@@ -221,17 +225,16 @@ def _piece(block: dict[str, Any], before: list[dict[str, Any]], own: Sequence[An
 
 
 def _response(message: ModelResponse, was: Message, now: Message) -> ModelResponse:
-    arguments = {call["id"]: call["function"]["arguments"] for call in now.get("tool_calls", ())}
-    same = {call["id"]: call["function"]["arguments"] for call in was.get("tool_calls", ())}
+    before = {call[AT]: call for call in was.get("tool_calls", ())}
+    calls = {call[AT]: call for call in now.get("tool_calls", ())}
     is_said = was.get("content") == now.get("content")
     is_thought = was.get("reasoning_content") == now.get("reasoning_content")
     shown = [] if is_said else _blocks(message, was, now)
     parts: list[Any] = []
     for at, part in enumerate(message.parts):
         if isinstance(part, ToolCallPart):
-            words = arguments.get(part.tool_call_id)
-            if words is not None:
-                parts.append(part if words == same[part.tool_call_id] else replace(part, args=words))
+            if at in calls:
+                parts.append(part if calls[at] == before[at] else _called(part, before[at], calls[at]))
         elif is_thought if isinstance(part, ThinkingPart) else is_said:
             parts.append(part)
         elif not isinstance(part, ThinkingPart):
@@ -242,6 +245,13 @@ def _response(message: ModelResponse, was: Message, now: Message) -> ModelRespon
     first = next((at for at, part in enumerate(parts) if isinstance(part, ToolCallPart)), len(parts))
     parts[first:first] = [part for _, part in shown]
     return replace(message, parts=parts)
+
+
+def _called(part: ToolCallPart, was: dict[str, Any], now: dict[str, Any]) -> ToolCallPart:
+    """A call with the arguments that are left, and the id that it has where two had one."""
+    words = now["function"]["arguments"]
+    args = part.args if words == was["function"]["arguments"] else words
+    return replace(part, args=args, tool_call_id=now["id"])
 
 
 def _blocks(message: ModelResponse, was: Message, now: Message) -> list[tuple[int, Any]]:
