@@ -43,6 +43,22 @@ async def test_litellm_calls_go_on(caplog: pytest.LogCaptureFixture) -> None:
     assert await sent("openai/my-own", BIG) < 12_000
 
 
+async def test_litellm_is_asked_for_what_is_given_by_position(caplog: pytest.LogCaptureFixture) -> None:
+    litellm = pytest.importorskip("litellm")
+    from epitome.adapters.litellm import EpitomeLogger
+
+    messages: list[Any] = [{"role": "user", "content": f"And what does port {n} say?"} for n in range(20_000)]
+    litellm.callbacks = [logger := EpitomeLogger()]
+    with caplog.at_level(logging.WARNING):
+        await litellm.acompletion("gpt-4o", messages=messages, mock_response="Nothing.")
+        assert logger.session.looked is not None and logger.session.looked.entries < 20_000 and not warnings(caplog)
+        for _ in range(2):
+            await litellm.acompletion("gpt-4o", messages, mock_response="Nothing.")
+    litellm.callbacks = []
+    [told] = warnings(caplog)
+    assert "say messages=" in told
+
+
 def test_an_option_that_isnt_there_is_an_error_at_once() -> None:
     pytest.importorskip("strands")
     from epitome.adapters.strands import EpitomeConversationManager
