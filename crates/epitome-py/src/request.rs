@@ -75,7 +75,7 @@ impl Given {
                 let kept = raw.clone();
                 open(raw, format.as_deref(), Options::default()).map(|input| {
                     let is_recording = matches!(input, Input::Recording(_));
-                    (kept, is_recording, request(input, &injected))
+                    (kept, is_recording, request(input, injected))
                 })
             })
             .map_err(|error| error::unread(py, &error))?;
@@ -102,14 +102,14 @@ impl Given {
 }
 
 /// What the model saw. A checkpoint in it is no person's message, nor is one that was changed since it was written.
-fn request(input: Input, injected: &[usize]) -> epitome::Request {
+fn request(input: Input, injected: Vec<usize>) -> epitome::Request {
     let mut request = match input {
         Input::Recording(recording) => return recording.request,
         Input::Request(request) => request,
     };
     let entries = request.transcript.len();
-    for at in injected.iter().filter(|at| **at < entries) {
-        request.transcript.set_origin(*at, Origin::Injected);
+    for at in injected.into_iter().filter(|at| *at < entries) {
+        request.transcript.set_origin(at, Origin::Injected);
     }
     disown(&mut request.transcript);
     request

@@ -2,8 +2,6 @@
 
 mod label;
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::de::IgnoredAny;
@@ -118,7 +116,7 @@ impl Put {
 }
 
 fn is_object(text: &str) -> bool {
-    serde_json::from_str::<BTreeMap<Cow<'_, str>, IgnoredAny>>(text).is_ok()
+    text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// One slot replaced.
