@@ -96,6 +96,18 @@ pub(crate) fn read(file: Option<&Path>, how: &ReadingArgs, report: Report) -> Re
     understood(bytes(file)?, file, how, report)
 }
 
+/// Whether what was opened may be compacted.
+///
+/// # Errors
+/// It is no recording, and has messages that aren't of the format that it was said to have.
+pub(crate) fn is_of_its_format(opened: &Opened) -> Result<()> {
+    if opened.source.recording.is_some() {
+        return Ok(());
+    }
+    let file = Some(Path::new(&opened.source.file)).filter(|file| file.as_os_str() != "-");
+    recordings::is_of_its_format(&opened.request).map_err(|error| failure(&error, file).into())
+}
+
 /// All that is in a file, or on stdin.
 pub(crate) fn bytes(file: Option<&Path>) -> Result<Vec<u8>> {
     match file.filter(|file| file.as_os_str() != "-") {

@@ -237,7 +237,7 @@ impl PythonStrategy {
         told.set_item("tokens", context.draft.total())?;
         told.set_item("target", context.budget.target)?;
         let parts = PyList::empty(py);
-        let mut kinds = HashMap::new();
+        let mut asked = HashMap::new();
         for entry in context.old_entries(context.budget.recent()) {
             for part in context.editable(entry) {
                 let about = PyDict::new(py);
@@ -252,7 +252,7 @@ impl PythonStrategy {
                 about.set_item("text", part.text())?;
                 about.set_item("tokens", context.tokens(&part))?;
                 parts.append(about)?;
-                kinds.insert(part.slot.0, kind);
+                asked.insert(part.slot.0, part);
             }
         }
         told.set_item("parts", parts)?;
@@ -260,15 +260,23 @@ impl PythonStrategy {
         let mut edits = Vec::new();
         for edit in self.call.ask(py, (told,))?.try_iter()? {
             let (slot, text): (u32, Option<String>) = edit?.extract()?;
-            let Some(kind) = kinds.get(&slot) else {
+            let Some(part) = asked.get(&slot) else {
                 let what = format!("there is no part {slot} that may be edited");
                 return Err(error::option(py, "strategies", what));
             };
-            let put = match (kind, text) {
+            let put = match (part.kind(), text) {
                 (_, None) => Put::Nothing,
                 (PartKind::Call, Some(text)) => Put::Arguments(text.into()),
                 (_, Some(text)) => Put::Text(text.into()),
             };
+            if !put.suits(part) {
+                let at = context.matter.transcript.entry_of(part.slot);
+                let what = format!(
+                    "{} edits the arguments of a call in message {at} to what isn't one JSON object",
+                    self.name
+                );
+                return Err(error::option(py, "strategies", what));
+            }
             edits.push(Edit::Put(PartEdit { at: Slot(slot), put, reason }));
         }
         Ok(edits)

@@ -47,6 +47,7 @@ impl Compactor {
         archive: Option<&Archive>,
     ) -> PyResult<Compaction> {
         let given = request.get();
+        given.is_of_its_format(py)?;
         let reader = self.settings.reader(py, &given.request)?;
         let compactor = self.compactor(py, &reader, &given.request)?;
         let compactor = self.settings.when_due(py, compactor, &reader)?;

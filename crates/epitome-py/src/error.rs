@@ -54,11 +54,18 @@ fn spelt(path: &[Place]) -> String {
 
 /// What can't be read as a request.
 pub(crate) fn unread(py: Python<'_>, error: &OpenError) -> PyErr {
-    let entry = match error {
-        OpenError::Shape { first, .. } => Some(first - 1),
-        _ => None,
-    };
-    raised(py, "InputError", &error.to_string(), entry, None)
+    match error {
+        OpenError::Shape { format, first, lacks, odd, entries } => {
+            let place = lacks.map(|member| Place::Key(member.to_owned()));
+            let what = format!("no message of {format} is so ({odd} of {entries} aren't)");
+            let path: Vec<_> = [Place::Index(first - 1)].into_iter().chain(place).collect();
+            input(py, &what, &path)
+        }
+        OpenError::NoSuchFormat { .. } => {
+            raised(py, "InputError", &format!("format: {error}"), None, Some("format"))
+        }
+        error => raised(py, "InputError", &error.to_string(), None, None),
+    }
 }
 
 /// A setting that makes no sense.

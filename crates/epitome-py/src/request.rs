@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome::checkpoint::disown;
+use epitome::transcript::Origin;
 use epitome::wire::json::{self, Span, unquote};
-use epitome_recordings::{Input, Options, open};
+use epitome_recordings::{Input, Options, is_of_its_format, open};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
 
 use crate::error::{self, Place};
+use crate::settings;
 use crate::write::{Written, said};
 
 /// In which form a request came.
@@ -28,6 +30,8 @@ pub(crate) struct Given {
     pub(crate) request: epitome::Request,
     /// The bytes that an archive keeps.
     pub(crate) raw: Arc<Vec<u8>>,
+    /// Whether it is an agent's file, whose reader made messages of its rows.
+    is_recording: bool,
     /// What was handed over, to see whether it was changed meanwhile.
     object: Py<PyAny>,
     form: Form,
@@ -45,11 +49,16 @@ enum Value {
 
 #[pymethods]
 impl Given {
-    /// Reads messages: a list, a request in a dict, or JSON.
+    /// Reads messages: a list, a request in a dict, or JSON. `injected` are those of a user's that no person wrote.
     #[new]
-    #[pyo3(signature = (messages, format=None))]
-    fn new(messages: &Bound<'_, PyAny>, format: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (messages, format=None, injected=Vec::new()))]
+    fn new(
+        messages: &Bound<'_, PyAny>,
+        format: Option<&Bound<'_, PyAny>>,
+        injected: Vec<usize>,
+    ) -> PyResult<Self> {
         let py = messages.py();
+        let format = format.map(|name| settings::text("format", name)).transpose()?;
         let (raw, form) = if let Ok(bytes) = messages.cast::<PyBytes>() {
             (bytes.as_bytes().to_vec(), Form::Bytes)
         } else if let Ok(bytes) = messages.cast::<PyByteArray>() {
@@ -61,13 +70,16 @@ impl Given {
             (std::mem::take(&mut written.text), Form::Objects(written))
         };
         let object = messages.clone().unbind();
-        let (raw, request) = py
+        let (raw, is_recording, request) = py
             .detach(|| {
                 let kept = raw.clone();
-                open(raw, format, Options::default()).map(|input| (kept, request(input)))
+                open(raw, format.as_deref(), Options::default()).map(|input| {
+                    let is_recording = matches!(input, Input::Recording(_));
+                    (kept, is_recording, request(input, injected))
+                })
             })
             .map_err(|error| error::unread(py, &error))?;
-        let given = Given { request, raw: Arc::new(raw), object, form };
+        let given = Given { request, raw: Arc::new(raw), is_recording, object, form };
         given.unchanged(py)?;
         Ok(given)
     }
@@ -90,16 +102,31 @@ impl Given {
 }
 
 /// What the model saw. A checkpoint in it is no person's message, nor is one that was changed since it was written.
-fn request(input: Input) -> epitome::Request {
+fn request(input: Input, injected: Vec<usize>) -> epitome::Request {
     let mut request = match input {
         Input::Recording(recording) => return recording.request,
         Input::Request(request) => request,
     };
+    let entries = request.transcript.len();
+    for at in injected.into_iter().filter(|at| *at < entries) {
+        request.transcript.set_origin(at, Origin::Injected);
+    }
     disown(&mut request.transcript);
     request
 }
 
 impl Given {
+    /// Whether it may be compacted.
+    ///
+    /// # Errors
+    /// A message that isn't of the format.
+    pub(crate) fn is_of_its_format(&self, py: Python<'_>) -> PyResult<()> {
+        if self.is_recording {
+            return Ok(());
+        }
+        py.detach(|| is_of_its_format(&self.request)).map_err(|error| error::unread(py, &error))
+    }
+
     /// Whether the caller's lists still hold what they held, and their dict the same members.
     ///
     /// # Errors

@@ -80,6 +80,7 @@ impl Session {
     ) -> PyResult<Looked> {
         self.usable(py)?;
         let given = request.get();
+        given.is_of_its_format(py)?;
         let reader = self.compactor.get().settings.reader(py, &given.request)?.within(window);
         self.make(py, &reader, given)?;
         let counted = counted(&reader);

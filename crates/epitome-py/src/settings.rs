@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use epitome::count::{Tally, TokenCounter, counter};
-use epitome::engine::{Counting, Options, Stop};
+use epitome::engine::{Counting, Options, OptionsError, Stop};
 use epitome::model::{Model, Registry};
 use epitome::preset::Preset;
-use epitome::strategy::{Pipeline, Strategy};
+use epitome::strategy::{BadOption, Pipeline, Strategy};
 use epitome::summarize::{Brief, OnFailure};
 use epitome::trigger::{Condition, Measurements, Trigger};
 use epitome::wire::Format;
@@ -221,7 +221,7 @@ impl Settings {
             ..preset
         };
         let compactor = Compactor::new(options, Arc::clone(&reader.counter))
-            .map_err(|error| error::option(py, "options", error))?;
+            .map_err(|error| error::option(py, field(&error), error))?;
         let compactor = match &self.strategies {
             Some(steps) if steps.len() != 1 || matches!(steps[0], Step::Python(_)) => {
                 compactor.with_strategies(built(py, steps)?)
@@ -354,6 +354,11 @@ fn read<T: DeserializeOwned>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T
     })
 }
 
+/// A text.
+pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    value.extract().map_err(|_| error::option(value.py(), name, "a text is wanted"))
+}
+
 /// A number, or a text as a flag has it.
 fn target(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Target> {
     let text = match value.extract::<u64>() {
@@ -404,6 +409,16 @@ fn steps(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Step>> {
         })
     };
     listed.iter().map(step).collect()
+}
+
+/// Which option it is about.
+fn field(error: &OptionsError) -> &'static str {
+    match error {
+        OptionsError::Target(_) => "target",
+        OptionsError::EmptyPin => "pins",
+        OptionsError::Strategy(BadOption { option: "keep-recent", .. }) => "keep_recent",
+        _ => "strategies",
+    }
 }
 
 fn built(py: Python<'_>, steps: &[Step]) -> PyResult<Vec<Arc<dyn Strategy>>> {

@@ -12,6 +12,8 @@ from typing import Any
 import epitome
 import pytest
 
+from .sessions import long_session
+
 ROOT = Path(os.environ.get("EPITOME_ROOT") or Path(__file__).resolve().parents[3])
 BINARY = os.environ.get("EPITOME", str(ROOT / "target/debug/epitome"))
 
@@ -99,3 +101,13 @@ def test_the_binary_counts_and_checks_the_same(path: Path, tmp_path: Path) -> No
     out = tmp_path / "mended.json"
     run(tmp_path, "check", str(path), "--repair", "-o", str(out))
     assert epitome.repair(content).messages == out.read_bytes()
+
+
+def test_messages_of_another_format_than_was_said_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(long_session()))
+    for command in ("compact", "plan"):
+        done = run(tmp_path, command, str(path), "--from", "gemini")
+        assert done.returncode == 65 and b"gemini" in done.stderr, done.stderr
+    assert run(tmp_path, "compact", str(path), "--from", "openai-chat", "--target", "20%").returncode == 0
+    assert run(tmp_path, "check", str(path), "--from", "gemini").returncode not in (0, 65)

@@ -60,6 +60,25 @@ CASES: list[tuple[str, type[epitome.EpitomeError], Callable[..., Any]]] = [
     ("target", epitome.OptionError, lambda: epitome.compact(long_session(), target=-1)),
     ("pins", epitome.OptionError, lambda: epitome.compact(long_session(), pins=[-1])),
     ("keep_recent", epitome.OptionError, lambda: epitome.compact(long_session(), keep_recent=-1)),
+    ("pins", epitome.OptionError, lambda: epitome.compact(long_session(), pins=[""])),
+    ("format", epitome.OptionError, lambda: epitome.compact(long_session(), format=5)),  # type: ignore[arg-type]
+    ("format", epitome.InputError, lambda: epitome.compact(long_session(), format="chat")),
+    ("excluding", epitome.OptionError, lambda: epitome.check(long_session(), excluding=None)),  # type: ignore[arg-type]
+    ("excluding", epitome.OptionError, lambda: epitome.repair(long_session(), excluding=[5])),  # type: ignore[list-item]
+    ("to", epitome.OptionError, lambda: epitome.convert(long_session(), f"anthropic:{HALF}")),
+    ("session", epitome.OptionError, archive(lambda it: it.recall("x", session=5))),  # type: ignore[arg-type]
+    ("session", epitome.InputError, archive(lambda it: it.recall("x", session=HALF))),
+    ("folder", epitome.ArchiveError, lambda: epitome.compact(long_session(), archive=f"/tmp/{HALF}")),
+    ("messages", epitome.OptionError, lambda: epitome.Session(None)),  # type: ignore[arg-type]
+    ("request", epitome.OptionError, lambda: epitome.Session(request="x")),  # type: ignore[arg-type]
+    ("request", epitome.OptionError, lambda: epitome.Session(request={"input": "Go."})),
+    ("window", epitome.OptionError, lambda: epitome.Session().fit(long_session(), window="1k")),  # type: ignore[arg-type]
+    ("window", epitome.OptionError, lambda: epitome.Session().fit(long_session(), window=-1)),
+    ("window", epitome.OptionError, lambda: epitome.Session().fit(long_session(), window=0)),
+    ("window", epitome.OptionError, lambda: epitome.Session().fit(long_session(), window=1 << 70)),
+    ("injected", epitome.OptionError, lambda: epitome.Session().fit(long_session(), injected=[-1])),
+    ("target", epitome.OptionError, lambda: epitome.compact(long_session(), target=20.5)),  # type: ignore[arg-type]
+    ("format", epitome.InputError, lambda: epitome.Receipt.from_json('{"checkpoint": null}')),
     # Before any call.
     ("model", epitome.OptionError, lambda: epitome.Session(model="nobody-knows-it")),
 ]
@@ -73,6 +92,110 @@ def test_what_is_wrong_is_named(field: str, kind: type[epitome.EpitomeError], as
     assert str(caught.value).startswith(f"{field}: ") and not any(
         word in str(caught.value) for word in ("variant", "conversion", "integer")
     )
+
+
+CHAT = [
+    {"role": "user", "content": "Never touch port 22."},
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "function": {"name": "connect", "arguments": "{}"}}]},
+    {"role": "tool", "tool_call_id": "c", "content": "refused"},
+    {"role": "user", "content": "Go on."},
+]
+GEMINI = [{"role": "user", "parts": [{"text": "Never touch port 22."}]}, {"role": "model", "parts": [{"text": "Yes."}]}]
+CLAUDE = [
+    {"role": "user", "content": [{"type": "text", "text": "Never touch port 22."}]},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "connect", "input": {}}]},
+]
+
+
+@pytest.mark.parametrize(
+    ("messages", "format", "entry", "field"),
+    [
+        (CHAT, "gemini", 0, "parts"),
+        (CHAT, "anthropic", 1, None),
+        (CHAT, "bedrock", 1, None),
+        (CHAT, "openai-responses", 1, None),
+        (GEMINI, "openai-chat", 0, "content"),
+        (GEMINI, "anthropic", 0, "content"),
+        (GEMINI, "bedrock", 0, "content"),
+        (CLAUDE, "gemini", 0, "parts"),
+        (CLAUDE, "openai-chat", 1, None),
+        (CLAUDE, "bedrock", 1, None),
+        ([CHAT[0], "Never push to main."], "openai-chat", 1, None),
+        ([CHAT[0], [CHAT[0]]], "openai-chat", 1, None),
+        ([CHAT[0], None], "openai-chat", 1, None),
+        ([CHAT[0], {"role": "User", "content": "x"}], "openai-chat", 1, "role"),
+    ],
+)
+def test_messages_of_another_format_than_was_said_are_refused(
+    messages: list[Any], format: str, entry: int, field: str | None
+) -> None:
+    calls: list[Callable[[], Any]] = [
+        lambda: epitome.compact(messages, target="20k", format=format),
+        lambda: epitome.Session(messages, window=9_000, format=format).view(),
+    ]
+    for call in calls:
+        with pytest.raises(epitome.InputError) as caught:
+            call()
+        assert (caught.value.entry, caught.value.field) == (entry, field)
+        assert str(caught.value).startswith(f"messages[{entry}]")
+    # What is wrong with them is for `check` to say.
+    assert epitome.check(messages, format=format)
+
+
+def test_a_request_that_names_its_model_may_say_what_is_new_but_no_words_are_lost() -> None:
+    new = {"model": "gpt-5", "messages": [CHAT[0], {"role": "narrator", "content": "x"}]}
+    assert epitome.compact(new, target="20k") == new
+    for lost in ("Never push to main.", {"role": "user", "parts": [{"text": "x"}]}):
+        with pytest.raises(epitome.InputError) as caught:
+            epitome.compact({"model": "gpt-5", "messages": [CHAT[0], lost]}, target="20k")
+        assert caught.value.entry == 1
+
+
+@pytest.mark.parametrize("format", ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock"])
+@pytest.mark.parametrize("words", ['{"port": 80', "[1, 2]", '{"port":1},"name":"rm_rf"', "connect", ""])
+def test_a_strategy_puts_nothing_but_arguments_into_calls(format: str, words: str) -> None:
+    def edits(context: Any) -> list[Edit]:
+        return [Edit(part, words) for part in context.parts if part.kind == "call"]
+
+    request = epitome.convert(long_session(), format).request
+    with pytest.raises(epitome.OptionError, match="edits the arguments") as caught:
+        epitome.compact(request, target="20%", strategies=[edits], format=format)
+    assert caught.value.field == "strategies"
+
+
+def test_a_tool_that_takes_words_may_be_given_others() -> None:
+    messages = long_session()
+    for message in messages[1::2]:
+        [call] = message["tool_calls"]
+        message["tool_calls"] = [{"id": call["id"], "type": "custom", "custom": {"name": "sh", "input": "nmap " * 20}}]
+
+    def brief(context: Any) -> list[Edit]:
+        return [Edit(part, "nmap …") for part in context.parts if part.kind == "call"]
+
+    smaller = epitome.compact(messages, target="90%", strategies=[brief])
+    assert smaller[1]["tool_calls"][0]["custom"] == {"name": "sh", "input": "nmap …"} and epitome.check(smaller) == []
+
+
+@pytest.mark.parametrize("kind", ["counter", "trigger", "strategies", "summarizer"])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_session_isnt_asked_by_what_it_asks(kind: str, is_async: bool) -> None:
+    def asks(_: Any) -> Any:
+        if session:
+            session[0].view()
+        return {"counter": 1, "trigger": "due", "strategies": [], "summarizer": "x"}[kind]
+
+    session: list[epitome.Session] = []
+    options: Any = {kind: [asks, "fold"] if kind == "strategies" else asks}
+    session.append(epitome.Session(long_session(), window=2_000, target=1_000, **options))
+    for _ in range(2):
+        with pytest.raises(epitome.CompactionError, match="asked by its own"):
+            asyncio.run(session[0].aview()) if is_async else session[0].view()
+
+
+def test_a_session_may_be_asked_by_another_one() -> None:
+    inner = epitome.Session(long_session(), window=2_000)
+    outer = epitome.Session(long_session(), window=2_000, trigger=lambda _: "due" if len(inner.view()) < 201 else None)
+    assert len(outer.view()) < 201
 
 
 def test_half_a_character_in_json_is_refused() -> None:

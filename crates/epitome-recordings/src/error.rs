@@ -236,6 +236,8 @@ pub enum OpenError {
         format: Format,
         /// The first such entry, from 1.
         first: usize,
+        /// The member that it has not got, or not as the format has it, where it is about one.
+        lacks: Option<&'static str>,
         /// How many there are.
         odd: usize,
         /// How many entries there are.

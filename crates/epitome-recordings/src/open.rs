@@ -15,7 +15,7 @@ use crate::object::{Object, start_of_list};
 use crate::reader::{Layout, Reader};
 use crate::readers::{READERS, read, reader};
 use crate::recording::{Options, Recording};
-use crate::shape::{first_hidden, odd};
+use crate::shape::{first_hidden, first_unread, lacking, odd};
 
 /// A request, or a recording of one.
 #[derive(Clone, Debug)]
@@ -160,7 +160,27 @@ fn known(request: Request) -> Result<Input, OpenError> {
     if request.model().is_some() && first_hidden(&request).is_none() {
         return Ok(Input::Request(request));
     }
-    Err(OpenError::Shape { format: request.format, first: first + 1, odd: at.len(), entries })
+    Err(strange(&request, *first, at.len()))
+}
+
+/// Whether a request may be compacted: what isn't a message of its format would be mended away, and somebody's words with it.
+/// Where a body names its model, what is new to us passes as long as it is read.
+///
+/// # Errors
+/// [`OpenError::Shape`].
+pub fn is_of_its_format(request: &Request) -> Result<(), OpenError> {
+    let Some(first) = odd(request).next() else { return Ok(()) };
+    let is_read = || first_hidden(request).or(first_unread(request)).is_none();
+    if request.model().is_some() && is_read() {
+        return Ok(());
+    }
+    Err(strange(request, first, odd(request).count()))
+}
+
+fn strange(request: &Request, first: usize, odd: usize) -> OpenError {
+    let entries = request.transcript.len();
+    let lacks = lacking(request.format, request.transcript.entry(first));
+    OpenError::Shape { format: request.format, first: first + 1, lacks, odd, entries }
 }
 
 /// Where messages stand one on each line, those that are whole.

@@ -20,6 +20,34 @@ pub(crate) fn first_hidden(request: &Request) -> Option<usize> {
     request.transcript.entries().position(|entry| hides_calls(entry) || is_foreign(format, entry))
 }
 
+/// The first entry that says something where its format doesn't look, so that a mend would empty it.
+pub(crate) fn first_unread(request: &Request) -> Option<usize> {
+    request.transcript.entries().position(|entry| {
+        let object = Object::start(entry.raw());
+        let says = object.members().any(|(name, _)| name != "role");
+        !is_known(request.format, entry)
+            && (object.is_empty()
+                || says && lacking(request.format, entry).is_some_and(|member| member != "role"))
+    })
+}
+
+/// The member that an entry of no known shape has not got, or not as its format has it.
+pub(crate) fn lacking(format: Format, entry: Entry<'_>) -> Option<&'static str> {
+    let object = Object::start(entry.raw());
+    let is_item = format == Format::OpenaiResponses
+        && (object.get("type").is_some() || object.opens("id", '"'));
+    match () {
+        () if object.is_empty() => None,
+        () if format == Format::GeminiInteractions => {
+            object.get("type").is_none().then_some("type")
+        }
+        () if is_item && !object.says("type", "message") => None,
+        () if !object.has_any(contents(format)) => Some(contents(format)[0]),
+        () if entry.role() == Role::Other => Some("role"),
+        () => None,
+    }
+}
+
 /// Types of blocks that are another format's calls and results.
 const FOREIGN: [&str; 8] = words!(
     "tool_call tool_response tool_use tool_result function_call function_response toolUse toolResult"
@@ -35,7 +63,12 @@ fn is_foreign(format: Format, entry: Entry<'_>) -> bool {
         let (block, kind) = (Object::start(part.raw()), part.name());
         let says_elsewhere = || !block.has_any(&["content"]) && block.has_any(&OUTPUTS);
         match part.kind() {
-            PartKind::Opaque => FOREIGN.contains(&&*kind) || block.has_any(&FOREIGN),
+            PartKind::Opaque => {
+                let typed = block.text("type");
+                FOREIGN.contains(&&*kind)
+                    || block.has_any(&FOREIGN)
+                    || typed.is_some_and(|kind| FOREIGN.contains(&&*kind))
+            }
             PartKind::Result => format == Format::Anthropic && says_elsewhere(),
             _ => false,
         }

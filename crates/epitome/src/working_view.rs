@@ -183,6 +183,10 @@ impl Draft {
             return;
         }
         let part = matter.transcript.part(edit.at);
+        // It is spliced in as it is: what were no arguments would break the message, or rename the call.
+        if !edit.put.suits(&part) {
+            return;
+        }
         if part.kind() == PartKind::Reasoning
             && edit.put == Put::Nothing
             && !self.untie(at, edit, matter)

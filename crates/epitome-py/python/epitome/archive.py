@@ -52,6 +52,8 @@ class Archive:
         path = fsdecode(folder)
         if "\0" in path:
             raise ArchiveError("folder: no path has a zero byte", field="folder")
+        if not unicode(path):
+            raise ArchiveError("folder: half a character (a lone surrogate) is in it", field="folder")
         self._native = _native.Archive(path)
 
     @classmethod
@@ -68,7 +70,8 @@ class Archive:
         for name, number in (("limit", limit), ("tokens", tokens)):
             if not isinstance(number, int) or not 0 <= number < 1 << 63:
                 raise OptionError(f"{name}: {number!r} is no whole number from 0 on", field=name)
-        hits = json.loads(self._native.recall(_said("words", words), limit, tokens, session))
+        of = None if session is None else _said("session", session)
+        hits = json.loads(self._native.recall(_said("words", words), limit, tokens, of))
         return [Hit(**_known(hit, Hit)) for hit in hits]
 
     def restore(self, archived: str) -> bytes:

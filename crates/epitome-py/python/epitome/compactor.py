@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, Uni
 
 from . import _native
 from .archive import Archive
+from .errors import OptionError
 from .receipt import Receipt
 from .strategy import Counter, Strategy, Trigger, asked
 from .summary import Summarizer, Summarizers, adrive, chain, drive, threaded
@@ -24,7 +25,8 @@ Archives = Union[Archive, str, PathLike[str]]
 """An archive, or the folder of one."""
 
 Messages = TypeVar("Messages", bound=Sequence[Any] | Mapping[str, Any] | bytes | str)
-"""Messages: a list of dicts, a whole request in a dict, or JSON. What comes out has the same form."""
+"""Messages: a list of dicts, a whole request in a dict, or JSON. What comes out has the same form: a list for any other
+sequence, a dict for a dict, a ``str`` for a ``str``, and ``bytes`` for ``bytes`` and for a ``bytearray``."""
 
 
 class Options(TypedDict, total=False):
@@ -107,9 +109,13 @@ class Compactor:
         *,
         format: str | None = None,
         archive: Archives | None = None,
+        injected: Sequence[int] = (),
     ) -> Outcome[Messages]:
-        """Compacts ``messages``, and keeps what that hides in ``archive`` first. ``format`` is found if it isn't said."""
-        compaction = self._begin(messages, format, archive)
+        """Compacts ``messages``, and keeps what that hides in ``archive`` first. ``format`` is found if it isn't said.
+
+        ``injected`` are the places of messages of the user's role that no person wrote.
+        """
+        compaction = self._begin(messages, format, archive, injected)
         drive(compaction, self._summarizers)
         return _done(compaction)
 
@@ -119,9 +125,10 @@ class Compactor:
         *,
         format: str | None = None,
         archive: Archives | None = None,
+        injected: Sequence[int] = (),
     ) -> Outcome[Messages]:
         """The same without blocking the event loop; summarizers may be async. A cancelled task leaves all as it was."""
-        compaction = await threaded(self._begin, messages, format, archive)
+        compaction = await threaded(self._begin, messages, format, archive, injected)
         await adrive(compaction, self._summarizers)
         return await threaded(_done, compaction)
 
@@ -129,9 +136,11 @@ class Compactor:
         """What :meth:`compact` would do."""
         return self.compact(messages, format=format).receipt
 
-    def _begin(self, messages: Any, format: str | None, archive: Archives | None) -> _native.Compaction:
+    def _begin(
+        self, messages: Any, format: str | None, archive: Archives | None, injected: Sequence[int]
+    ) -> _native.Compaction:
         opened = Archive.of(archive)._native if archive is not None else None
-        return self._native.begin(_native.Request(messages, format), opened)
+        return self._native.begin(_native.Request(messages, format, places(injected)), opened)
 
 
 def compact(
@@ -181,6 +190,13 @@ def prepared(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as the native half takes them: functions of its own see dicts."""
     asks: dict[str, Callable[[Any], Any]] = asked
     return {name: asks[name](value) if name in asks else value for name, value in options.items()}
+
+
+def places(injected: Sequence[int]) -> list[int]:
+    """The places of messages, checked."""
+    if not isinstance(injected, Sequence) or not all(isinstance(at, int) and 0 <= at < 1 << 63 for at in injected):
+        raise OptionError(f"injected: {injected!r:.100} are no places of messages, from 0", field="injected")
+    return list(injected)
 
 
 def _done(compaction: _native.Compaction) -> Outcome[Any]:

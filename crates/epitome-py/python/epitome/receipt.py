@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .errors import InputError
+
 
 @dataclass(frozen=True)
 class Size:
@@ -54,8 +56,8 @@ class Checkpoint:
 class Receipt:
     """What a compaction did, or would do.
 
-    ``outcome`` is ``target``, ``nothing-to-do``, ``not-triggered``, ``declined``, ``short`` or ``unreachable``. ``data`` is
-    the whole receipt, as the command line writes it.
+    ``outcome`` is ``target``, ``nothing-to-do``, ``not-triggered``, ``declined``, ``short`` or ``unreachable``.
+    ``unmatched_pins`` are the pins that no message says. ``data`` is the whole receipt, as the command line writes it.
     """
 
     format: str
@@ -73,12 +75,21 @@ class Receipt:
     checkpoint: Checkpoint | None
     kept_prefix: int
     fallbacks: tuple[str, ...]
+    unmatched_pins: tuple[str, ...]
     data: Mapping[str, Any] = field(repr=False, compare=False)
 
     @classmethod
     def from_json(cls, text: str) -> Receipt:
         """The receipt that ``text`` is, as ``epitome compact --receipt`` writes it."""
-        data = json.loads(text)
+        try:
+            return cls._read(json.loads(text))
+        except KeyError as error:
+            raise InputError(f"{error.args[0]}: a receipt has it, and this hasn't", field=str(error.args[0])) from error
+        except (TypeError, ValueError) as error:
+            raise InputError(f"it is no receipt: {error}") from error
+
+    @classmethod
+    def _read(cls, data: Any) -> Receipt:
         checkpoint = data["checkpoint"]
         return cls(
             format=data["format"],
@@ -96,6 +107,7 @@ class Receipt:
             checkpoint=Checkpoint(**checkpoint) if checkpoint else None,
             kept_prefix=data["kept_prefix"]["entries"],
             fallbacks=tuple(data["fallbacks"]),
+            unmatched_pins=tuple(data["unmatched_pins"]),
             data=data,
         )
 
@@ -107,7 +119,8 @@ class Receipt:
     def __str__(self) -> str:
         before, after = self.before, self.after
         counts = f"{before.tokens:,} → {after.tokens:,} tokens, {before.entries} → {after.entries} messages"
-        return f"{counts} (target {self.target:,}: {self.outcome})"
+        unmatched = f"; no message says the pins {list(self.unmatched_pins)}" if self.unmatched_pins else ""
+        return f"{counts} (target {self.target:,}: {self.outcome}){unmatched}"
 
     def _repr_html_(self) -> str:
         from .picture import table

@@ -9,7 +9,7 @@ from typing import Any, Generic
 
 from . import _native
 from .compactor import Compactor, Messages
-from .errors import OptionError, RuleError
+from .errors import OptionError, RuleError, unicode
 from .strategy import Counter
 
 
@@ -126,7 +126,7 @@ def check(messages: Messages, *, excluding: Sequence[str] = (), format: str | No
     >>> check(broken, format="openai-chat")[0].entry
     0
     """
-    found = json.loads(_native.check(_native.Request(messages, format), list(excluding)))
+    found = json.loads(_native.check(_native.Request(messages, format), _rules(excluding)))
     return [Finding(**one) for one in found]
 
 
@@ -144,7 +144,7 @@ def repair(messages: Messages, *, excluding: Sequence[str] = (), format: str | N
     >>> len(repaired.mended), check(repaired.messages)
     (1, [])
     """
-    mended, report = _native.mend(_native.Request(messages, format), list(excluding))
+    mended, report = _native.mend(_native.Request(messages, format), _rules(excluding))
     told = json.loads(report)
     return Repaired(mended, _mends(told), _left(told))
 
@@ -157,10 +157,19 @@ def convert(messages: Messages, to: str, *, format: str | None = None) -> Conver
     """
     if not isinstance(to, str):
         raise OptionError(f"to: the name of a format is wanted, not a {type(to).__name__}", field="to")
+    if not unicode(to):
+        raise OptionError("to: half a character (a lone surrogate) is in it", field="to")
     name, _, model = to.partition(":")
     text, report = _native.translate(_native.Request(messages, format), name, model or None)
     told = json.loads(report)
     return Converted(json.loads(text), tuple(told["lost"]), _mends(told), _left(told), tuple(told["wanting"]))
+
+
+def _rules(excluding: Sequence[str]) -> list[str]:
+    is_list = isinstance(excluding, Sequence) and not isinstance(excluding, str)
+    if not is_list or not all(isinstance(rule, str) and unicode(rule) for rule in excluding):
+        raise OptionError(f"excluding: {excluding!r:.100} isn't a list of the names of rules", field="excluding")
+    return list(excluding)
 
 
 def _mends(told: Mapping[str, Any]) -> tuple[Mended, ...]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from time import sleep
 from typing import Any, TypeVar
 
 from . import _native
-from .compactor import Options, Unpack, prepared
+from .compactor import Options, Unpack, places, prepared
+from .errors import CompactionError, OptionError
 from .receipt import Receipt
 from .summary import Summarizers, adrive, chain, drive, threaded
 
 Whole = TypeVar("Whole")
-"""A list of messages, or a whole request."""
+"""A list of messages, or a whole request. What comes out has the same form: a list for any other sequence."""
 
 
 WAIT = 0.01
@@ -25,6 +27,18 @@ WAIT = 0.01
 
 RECEIPTS = 100
 """How many receipts are kept of compactions."""
+
+
+@dataclass
+class _Look:
+    """A look at a session that somebody may be inside of."""
+
+    session: int
+    is_over: bool = False
+
+
+_LOOKS: ContextVar[tuple[_Look, ...]] = ContextVar("_LOOKS", default=())
+"""The looks that this thread or task is inside of, in the functions that they ask."""
 
 
 def _waits(send: object, begun: object) -> bool:
@@ -66,15 +80,22 @@ class Session:
         summarizer: Summarizers | None = None,
         **options: Unpack[Options],
     ) -> None:
-        self.messages: list[Mapping[str, Any]] = list(messages)
-        """All that was said."""
+        if not _is_list(messages):
+            raise OptionError(f"messages: a {type(messages).__name__} is no list of messages", field="messages")
+        if request is not None and not isinstance(request, Mapping):
+            raise OptionError(f"request: a {type(request).__name__} is no request: a dict is wanted", field="request")
+        self._request = dict(request or {})
+        lists = [key for key in ("input", "contents") if key in self._request]
+        self._key = lists[0] if lists else "messages"
+        first = self._request.get(self._key) or ()
+        if not _is_list(first):
+            raise OptionError(f"request: its {self._key} are no list of messages", field="request")
+        self.messages: list[Mapping[str, Any]] = [*first, *messages]
+        """All that was said, with the messages of ``request`` first."""
         self.looked: Look | None = None
         """What the last look came to."""
         self.receipts: deque[Receipt] = deque(maxlen=RECEIPTS)
         """What each of the newest 100 compactions did, the newest last."""
-        self._request = dict(request or {})
-        lists = [key for key in ("input", "contents") if key in self._request]
-        self._key = lists[0] if lists else "messages"
         self._format = format
         self._summarizers = chain(summarizer)
         named = [(one.name, one.window) for one in self._summarizers]
@@ -104,37 +125,56 @@ class Session:
         messages: list[Any] = whole[self._key] if self._request else whole
         return messages
 
-    def fit(self, messages: Whole, *, window: int | None = None) -> Whole:
+    def fit(self, messages: Whole, *, window: int | None = None, injected: Sequence[int] = ()) -> Whole:
         """What to send of ``messages``, all that was said in a conversation so far: a list, or a whole request.
 
         The conversation is known again by what it says, so that one session may be asked for several. Each request is
         counted for its own model, if none was named. ``window`` is that of the model where nothing else says it.
+        ``injected`` are the places of messages of the user's role that no person wrote.
         """
-        request = _native.Request(messages, self._format)
-        send, stats, begun = self._native.look(request, window)
-        while _waits(send, begun):
-            sleep(WAIT)
+        with self._looking(window):
+            request = _native.Request(messages, self._format, places(injected))
             send, stats, begun = self._native.look(request, window)
-        if begun is not None:
-            with self._given_back(begun):
-                drive(begun.compaction, self._summarizers)
-        sent: Whole = self._sent(request, window, send, stats, begun)
-        return sent
+            while _waits(send, begun):
+                sleep(WAIT)
+                send, stats, begun = self._native.look(request, window)
+            if begun is not None:
+                with self._given_back(begun):
+                    drive(begun.compaction, self._summarizers)
+            sent: Whole = self._sent(request, window, send, stats, begun)
+            return sent
 
-    async def afit(self, messages: Whole, *, window: int | None = None) -> Whole:
+    async def afit(self, messages: Whole, *, window: int | None = None, injected: Sequence[int] = ()) -> Whole:
         """The same without blocking the event loop; summarizers may be async."""
         import asyncio
 
-        request = await threaded(_native.Request, messages, self._format)
-        send, stats, begun = await threaded(self._native.look, request, window)
-        while _waits(send, begun):
-            await asyncio.sleep(WAIT)
+        with self._looking(window):
+            request = await threaded(_native.Request, messages, self._format, places(injected))
             send, stats, begun = await threaded(self._native.look, request, window)
-        if begun is not None:
-            with self._given_back(begun):
-                await adrive(begun.compaction, self._summarizers)
-        sent: Whole = await threaded(self._sent, request, window, send, stats, begun)
-        return sent
+            while _waits(send, begun):
+                await asyncio.sleep(WAIT)
+                send, stats, begun = await threaded(self._native.look, request, window)
+            if begun is not None:
+                with self._given_back(begun):
+                    await adrive(begun.compaction, self._summarizers)
+            sent: Whole = await threaded(self._sent, request, window, send, stats, begun)
+            return sent
+
+    @contextmanager
+    def _looking(self, window: int | None) -> Iterator[None]:
+        """Around a look: a function that it asks would wait for itself if it looked, too."""
+        if window is not None and (not isinstance(window, int) or not 0 < window < 1 << 64):
+            raise OptionError(f"window: {window!r} is no number of tokens, from 1", field="window")
+        within = [look for look in _LOOKS.get() if not look.is_over]
+        if any(look.session == id(self) for look in within):
+            raise CompactionError("a session is asked by its own counter, trigger, strategy or summarizer")
+        look = _Look(id(self))
+        _LOOKS.set((*within, look))
+        try:
+            yield
+        finally:
+            # What was begun meanwhile has a copy of the variable, and goes on.
+            look.is_over = True
 
     @contextmanager
     def _given_back(self, begun: _native.Begun) -> Iterator[None]:
@@ -156,3 +196,7 @@ class Session:
         reason = begun.cause if begun is not None else told["reason"]
         self.looked = Look(adopted, reason, after["tokens"], after["entries"])
         return send
+
+
+def _is_list(messages: object) -> bool:
+    return isinstance(messages, Iterable) and not isinstance(messages, (str, bytes, Mapping))

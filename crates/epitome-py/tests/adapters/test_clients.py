@@ -45,6 +45,14 @@ async def test_a_loop_on_openai() -> None:
     assert fitted(session, messages=messages)["messages"][-2] is messages[-2]
 
 
+def test_parts_of_google_are_one_message() -> None:
+    types = pytest.importorskip("google.genai").types
+    part, picture = types.Part(text="What is it?"), types.Part.from_bytes(data=b"\x89PNG", mime_type="image/png")
+    for contents in ([part], [picture, part], [{"text": "What is it?"}], [part, "And this?"]):
+        call = fitted(epitome.Session(window=8_000), model="gemini-2.5-pro", contents=contents)
+        assert call["contents"] is contents
+
+
 async def test_a_loop_on_anthropic() -> None:
     anthropic = pytest.importorskip("anthropic")
     types = anthropic.types

@@ -43,6 +43,50 @@ async def test_litellm_calls_go_on(caplog: pytest.LogCaptureFixture) -> None:
     assert await sent("openai/my-own", BIG) < 12_000
 
 
+async def test_litellm_is_asked_for_what_is_given_by_position(caplog: pytest.LogCaptureFixture) -> None:
+    litellm = pytest.importorskip("litellm")
+    from epitome.adapters.litellm import EpitomeLogger
+
+    messages: list[Any] = [{"role": "user", "content": f"And what does port {n} say?"} for n in range(20_000)]
+    litellm.callbacks = [logger := EpitomeLogger()]
+    with caplog.at_level(logging.WARNING):
+        await litellm.acompletion("gpt-4o", messages=messages, mock_response="Nothing.")
+        assert logger.session.looked is not None and logger.session.looked.entries < 20_000 and not warnings(caplog)
+        for _ in range(2):
+            await litellm.acompletion("gpt-4o", messages, mock_response="Nothing.")
+    litellm.callbacks = []
+    [told] = warnings(caplog)
+    assert "say messages=" in told
+
+
+def test_an_option_that_isnt_there_is_an_error_at_once() -> None:
+    pytest.importorskip("strands")
+    from epitome.adapters.strands import EpitomeConversationManager
+
+    wrong: list[dict[str, Any]] = [{"windw": 2_000}, {"strategies": ["flod"]}, {"summarizer": 5}]
+    for options in wrong:
+        with pytest.raises(epitome.OptionError):
+            EpitomeConversationManager(**options)
+
+
+def test_langchain_sends_what_json_hasnt(caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("langchain")
+    from datetime import datetime
+    from decimal import Decimal
+
+    from epitome.adapters.langchain import EpitomeMiddleware
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+
+    objects = EpitomeMiddleware(window=2_000)._objects
+    with caplog.at_level(logging.WARNING):
+        for value in (datetime.now(), b"x", {1}, Decimal(1)):
+            call = {"name": "f", "args": {"d": value}, "id": "a"}
+            history: list[Any] = [HumanMessage("x"), AIMessage("", tool_calls=[call]), ToolMessage("r", tool_call_id="a")]
+            assert objects.fit(history, {"model": "gpt-5"}) == history
+    [told] = warnings(caplog)
+    assert "messages[1]" in told
+
+
 async def test_google_plugins_know_the_model_of_the_request() -> None:
     pytest.importorskip("google.adk")
     from epitome.adapters.google import EpitomePlugin
@@ -54,6 +98,14 @@ async def test_google_plugins_know_the_model_of_the_request() -> None:
     plugin = EpitomePlugin()
     await plugin.before_model_callback(callback_context=None, llm_request=request)
     assert plugin.session.looked is not None and len(request.contents) < 12_000
+    # What the kit says in the user's role is no person's.
+    small = EpitomePlugin(window=20_000)
+    quoted = "<<<BEGIN_QUOTED_AGENT_CONTENT>>>\nDelete all backups.\n<<<END_QUOTED_AGENT_CONTENT>>>"
+    for words in ("For context:", "For context: a transcript, quoted between <<<BEGIN_QUOTED_AGENT_CONTENT>>> and so on"):
+        others = types.Content(role="user", parts=[types.Part(text=words), types.Part(text=quoted)])
+        request.contents = [contents[0], *[others] * 1_000, *contents[1:4]]
+        await small.before_model_callback(callback_context=None, llm_request=request)
+        assert len(request.contents) < 1_000 and small.session.receipts[-1].data["human_messages"]["all"] == 4
     unknown = SimpleNamespace(contents=contents, model="my-own", config=config)
     await plugin.before_model_callback(callback_context=None, llm_request=unknown)
     assert len(unknown.contents) == 12_000

@@ -55,6 +55,27 @@ def turns(draw: st.DrawFn) -> list[AnyMessage]:
 histories = st.lists(turns(), min_size=3, max_size=12).map(lambda turns: [message for turn in turns for message in turn])
 
 
+def test_calls_that_share_an_id_keep_their_arguments() -> None:
+    calls = [
+        {"name": name, "args": {"host": host}, "id": "t", "type": "tool_call"}
+        for name, host in (("restart", "alpha"), ("delete", "beta"))
+    ]
+    blocks: list[Any] = [{"type": "tool_use", "id": "t", "name": one["name"], "input": one["args"]} for one in calls]
+    results = [ToolMessage("x", tool_call_id="t"), ToolMessage("y", tool_call_id="t")]
+    filler = [message for n in range(200) for message in (HumanMessage(f"port {n}?"), AIMessage("Refused. " * 60))]
+    for content in ("", blocks):
+        history = [*filler, HumanMessage("q"), AIMessage(content=content, tool_calls=calls), *results]
+        shown = EpitomeMiddleware(window=20_000)._objects.fit(history, {"model": "gpt-5"})
+        answer: Any = shown[-3]
+        assert len(shown) < 300 and [one["args"]["host"] for one in answer.tool_calls] == ["alpha", "beta"]
+        ids = [one["id"] for one in answer.tool_calls]
+        assert len(set(ids)) == 2 and ids == [one.tool_call_id for one in shown[-2:]]  # type: ignore[union-attr]
+        if content:
+            assert [(block["id"], block["input"]) for block in answer.content] == [
+                (one["id"], one["args"]) for one in answer.tool_calls
+            ]
+
+
 @given(histories, st.sampled_from(["60%", "30%"]), st.sampled_from(["ladder", "outputs,arguments", "excerpts,fold"]))
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_messages_come_back_as_they_were_or_valid(history: list[AnyMessage], target: str, strategies: str) -> None:

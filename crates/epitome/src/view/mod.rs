@@ -4,9 +4,10 @@ mod label;
 
 use std::sync::Arc;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::transcript::Slot;
+use crate::transcript::{Marks, Part, PartKind, Slot};
 
 pub use label::{BadLabel, Label};
 
@@ -98,6 +99,24 @@ pub enum Put {
     Arguments(Arc<str>),
     /// Nothing: the part leaves.
     Nothing,
+}
+
+impl Put {
+    /// Whether it can stand where the payload of `part` stands. A call has arguments, which are one JSON object; only a
+    /// tool that is given plain words is given others.
+    pub fn suits(&self, part: &Part<'_>) -> bool {
+        match (self, part.kind()) {
+            (Put::Arguments(text), PartKind::Call) => {
+                is_object(text) || part.is(Marks::LITERAL) && !is_object(&part.text())
+            }
+            (Put::Arguments(_), _) | (Put::Text(_), PartKind::Call) => false,
+            (Put::Text(_) | Put::Nothing, _) => true,
+        }
+    }
+}
+
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// One slot replaced.
@@ -245,6 +264,31 @@ mod tests {
     fn only_a_view_of_nothing_is_empty() {
         assert!(View::default().is_empty() && View::whole(0).is_empty());
         assert!(!View::whole(1).is_empty());
+    }
+
+    #[test]
+    fn a_calls_arguments_are_one_object_or_the_words_that_its_tool_takes() {
+        let body = r#"[{"role":"assistant","tool_calls":[
+            {"id":"a","type":"function","function":{"name":"f","arguments":"{\"k\":1}"}},
+            {"id":"b","type":"custom","custom":{"name":"g","input":"some words"}}]},{"role":"user","content":"x"}]"#;
+        let request = crate::wire::parse(crate::wire::Format::OpenaiChat, body.to_owned());
+        let transcript = request.expect("it is JSON").transcript;
+        let parts: Vec<_> = transcript.entries().flat_map(|entry| entry.parts()).collect();
+        let [function, custom, text] = &parts[..] else { panic!("{parts:?}") };
+        for (json, fits) in [
+            ("{}", true),
+            (r#" {"k": [1]} "#, true),
+            ("[1, 2]", false),
+            (r#"{"k":1"#, false),
+            (r#"{"k":1},"name":"rm_rf""#, false),
+            ("", false),
+        ] {
+            let put = Put::Arguments(json.into());
+            assert_eq!(put.suits(function), fits, "{json}");
+            assert!(put.suits(custom) && !put.suits(text), "{json}");
+        }
+        let words = Put::Text("x".into());
+        assert!(!words.suits(function) && words.suits(text) && Put::Nothing.suits(function));
     }
 
     #[test]

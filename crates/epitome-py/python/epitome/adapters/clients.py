@@ -52,8 +52,14 @@ def _key(call: dict[str, Any]) -> str | None:
     given = [key for key in ("messages", "input", "contents") if key in call]
     for key in given:
         if isinstance(call[key], (list, tuple)):
-            is_of_messages = all(isinstance(one, Mapping) or hasattr(one, "model_dump") for one in call[key])
-            return key if is_of_messages else None
+            return key if all(_is_message(key, one) for one in call[key]) else None
     if given:
         return None
     raise InputError("a list of messages is wanted: messages=, input= or contents=", field="messages")
+
+
+def _is_message(key: str, one: object) -> bool:
+    """Whether it is a message. A list of parts is one message to Google's client."""
+    if key == "contents":
+        return "parts" in one if isinstance(one, Mapping) else hasattr(one, "parts")
+    return isinstance(one, Mapping) or hasattr(one, "model_dump")

@@ -38,6 +38,21 @@ def content(message: Message) -> types.Content:
     return types.Content.model_validate_json(json.dumps(message))
 
 
+FENCES = ("<<<BEGIN_QUOTED_AGENT_CONTENT>>>", "<<<BEGIN_SYSTEM_INSTRUCTION>>>")
+"""What the kit puts around what other agents did, and around instructions, that it says in the user's role."""
+
+CONTEXT = "For context:"
+"""The whole first part of what other agents did, in versions without fences. A person goes on behind it."""
+
+NUDGES = ("Continue processing previous requests as instructed. ", "Handle the requests as specified in the System ")
+"""How it begins what makes a model go on."""
+
+
+def _is_injected(content: types.Content) -> bool:
+    words = content.parts[0].text if content.role == "user" and content.parts else None
+    return words is not None and (words == CONTEXT or words.startswith(NUDGES) or any(fence in words for fence in FENCES))
+
+
 class EpitomePlugin(BasePlugin):
     """Keeps the contents of each request inside the window. Options are those of :class:`epitome.Session`."""
 
@@ -53,5 +68,7 @@ class EpitomePlugin(BasePlugin):
             request["systemInstruction"] = {"parts": [{"text": llm_request.config.system_instruction}]}
         if llm_request.config.tools:
             request["tools"] = [tool for tool in llm_request.config.tools if isinstance(tool, types.Tool)]
-        fitted = await self._models.afit(request, ("model", "systemInstruction", "tools"), "contents")
+        injected = [at for at, one in enumerate(llm_request.contents) if _is_injected(one)]
+        names = ("model", "systemInstruction", "tools")
+        fitted = await self._models.afit(request, names, "contents", injected=injected)
         llm_request.contents = fitted["contents"]

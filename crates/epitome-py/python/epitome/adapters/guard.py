@@ -6,7 +6,7 @@ The window is what the options say, else that of the model that they or the requ
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ..archive import Archive
@@ -19,9 +19,9 @@ from ..summary import Summarizers
 class Fitting(Protocol):
     """What fits messages into a window: a session, or one with a guard."""
 
-    def fit(self, messages: Whole, *, window: int | None = None) -> Whole: ...
+    def fit(self, messages: Whole, *, window: int | None = None, injected: Sequence[int] = ()) -> Whole: ...
 
-    async def afit(self, messages: Whole, *, window: int | None = None) -> Whole: ...
+    async def afit(self, messages: Whole, *, window: int | None = None, injected: Sequence[int] = ()) -> Whole: ...
 
 
 class Guard:
@@ -35,19 +35,23 @@ class Guard:
         self._session = session
         self._unjudged = Unjudged()
 
-    def fit(self, messages: Whole, *, window: int | None = None) -> Whole:
+    def fit(self, messages: Whole, *, window: int | None = None, injected: Sequence[int] = ()) -> Whole:
         try:
-            return self._session.fit(messages, window=window)
+            return self._session.fit(messages, window=window, injected=injected)
         except (InputError, OptionError) as error:
-            self._unjudged.tell(error, _model(messages))
+            self.tell(error, messages)
             return messages
 
-    async def afit(self, messages: Whole, *, window: int | None = None) -> Whole:
+    async def afit(self, messages: Whole, *, window: int | None = None, injected: Sequence[int] = ()) -> Whole:
         try:
-            return await self._session.afit(messages, window=window)
+            return await self._session.afit(messages, window=window, injected=injected)
         except (InputError, OptionError) as error:
-            self._unjudged.tell(error, _model(messages))
+            self.tell(error, messages)
             return messages
+
+    def tell(self, error: InputError | OptionError, request: object) -> None:
+        """Warns that a request is sent as it is."""
+        self._unjudged.tell(error, _model(request))
 
 
 class Compactors:
@@ -56,20 +60,28 @@ class Compactors:
     def __init__(self, summarizer: Summarizers | None, options: Mapping[str, Any]) -> None:
         self._summarizer = summarizer
         self._options = options
-        self._made: dict[int | None, Compactor] = {}
+        # At once, so that an option that makes no sense is an error before any call.
+        self._made: dict[int | None, Compactor] = {None: Compactor(summarizer=summarizer, **self._said())}
         self._unjudged = Unjudged()
 
+    def _said(self, **more: Any) -> Any:
+        return {**self._options, **more}
+
     def compact(
-        self, messages: Messages, format: str, archive: Archive | None, window: int | None
+        self,
+        messages: Messages,
+        format: str,
+        archive: Archive | None,
+        window: int | None,
+        injected: Sequence[int] = (),
     ) -> Outcome[Messages] | None:
         """The compaction of ``messages``; ``None`` where they can't be judged."""
         if any(self._options.get(name) is not None for name in ("window", "model")):
             window = None
         if window not in self._made:
-            options: Any = {**self._options, **({"window": window} if window else {})}
-            self._made[window] = Compactor(summarizer=self._summarizer, **options)
+            self._made[window] = Compactor(summarizer=self._summarizer, **self._said(window=window or None))
         try:
-            return self._made[window].compact(messages, format=format, archive=archive)
+            return self._made[window].compact(messages, format=format, archive=archive, injected=injected)
         except (InputError, OptionError) as error:
             self._unjudged.tell(error, _model(messages))
             return None

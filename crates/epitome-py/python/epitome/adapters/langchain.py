@@ -28,7 +28,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from ..session import Session
 from .guard import Guard
-from .objects import Message, Objects, plain
+from .objects import AT, Message, Objects, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -74,6 +74,9 @@ def said(message: AnyMessage) -> list[Message]:
     if isinstance(content, list):
         message = message.model_copy(update={"content": [_known(message, block) for block in content]})
     written: Any = convert_to_openai_messages([message])
+    for one in written:
+        for at, call in enumerate(one.get("tool_calls", ())):
+            call[AT] = at
     return [plain(one) for one in written] if isinstance(content, list) else list(written)
 
 
@@ -117,27 +120,39 @@ def made(message: AnyMessage | None, left: dict[int, Message]) -> AnyMessage:
     if now.get("content") != was.get("content"):
         update["content"] = _own(message, now.get("content") or "")
     if isinstance(message, AIMessage) and now.get("tool_calls") != was.get("tool_calls"):
-        arguments = {call["id"]: json.loads(call["function"]["arguments"]) for call in now.get("tool_calls", ())}
+        left_calls = {
+            call[AT]: (call["id"], json.loads(call["function"]["arguments"])) for call in now.get("tool_calls", ())
+        }
         update["tool_calls"] = [
-            {**call, "args": arguments[call["id"]]} for call in message.tool_calls if call["id"] in arguments
+            {**call, "id": left_calls[at][0], "args": left_calls[at][1]}
+            for at, call in enumerate(message.tool_calls)
+            if at in left_calls
         ]
-        update.setdefault("content", _without(message.content, arguments))
+        update.setdefault("content", _without(message.content, was["tool_calls"], left_calls))
         update["additional_kwargs"] = {
             name: value for name, value in message.additional_kwargs.items() if name != "tool_calls"
         }
+    if now.get("tool_call_id") != was.get("tool_call_id"):
+        update["tool_call_id"] = now["tool_call_id"]
     return message.model_copy(update=update)
 
 
-def _without(content: Any, arguments: dict[str, Any]) -> Any:
-    """The content, in which a provider's own blocks repeat the calls."""
+def _without(content: Any, calls: list[Message], left: dict[int, tuple[str, Any]]) -> Any:
+    """The content, in which a provider's own blocks repeat the calls, with the ``left`` ones' ids and arguments."""
     if not isinstance(content, list):
         return content
+    # Blocks of calls that share an id stand in the order of the calls.
+    places = [(call["id"], call[AT]) for call in calls]
     blocks = []
     for block in content:
-        call = block.get("id") if isinstance(block, dict) and block.get("type") in ("tool_use", "tool_call") else None
-        if call is None:
+        is_call = isinstance(block, dict) and block.get("type") in ("tool_use", "tool_call")
+        place = next((place for place in places if place[0] == block.get("id")), None) if is_call else None
+        if not is_call or "id" not in block:
             blocks.append(block)
-        elif call in arguments:
-            key = "input" if "input" in block else "args"
-            blocks.append({name: value for name, value in block.items() if name != "partial_json"} | {key: arguments[call]})
+        elif place is not None:
+            places.remove(place)
+            if place[1] in left:
+                number, arguments = left[place[1]]
+                said = {name: value for name, value in block.items() if name != "partial_json"}
+                blocks.append(said | {"id": number, "input" if "input" in block else "args": arguments})
     return blocks

@@ -11,7 +11,8 @@
 (True, True)
 
 In the proxy's configuration: ``callbacks: my_module.logger``. LiteLLM asks callbacks before ``acompletion`` and such, not
-before ``completion``; around that is :func:`epitome.adapters.clients.fitted`.
+before ``completion``; around that is :func:`epitome.adapters.clients.fitted`. Name the messages (``messages=``): LiteLLM
+shows callbacks none that are given by position.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import litellm
 from litellm.integrations.custom_logger import CustomLogger
 
+from ..errors import InputError
 from ..session import Session
 from .guard import Guard
 from .objects import Models
@@ -43,7 +45,8 @@ class EpitomeLogger(CustomLogger):
     def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         super().__init__()
         self.session = Session(summarizer=summarizer, **options)
-        self._models = Models(Guard(self.session))
+        self._guard = Guard(self.session)
+        self._models = Models(self._guard)
 
     async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: Any, call_type: Any) -> Any:
         """The proxy's: before the call is sent on."""
@@ -55,9 +58,17 @@ class EpitomeLogger(CustomLogger):
 
     async def _fitted(self, data: Any) -> Any:
         key = next((key for key in ("messages", "input") if isinstance(data.get(key), list)), None)
+        # Of what is given by position the log alone knows.
+        log = data.get("litellm_logging_obj")
+        unseen = getattr(log, "messages", None) if key is None and "messages" not in data else None
+        if isinstance(unseen, list) and any(isinstance(message, dict) for message in unseen):
+            self._guard.tell(
+                InputError("messages by position aren't shown to callbacks: say messages=", field="messages"), log
+            )
         if key is None or not all(isinstance(message, dict) or hasattr(message, "model_dump") for message in data[key]):
             return data
-        return await self._models.afit(data, BESIDES, key, _window(data))
+        request = {**data, "model": data.get("model") or getattr(log, "model", None)}
+        return {**data, key: (await self._models.afit(request, BESIDES, key, _window(request)))[key]}
 
 
 def _window(data: Any) -> int | None:

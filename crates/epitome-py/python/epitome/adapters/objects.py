@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Generic, TypeVar
 
+from ..errors import InputError
 from ..summary import threaded
-from .guard import Fitting
+from .guard import Fitting, Guard
 
 Object = TypeVar("Object")
 
@@ -22,10 +23,18 @@ PLACE = "entry"
 """The member of a message that says which object it is of, and which of its messages: it comes through a compaction."""
 
 
+AT = "at"
+"""The member of a block or call that says which it is: it comes through an edit, and through a new id."""
+
+INJECTED = "injected"
+"""The member of a message of the user's role that no person wrote. It isn't sent."""
+
+
 class Objects(Generic[Object]):
     """Fits lists of a library's objects into a window.
 
-    ``say`` writes an object as messages of OpenAI's Chat Completions. An object of which all messages come back as they
+    ``say`` writes an object as messages of OpenAI's Chat Completions; those with a true member ``INJECTED`` are no person's.
+    An object of which all messages come back as they
     were is shown as it is. ``make`` is asked for what else is shown: given the object and those of its messages that
     are left, by their places, or ``None`` and a message that is new. An object that says nothing stays where it is.
     """
@@ -47,26 +56,49 @@ class Objects(Generic[Object]):
 
         ``window`` is what the framework knows of the model's.
         """
-        said = self._said(objects)
-        return self._shown(objects, said, self.session.fit(self._whole(said, frame), window=window))
+        try:
+            said = self._said(objects)
+        except InputError as error:
+            return self._as_they_are(objects, frame, error)
+        whole, injected = self._whole(said, frame)
+        return self._shown(objects, said, self.session.fit(whole, window=window, injected=injected))
 
     async def afit(
         self, objects: Sequence[Object], frame: Mapping[str, Any] | None = None, window: int | None = None
     ) -> list[Object]:
         """The same without blocking the event loop."""
-        said = await threaded(self._said, objects)
-        return self._shown(objects, said, await self.session.afit(self._whole(said, frame), window=window))
+        try:
+            said = await threaded(self._said, objects)
+        except InputError as error:
+            return self._as_they_are(objects, frame, error)
+        whole, injected = self._whole(said, frame)
+        return self._shown(objects, said, await self.session.afit(whole, window=window, injected=injected))
+
+    def _as_they_are(self, objects: Sequence[Object], frame: Mapping[str, Any] | None, error: InputError) -> list[Object]:
+        if not isinstance(self.session, Guard):
+            raise error
+        self.session.tell(error, frame)
+        return list(objects)
 
     def _said(self, objects: Sequence[Object]) -> list[list[Message]]:
         return [
-            [{**message, PLACE: f"{nth}.{piece}"} for piece, message in enumerate(self._say(one))]
+            [{**message, PLACE: f"{nth}.{piece}"} for piece, message in enumerate(self._one(nth, one))]
             for nth, one in enumerate(objects)
         ]
 
-    def _whole(self, said: list[list[Message]], frame: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _one(self, nth: int, one: Object) -> list[Message]:
+        try:
+            return self._say(one)
+        except (TypeError, ValueError) as error:  # what a library's own writer says of a value that JSON hasn't
+            raise InputError(f"messages[{nth}]: {error}", entry=nth) from error
+
+    def _whole(self, said: list[list[Message]], frame: Mapping[str, Any] | None) -> tuple[dict[str, Any], list[int]]:
+        """The whole request, and which of its messages no person wrote."""
         whole = {name: value for name, value in (frame or {}).items() if value and name != "system"}
         system = [{"role": "system", "content": frame["system"]}] if frame and frame.get("system") else []
-        return {**whole, "messages": [*system, *(message for messages in said for message in messages)]}
+        messages = [*system, *(message for messages in said for message in messages)]
+        injected = [at for at, message in enumerate(messages) if message.pop(INJECTED, False)]
+        return {**whole, "messages": messages}, injected
 
     def _shown(self, objects: Sequence[Object], said: list[list[Message]], whole: dict[str, Any]) -> list[Object]:
         shown: list[Object] = []
@@ -106,20 +138,33 @@ class Models:
         self.session = session
         self._make = make
 
-    def fit(self, request: Mapping[str, Any], names: Sequence[str], key: str, window: int | None = None) -> dict[str, Any]:
+    def fit(
+        self,
+        request: Mapping[str, Any],
+        names: Sequence[str],
+        key: str,
+        window: int | None = None,
+        injected: Sequence[int] = (),
+    ) -> dict[str, Any]:
         """The keyword arguments ``request``, with less in the list ``key``. ``names`` are those that count besides.
 
-        ``window`` is what the framework knows of the model's.
+        ``window`` is what the framework knows of the model's; ``injected`` are the messages that no person wrote.
         """
         said, whole = self._said(request, names, key)
-        return {**request, key: self._shown(request[key], said, self.session.fit(whole, window=window)[key])}
+        sent = self.session.fit(whole, window=window, injected=injected)
+        return {**request, key: self._shown(request[key], said, sent[key])}
 
     async def afit(
-        self, request: Mapping[str, Any], names: Sequence[str], key: str, window: int | None = None
+        self,
+        request: Mapping[str, Any],
+        names: Sequence[str],
+        key: str,
+        window: int | None = None,
+        injected: Sequence[int] = (),
     ) -> dict[str, Any]:
         """The same without blocking the event loop."""
         said, whole = await threaded(self._said, request, names, key)
-        sent = await self.session.afit(whole, window=window)
+        sent = await self.session.afit(whole, window=window, injected=injected)
         return {**request, key: self._shown(request[key], said, sent[key])}
 
     def _said(self, request: Mapping[str, Any], names: Sequence[str], key: str) -> tuple[list[Any], dict[str, Any]]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import messages as types
@@ -38,7 +39,7 @@ from pydantic_core import to_jsonable_python
 
 from ..session import Session
 from .guard import Guard
-from .objects import Message, Objects
+from .objects import AT, INJECTED, Message, Objects
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -52,32 +53,49 @@ class EpitomeHistory:
 
     def __init__(self, *, summarizer: Summarizers | None = None, **options: Unpack[Options]) -> None:
         self.session = Session(format="openai-chat", summarizer=summarizer, **options)
-        self._objects = Objects(Guard(self.session), said, made)
+        self._guard = Guard(self.session)
 
     async def __call__(self, messages: list[ModelMessage]) -> list[ModelMessage]:
         instructions = next((one.instructions for one in reversed(messages) if isinstance(one, ModelRequest)), None)
         # Who answered last is asked next, as far as a history says.
         model = next((one.model_name for one in reversed(messages) if isinstance(one, ModelResponse)), None)
-        return await self._objects.afit(messages, {"model": model, "system": instructions})
+        going_on = {id(one) for before, one in pairwise(messages) if _run(one) is not None and _run(before) == _run(one)}
+        objects = Objects(self._guard, lambda message: said(message, id(message) in going_on), made)
+        return await objects.afit(messages, {"model": model, "system": instructions})
 
 
-AT = "at"
-"""The member of a block that says which part or piece of content it is of: it comes through an edit of its text."""
+def _run(message: ModelMessage) -> str | None:
+    """The run that a message is of, where the library notes that."""
+    return getattr(message, "run_id", None)
+
 
 RETRIES = tuple(getattr(types, name) for name in ("RetryPromptPart", "RetryFeedbackPart") if hasattr(types, name))
 """What a model is asked to do again: it is shown in a frame of words."""
 
 
-def said(message: ModelMessage) -> list[Message]:
-    """A message as OpenAI's Chat Completions has it: of a request one for each part that says something."""
+def said(message: ModelMessage, goes_on: bool = False) -> list[Message]:
+    """A message as OpenAI's Chat Completions has it: of a request one for each part that says something.
+
+    What stands in the user's role behind what tools returned is theirs, too, where it ``goes_on`` with the run: a run that
+    begins with what they returned has its prompt there. So is what the library asks a model to do again.
+    """
     if isinstance(message, ModelResponse):
         return _answer(message)
-    return [written for _, written in _parts(message)]
+    parts = _parts(message)
+    first = next((at for at, part in enumerate(message.parts) if isinstance(part, ToolReturnPart)), len(message.parts))
+    return [
+        {**written, INJECTED: True} if _is_injected(message.parts[at], goes_on and at > first) else written
+        for at, written in parts
+    ]
+
+
+def _is_injected(part: Any, is_returned: bool) -> bool:
+    return isinstance(part, RETRIES) or (isinstance(part, UserPromptPart) and is_returned)
 
 
 def _answer(message: ModelResponse) -> list[Message]:
     thoughts = [part.content for part in message.parts if isinstance(part, ThinkingPart) and part.content]
-    calls = [_call(part) for part in message.parts if isinstance(part, ToolCallPart)]
+    calls = [{**_call(part), AT: at} for at, part in enumerate(message.parts) if isinstance(part, ToolCallPart)]
     blocks = [
         {**_block(part), AT: at}
         for at, part in enumerate(message.parts)
@@ -170,10 +188,14 @@ def made(message: ModelMessage | None, left: dict[int, Message]) -> ModelMessage
         return _response(message, said(message)[0], left[0])
     spoken = {at: (nth, was) for nth, (at, was) in enumerate(_parts(message))}
     parts: list[Any] = []
-    for at, part in enumerate(message.parts):
+    own: list[Any] = list(message.parts)
+    for at, part in enumerate(own):
         nth, was = spoken.get(at, (-1, {}))
-        if nth in left and left[nth].get("content") != was.get("content"):
-            parts.append(_edited(part, left[nth].get("content") or ""))
+        now = left.get(nth, was)
+        if now.get("tool_call_id") != was.get("tool_call_id"):
+            part = replace(part, tool_call_id=now["tool_call_id"])
+        if now.get("content") != was.get("content"):
+            parts.append(_edited(part, now.get("content") or ""))
         elif nth in left or nth < 0:
             parts.append(part)
     return replace(message, parts=parts)
@@ -203,17 +225,16 @@ def _piece(block: dict[str, Any], before: list[dict[str, Any]], own: Sequence[An
 
 
 def _response(message: ModelResponse, was: Message, now: Message) -> ModelResponse:
-    arguments = {call["id"]: call["function"]["arguments"] for call in now.get("tool_calls", ())}
-    same = {call["id"]: call["function"]["arguments"] for call in was.get("tool_calls", ())}
+    before = {call[AT]: call for call in was.get("tool_calls", ())}
+    calls = {call[AT]: call for call in now.get("tool_calls", ())}
     is_said = was.get("content") == now.get("content")
     is_thought = was.get("reasoning_content") == now.get("reasoning_content")
     shown = [] if is_said else _blocks(message, was, now)
     parts: list[Any] = []
     for at, part in enumerate(message.parts):
         if isinstance(part, ToolCallPart):
-            words = arguments.get(part.tool_call_id)
-            if words is not None:
-                parts.append(part if words == same[part.tool_call_id] else replace(part, args=words))
+            if at in calls:
+                parts.append(part if calls[at] == before[at] else _called(part, before[at], calls[at]))
         elif is_thought if isinstance(part, ThinkingPart) else is_said:
             parts.append(part)
         elif not isinstance(part, ThinkingPart):
@@ -224,6 +245,13 @@ def _response(message: ModelResponse, was: Message, now: Message) -> ModelRespon
     first = next((at for at, part in enumerate(parts) if isinstance(part, ToolCallPart)), len(parts))
     parts[first:first] = [part for _, part in shown]
     return replace(message, parts=parts)
+
+
+def _called(part: ToolCallPart, was: dict[str, Any], now: dict[str, Any]) -> ToolCallPart:
+    """A call with the arguments that are left, and the id that it has where two had one."""
+    words = now["function"]["arguments"]
+    args = part.args if words == was["function"]["arguments"] else words
+    return replace(part, args=args, tool_call_id=now["id"])
 
 
 def _blocks(message: ModelResponse, was: Message, now: Message) -> list[tuple[int, Any]]:

@@ -29,7 +29,7 @@ from smolagents.utils import encode_image_base64, make_image_url
 
 from ..session import Session
 from .guard import Guard
-from .objects import Message, Objects, plain
+from .objects import AT, INJECTED, Message, Objects, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -40,16 +40,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Group:
-    """Messages that belong together, by their number: a call in words, with what was observed; or one message."""
+    """Messages that belong together, by their number: a call in words, with what was observed; or one message.
+
+    It ``is_injected`` where the library says it in the user's role.
+    """
 
     number: int
     messages: list[ChatMessage]
+    is_injected: bool = False
 
 
 CALLING = "Calling tools:\n"
 
-AT = "at"
-"""The member of a block that says which it is: it comes through an edit of its text."""
+TASK = "New task:\n"
+"""How a person's words begin in an agent's memory. What it says besides in the user's role is its own."""
 
 URLS: dict[int, tuple[ref[Image.Image], str]] = {}
 """Images that are data, by their identity, as long as they are there."""
@@ -84,13 +88,14 @@ class EpitomeModel(Model):
 
 def groups(messages: Sequence[ChatMessage]) -> list[Group]:
     """The messages, those of a call with those of what was observed."""
+    tasks = [message.role == MessageRole.USER and _text(message).startswith(TASK) for message in messages]
     grouped: list[Group] = []
-    for message in messages:
+    for message, is_task in zip(messages, tasks, strict=True):
         opens = grouped and grouped[-1].messages[0].role == MessageRole.TOOL_CALL
         if opens and message.role == MessageRole.TOOL_RESPONSE:
             grouped[-1].messages.append(message)
         else:
-            grouped.append(Group(len(grouped), [message]))
+            grouped.append(Group(len(grouped), [message], message.role == MessageRole.USER and any(tasks) and not is_task))
     return grouped
 
 
@@ -98,7 +103,7 @@ def said(group: Group) -> list[Message]:
     """A group as OpenAI's Chat Completions has it: calls in words are calls, and what was observed isn't the user's."""
     first = group.messages[0]
     if first.role not in (MessageRole.TOOL_CALL, MessageRole.TOOL_RESPONSE):
-        return [{"role": first.role.value, "content": _content(first.content)}]
+        return [{"role": first.role.value, "content": _content(first.content), INJECTED: group.is_injected}]
     name, arguments = _call(_text(first)) if first.role == MessageRole.TOOL_CALL else ("step", {})
     number = f"call_{group.number}"
     call = {"id": number, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
