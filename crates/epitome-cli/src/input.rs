@@ -8,13 +8,11 @@ use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::checkpoint::disown;
 use epitome::count::impossible_images;
-use epitome::text::cut;
 use epitome::text::figure::counted;
 use epitome::trigger::ReportedPrompt;
-use epitome::wire::{Keeper, WireError};
+use epitome::wire::Keeper;
 use epitome_recordings::{
-    self as recordings, About, Note, OpenError, ReadError, Recording, Reported, Run, Sidechain,
-    Skipped, Why,
+    self as recordings, About, Note, OpenError, Recording, Reported, Run, Sidechain, Skipped, Why,
 };
 use serde::Serialize;
 
@@ -23,7 +21,8 @@ use crate::failure::Failure;
 use crate::identity::Identity;
 use crate::lookup;
 use crate::output::{self, Report};
-use crate::quoting::{name, operand, shell};
+use crate::quoting::{name, operand, shell, shown};
+use crate::refusal::failure;
 use crate::terminal::line;
 
 /// A transcript and where it is from.
@@ -96,16 +95,16 @@ pub(crate) fn read(file: Option<&Path>, how: &ReadingArgs, report: Report) -> Re
     understood(bytes(file)?, file, how, report)
 }
 
-/// Whether what was opened may be compacted.
+/// Whether all that was opened is read.
 ///
 /// # Errors
 /// It is no recording, and has messages that aren't of the format that it was said to have.
-pub(crate) fn is_of_its_format(opened: &Opened) -> Result<()> {
+pub(crate) fn is_read(opened: &Opened) -> Result<()> {
     if opened.source.recording.is_some() {
         return Ok(());
     }
     let file = Some(Path::new(&opened.source.file)).filter(|file| file.as_os_str() != "-");
-    recordings::is_of_its_format(&opened.request).map_err(|error| failure(&error, file).into())
+    recordings::is_read(&opened.request).map_err(|error| failure(&error, file).into())
 }
 
 /// All that is in a file, or on stdin.
@@ -260,11 +259,6 @@ fn recorded(
 /// Sub-agents that a hint names, and the columns for each.
 const NAMED: usize = 8;
 const ID_WIDTH: usize = 40;
-
-/// What was read, for a reader.
-fn shown(file: Option<&Path>) -> String {
-    file.map_or_else(|| "stdin".to_owned(), name)
-}
 
 /// Rows that should have been messages and couldn't be read are worth a word; others aren't.
 fn tell_damage(skipped: &[Skipped]) {
@@ -444,69 +438,4 @@ fn from_stdin(file: Option<&Path>) -> Result<Vec<u8>> {
             .hint("name a file: epitome stats FILE")
     })?;
     read.map_err(|error| failure(&error, None).into())
-}
-
-/// What is wrong with the input, and the next command to try.
-fn failure(error: &OpenError, file: Option<&Path>) -> Failure {
-    let shown = shown(file);
-    // What was read from stdin is gone; the command is for the file that it came from.
-    let file = file.map_or_else(|| "FILE".to_owned(), operand);
-    let hint = match error {
-        OpenError::Empty => {
-            "give it a request body, messages, or a recording: epitome stats --help".to_owned()
-        }
-        OpenError::Binary { looks_like: "gzip", .. } => {
-            format!("gzip -dc {file} | epitome stats")
-        }
-        OpenError::Binary { looks_like: "zstd", .. } => {
-            format!("zstd -dc {file} | epitome stats")
-        }
-        OpenError::Binary { packed: true, .. } => {
-            format!("unpack it, then: epitome stats FILE (file {file} says what it is)")
-        }
-        OpenError::Encoding { encoding } => {
-            let from = encoding.split(' ').next().unwrap_or("UTF-16");
-            format!("iconv -f {from} -t UTF-8 {file} | epitome stats")
-        }
-        OpenError::NotUtf8 { at, .. } | OpenError::Nul { at } => {
-            format!(
-                "see what is there: tail -c +{} {file} | head -c 64 | od -c",
-                (at + 1).max(17) - 16
-            )
-        }
-        OpenError::Foreign { instead, .. } => instead.replace("FILE", &file),
-        OpenError::Wrapped { instead, .. } => instead.replace("FILE", &file),
-        OpenError::Shape { format, .. } => {
-            format!(
-                "if it is a body of that format all the same, name it: epitome check --from {format} {file}"
-            )
-        }
-        OpenError::NoJson { begins } | OpenError::Unknown { begins, .. }
-            if begins.contains(|c: char| cut::is_unseen(c) && !c.is_whitespace()) =>
-        {
-            format!("see what is there: head -c 64 {file} | od -c")
-        }
-        OpenError::NoJson { .. } | OpenError::Binary { .. } => {
-            "give it a request body, messages, or an agent's recording: epitome --help".to_owned()
-        }
-        OpenError::Unknown { tried, .. } => {
-            // Best what can be read at least.
-            let said = |tried: &&recordings::Tried| tried.why.starts_with("no message with a role");
-            let from = tried.iter().find(said).map_or("FORMAT", |tried| tried.name);
-            format!("if you know the format, name it: epitome stats --from {from} {file}")
-        }
-        OpenError::Wire(WireError::Json { line, column, .. })
-        | OpenError::Read(ReadError::Json { line, column, .. }) => {
-            let from = column.saturating_sub(60).max(1);
-            format!("see what is there: sed -n {line}p {file} | cut -b {from}-{}", column + 20)
-        }
-        OpenError::Read(ReadError::SeveralRuns { .. }) => {
-            format!("epitome stats --run 1 {file}")
-        }
-        OpenError::Read(ReadError::NoSuchRun { runs, .. }) => {
-            format!("epitome stats --run {runs} {file}")
-        }
-        _ => format!("see how it begins: head -c 300 {file}"),
-    };
-    Failure::input(format!("{shown}: {error}")).hint(hint)
 }

@@ -36,6 +36,7 @@ mod project;
 mod quoting;
 mod reader;
 mod receipt;
+mod refusal;
 mod said;
 mod schemas;
 mod signals;

@@ -19,6 +19,11 @@ pub(crate) fn shell(word: impl AsRef<OsStr>) -> String {
     }
 }
 
+/// What was read, for a reader.
+pub(crate) fn shown(file: Option<&Path>) -> String {
+    file.map_or_else(|| "stdin".to_owned(), name)
+}
+
 /// A file on a command line; none is taken for an option.
 pub(crate) fn operand(file: impl AsRef<OsStr>) -> String {
     let quoted = shell(&file);

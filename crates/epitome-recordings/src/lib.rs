@@ -58,7 +58,7 @@ pub use apply::{Applied, applied, apply};
 pub use detect::detect;
 pub use error::{ApplyError, OpenError, ReadError, Tried};
 pub use notes::{About, Note};
-pub use open::{Input, is_of_its_format, names, no_text, open};
+pub use open::{Input, is_of_its_format, is_read, names, no_text, open};
 pub use reader::{Reader, Writer};
 pub use readers::{READERS, read, reader};
 pub use recording::{Options, Reach, Recording, Run, Sidechain, Skipped, Why};

@@ -169,12 +169,20 @@ fn known(request: Request) -> Result<Input, OpenError> {
 /// # Errors
 /// [`OpenError::Shape`].
 pub fn is_of_its_format(request: &Request) -> Result<(), OpenError> {
-    let Some(first) = odd(request).next() else { return Ok(()) };
-    let is_read = || first_hidden(request).or(first_unread(request)).is_none();
-    if request.model().is_some() && is_read() {
-        return Ok(());
-    }
-    Err(strange(request, first, odd(request).count()))
+    let first = odd(request).next().filter(|_| request.model().is_none());
+    first.map_or_else(
+        || is_read(request),
+        |first| Err(strange(request, first, odd(request).count())),
+    )
+}
+
+/// Whether all that a request says is read: what isn't would be mended away.
+///
+/// # Errors
+/// [`OpenError::Shape`].
+pub fn is_read(request: &Request) -> Result<(), OpenError> {
+    let first = first_hidden(request).or_else(|| first_unread(request));
+    first.map_or(Ok(()), |first| Err(strange(request, first, odd(request).count())))
 }
 
 fn strange(request: &Request, first: usize, odd: usize) -> OpenError {

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     };
     let raw = if keep.archive.is_some() { bytes.clone() } else { Vec::new() };
     let opened = input::understood(bytes, file, &args.input.reading, report)?;
-    input::is_of_its_format(&opened)?;
+    input::is_read(&opened)?;
     if in_place.is_none() && keep.archive.is_none() {
         in_place::spare_recording(&place, file, &opened.source)?;
     }

@@ -23,7 +23,7 @@ struct Planned<'a> {
 pub(crate) fn run(args: &PlanArgs, report: Report) -> Result<Exit> {
     let shape = Shape::new(&args.how)?;
     let opened = input::open(&args.input, report)?;
-    input::is_of_its_format(&opened)?;
+    input::is_read(&opened)?;
     let done = shape.compact(&opened, report)?;
     let receipt = &done.outcome.receipt;
     match report {

@@ -29,6 +29,8 @@ pub(super) struct Mentioned {
     pub(super) class: Class,
     pub(super) text: Box<str>,
     pub(super) weight: f32,
+    /// Whether a person or the model said it, or an earlier checkpoint.
+    pub(super) is_used: bool,
     /// The part that mentioned it last: once a part counts.
     part: u32,
 }
@@ -42,14 +44,21 @@ pub(super) struct Mentions {
 
 impl Mentions {
     /// Notes that part `part` mentions a specific; which one it is.
-    pub(super) fn mention(&mut self, specific: &Specific<'_>, part: u32, weight: f32) -> u32 {
+    pub(super) fn mention(
+        &mut self,
+        specific: &Specific<'_>,
+        (part, who): (u32, Origin),
+        weight: f32,
+    ) -> u32 {
         let next = self.all.len() as u32;
         let at = *self.places.entry(key(specific.text)).or_insert(next);
+        let is_used = matches!(who, Origin::Human | Origin::Model | Origin::Checkpoint);
         if at == next {
             let (class, text) = (specific.class, specific.text.into());
-            self.all.push(Mentioned { class, text, weight, part });
+            self.all.push(Mentioned { class, text, weight, is_used, part });
         } else {
             let known = &mut self.all[at as usize];
+            known.is_used |= is_used;
             if known.part != part {
                 known.weight += weight;
                 known.part = part;

@@ -366,7 +366,7 @@ impl Gathered {
             !is_key(found) && !is_noted(found) && !is_line_number(found) && !is_argument(found)
         };
         for found in specifics(head).chain(late).filter(is_said) {
-            let at = self.mentions.mention(&found, part.slot.0, weight);
+            let at = self.mentions.mention(&found, (part.slot.0, part.origin()), weight);
             all.push((found, at));
         }
         all

@@ -5,6 +5,7 @@ mod deeds;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
+use super::activation::Mentioned;
 use super::deeds::{Deed, Merging, merged};
 use super::extract::Gathered;
 use super::notes::{Line, Place, Taken, Texts};
@@ -357,12 +358,14 @@ impl Lanes<'_> {
     }
 
     /// Specifics that nothing else says, a line for each class, in at most `most` tokens. What stands inside a longer string of
-    /// the texts `above` is said, too. A number by itself tells nothing.
+    /// the texts `above` is said, too. A number
+    /// that only tools told tells nothing by itself.
     fn names(&self, most: u64, is_said: &[bool], above: &[&Phrases<'_>]) -> String {
         let mentions = &self.gathered.mentions;
         let alike = self.gathered.lines.alike_by_specific(mentions.len());
+        let is_told = |one: &Mentioned| one.class != Class::Number || one.is_used;
         let unsaid = (0..mentions.len() as u32)
-            .filter(|at| !is_said[*at as usize] && mentions.get(*at).class != Class::Number);
+            .filter(|at| !is_said[*at as usize] && is_told(mentions.get(*at)));
         let mut ranked: Vec<(f32, u32)> = unsaid
             .map(|at| {
                 let one = mentions.get(at);
