@@ -403,7 +403,7 @@ impl<'a> CountContext<'a> {
 
     /// The newest words of the user's: what is asked now.
     pub(crate) fn question(&self) -> String {
-        let newest = self.transcript.entries().rfind(|entry| entry.is_human());
+        let newest = self.transcript.entries().rfind(Entry::is_human);
         newest.map_or_else(String::new, |entry| entry.human_text())
     }
 

@@ -318,10 +318,9 @@ impl Gathered {
             let (is_short, is_bare) =
                 (said.trim().len() <= MOST_REPLY, specifics(&said).next().is_none());
             // What was said before calls is answered by their results, unless it asks.
-            let is_answered = |asked: &QuotedMessage| match asked.text.contains(['?', '？', '؟'])
-            {
-                true => is_short || is_bare,
-                false => is_short && is_bare && !asked.acted,
+            let is_answered = |asked: &QuotedMessage| {
+                let asks = asked.text.contains(['?', '？', '؟']);
+                if asks { is_short || is_bare } else { is_short && is_bare && !asked.acted }
             };
             self.answered.extend(asked.filter(is_answered));
         }

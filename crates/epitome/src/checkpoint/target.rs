@@ -311,7 +311,7 @@ mod tests {
             of("calculate", &format!(r#"{{"expression":"{sum}"}}"#)),
             "calculate(expression=5244.75 + 5244.75 + 5244.75 + 5244.75 + 5244.75 + … + 5244.75 + 5244.75 + 5244.75 + 5244.75)"
         );
-        let columns = vec!["reviewed_by = 'agent-7'"; 9].join(", ");
+        let columns = ["reviewed_by = 'agent-7'"; 9].join(", ");
         let update = format!("UPDATE customers SET {columns} WHERE region = 'EU'");
         assert_eq!(
             of("run_sql", &serde_json::json!({ "sql": update }).to_string()),

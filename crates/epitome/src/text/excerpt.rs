@@ -337,7 +337,9 @@ impl<'a> Choice<'a> {
                 .collect();
             if pieces.len() <= MOST_HELD {
                 let share = 1.0 / pieces.len() as f64;
-                pieces.into_iter().for_each(|at| *scores.entry(at).or_default() += share);
+                for at in pieces {
+                    *scores.entry(at).or_default() += share;
+                }
             }
         }
         let mut found: Vec<(usize, f64)> = scores.into_iter().collect();

@@ -138,7 +138,9 @@ pub(super) fn grouped<'a>(
         if round + 2 == MOST_ROUNDS {
             apart.fill(true);
         }
-        misplaced.into_iter().for_each(|kind| apart[kind] = true);
+        for kind in misplaced {
+            apart[kind] = true;
+        }
     }
     arranged(&members, merging, &apart)
 }
