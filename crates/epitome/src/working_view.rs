@@ -6,6 +6,7 @@ mod fit;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::count::{Tally, TokenCounter, part_put_tokens};
 use crate::tool::Call;
@@ -62,18 +63,26 @@ pub struct Draft {
     tokens: Vec<u64>,
     total: u64,
     folded: usize,
+    question: Arc<str>,
 }
 
 impl Draft {
     /// Everything is shown as it was said.
     pub fn new(transcript: &Transcript, tally: &Tally) -> Self {
+        let newest = transcript.entries().rfind(Entry::is_human);
         Draft {
             states: vec![State::Shown; transcript.len()],
             edits: Edits::default(),
             tokens: (0..transcript.len()).map(|at| tally.entry(at)).collect(),
             total: tally.total().tokens,
             folded: 0,
+            question: newest.map_or_else(String::new, |entry| entry.human_text()).into(),
         }
+    }
+
+    /// The newest words of the user's: what is asked now.
+    pub(crate) fn question(&self) -> &str {
+        &self.question
     }
 
     /// Tokens of what is shown, frame included, checkpoint apart.
@@ -327,7 +336,7 @@ impl Draft {
         };
         let tokens = |text: &str| matter.put_tokens(&part, text);
         let (text, after) =
-            fit_part(&part, &matter.part_text(&part), &matter.question(), most, tokens)?;
+            fit_part(&part, &matter.part_text(&part), &self.question, most, tokens)?;
         let loses = pinned.iter().any(|words| was.contains(words) && !text.contains(words));
         if after <= before || loses {
             return None;
@@ -399,12 +408,6 @@ impl<'a> CountContext<'a> {
     /// Tokens of the part if its payload were `text`.
     pub fn put_tokens(&self, part: &Part<'_>, text: &str) -> u64 {
         part_put_tokens(part, text, self.counter)
-    }
-
-    /// The newest words of the user's: what is asked now.
-    pub(crate) fn question(&self) -> String {
-        let newest = self.transcript.entries().rfind(Entry::is_human);
-        newest.map_or_else(String::new, |entry| entry.human_text())
     }
 
     /// The words of a part; of a result those of its sub-parts, media as notes.

@@ -236,7 +236,6 @@ impl PlanInput<'_> {
         let scene = self.scene(draft, 0);
         let transcript = &self.request.transcript;
         let mut edits = Vec::new();
-        let question = matter.question();
         for entry in transcript.entries().filter(|e| draft.is_shown(e.index)) {
             let Some(of) = self.cut(entry.index) else { continue };
             let pinned = self.guard.excerptable().get(&entry.index);
@@ -289,7 +288,7 @@ impl PlanInput<'_> {
                     .filter(|words| text.contains(words.as_str()))
                     .collect();
                 let tokens = |text: &str| matter.put_tokens(&part, text);
-                let short = excerpt_around(&part, &text, &question, &words, most, tokens);
+                let short = excerpt_around(&part, &text, draft.question(), &words, most, tokens);
                 let short = short.filter(|short| tokens(short) < current);
                 edits.extend(short.map(|short| put(Put::Text(short.into()))));
             }

@@ -113,7 +113,7 @@ pub(super) fn excerpted<'a>(
         return None;
     }
     let text = scene.matter.part_text(part);
-    let (short, _) = fit_part(part, &text, &scene.matter.question(), cap, |short| {
+    let (short, _) = fit_part(part, &text, scene.draft.question(), cap, |short| {
         scene.matter.put_tokens(part, short)
     })?;
     Some(Edit::Put(PartEdit { at: part.slot, put: Put::Text(short.into()), reason }))
