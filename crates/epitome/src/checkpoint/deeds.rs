@@ -73,13 +73,15 @@ pub(super) struct Deeds {
     open: Vec<(u32, Asked)>,
     /// The file or record that a call shows, by the call's slot.
     shown: HashMap<u32, Box<str>>,
-    /// The message whose call changed a file last, or was done to a record.
-    changed: HashMap<Box<str>, u32>,
-    done_to: HashMap<Box<str>, u32>,
+    changed: Changes,
+    done_to: Changes,
     editor: Editor,
     /// Calls that an earlier checkpoint counts and doesn't name.
     pub(super) unnamed: u32,
 }
+
+/// The message whose call changed a file last, or was done to a record: by the last part of its name.
+type Changes = HashMap<Box<str>, HashMap<Box<str>, u32>>;
 
 /// What a call was.
 #[derive(Clone, Debug)]
@@ -196,8 +198,9 @@ impl Deeds {
 
     /// What became after message `number` of a file or record, as a label says it.
     pub(super) fn since(&self, number: u32, name: &str) -> &'static str {
-        let is_later = |of: &HashMap<Box<str>, u32>| {
-            of.iter().any(|(known, last)| *last > number && is_same(known, name))
+        let is_later = |of: &Changes| {
+            let mut known = of.get(last_part(name)).into_iter().flatten();
+            known.any(|(known, last)| *last > number && is_same(known, name))
         };
         // Of a call without a result nobody knows.
         let open = self.open.iter().filter_map(|(_, asked)| match asked {
@@ -341,10 +344,17 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Notes that message `number` changed these, unless a later one did.
-fn note(of: &mut HashMap<Box<str>, u32>, names: impl IntoIterator<Item = Box<str>>, number: u32) {
+fn note(of: &mut Changes, names: impl IntoIterator<Item = Box<str>>, number: u32) {
     for name in names {
-        of.entry(name).and_modify(|known| *known = number.max(*known)).or_insert(number);
+        let alike = of.entry(last_part(&name).into()).or_default();
+        let last = alike.entry(name).or_insert(number);
+        *last = number.max(*last);
     }
+}
+
+/// Of a path the file's own name.
+fn last_part(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 /// Whether a call changes files, and names nothing else: `edit(src/a.rs)`, `apply_patch(a.rs · b.rs)`.
