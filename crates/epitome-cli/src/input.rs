@@ -98,7 +98,7 @@ pub(crate) fn read(file: Option<&Path>, how: &ReadingArgs, report: Report) -> Re
 /// Whether all that was opened is read.
 ///
 /// # Errors
-/// It is no recording, and has messages that aren't of the format that it was said to have.
+/// A message of a request says something where its format doesn't look.
 pub(crate) fn is_read(opened: &Opened) -> Result<()> {
     if opened.source.recording.is_some() {
         return Ok(());

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::successors;
 
 use memchr::memmem;
 
@@ -75,7 +76,8 @@ pub fn excerpt_about<'t>(text: &'t str, question: &str, max_bytes: usize) -> Exc
 }
 
 /// Rows of an array, members of an object and levels kept, from generous to the bare skeleton.
-const SHAPES: [(usize, usize, usize, usize); 13] = [
+type Shape = (usize, usize, usize, usize);
+const SHAPES: [Shape; 13] = [
     (96, 32, 400, 32),
     (48, 16, 200, 32),
     (24, 8, 100, 32),
@@ -92,7 +94,7 @@ const SHAPES: [(usize, usize, usize, usize); 13] = [
 ];
 
 /// What odd elements leave of the rest.
-const LEAST_BESIDE_ODD: (usize, usize, usize, usize) = SHAPES[6];
+const LEAST_BESIDE_ODD: Shape = SHAPES[6];
 
 /// Shapes that are worth having with readable strings before strings are cut to stumps.
 const ROOMY: usize = 7;
@@ -102,24 +104,8 @@ fn excerpt_json<'t>(text: &'t str, question: &str, max_bytes: usize) -> Option<E
     debug_assert!(matches!(outline.kind(), ValueKind::Array | ValueKind::Object));
     let tries = SHAPES[..ROOMY].iter().flat_map(|shape| [(shape, 160), (shape, 64)]);
     let tries = tries.chain(SHAPES[5..].iter().flat_map(|shape| [(shape, 40), (shape, 16)]));
-    // What says otherwise than the rest may take half of the room.
-    let all_odd = outline.find_odd();
-    let (first, last, members, depth) = LEAST_BESIDE_ODD;
-    let beside = |odd| Limits {
-        text: 64,
-        first,
-        last,
-        odd,
-        members,
-        depth,
-        small: SMALL,
-        cutting: Cutting::Head,
-    };
-    let fewer = std::iter::successors(Some(all_odd), |odd| (*odd > 0).then_some(odd / 2));
-    let fits = |odd: &usize| outline.write(&beside(*odd), max_bytes / 2).is_some();
-    let odd = fewer.into_iter().find(fits).unwrap_or(0);
     // Strings are cut the cheap way until their length is settled.
-    let mut shapes = tries.map(|(&(first, last, members, depth), text)| Limits {
+    let of = |(first, last, members, depth): Shape, text, odd| Limits {
         text,
         first,
         last,
@@ -128,7 +114,14 @@ fn excerpt_json<'t>(text: &'t str, question: &str, max_bytes: usize) -> Option<E
         depth,
         small: SMALL,
         cutting: Cutting::Head,
-    });
+    };
+    // What says otherwise than the rest may take half of the room.
+    let all_odd = outline.find_odd();
+    let mut fewer = successors(Some(all_odd), |odd| (*odd > 0).then_some(odd / 2));
+    let fits =
+        |odd: &usize| outline.write(&of(LEAST_BESIDE_ODD, 64, *odd), max_bytes / 2).is_some();
+    let odd = fewer.find(fits).unwrap_or(0);
+    let mut shapes = tries.map(|(shape, text)| of(*shape, text, odd));
     let limits = shapes.find(|limits| outline.write(limits, max_bytes).is_some())?;
     let limits = with_more_members(&outline, limits, max_bytes);
     let (limits, plain) = widen(&outline, with_more_rows(&outline, limits, max_bytes), max_bytes)?;
