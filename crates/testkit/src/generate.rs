@@ -50,6 +50,11 @@ impl fmt::Debug for Case {
     }
 }
 
+/// Whether more is tried than usual, as `./test full` does.
+pub fn is_full() -> bool {
+    std::env::var_os("EPITOME_CASES").is_some()
+}
+
 /// How property tests run here: `default` cases each, or as many as `EPITOME_CASES` says; failures
 /// are printed whole, so nothing is written beside the sources.
 pub fn cases(default: u32) -> ProptestConfig {

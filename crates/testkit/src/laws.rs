@@ -14,6 +14,7 @@ use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target, w
 
 use crate::accepted::accepted;
 use crate::archives::Full;
+use crate::generate::is_full;
 
 macro_rules! holds {
     ($holds:expr, $($why:tt)+) => {
@@ -343,8 +344,7 @@ fn sameness(request: &Request, compactor: &Compactor, first: &Outcome) -> Result
 /// for; else the request's length says at which, because to try each takes several times as long as all other laws.
 fn all_or_nothing(request: &Request, compactor: &Compactor, steps: usize) -> Result<(), String> {
     let one = request.source().len() % steps;
-    let is_full = std::env::var_os("EPITOME_CASES").is_some();
-    for stop in if is_full { 0..steps } else { one..one + 1 } {
+    for stop in if is_full() { 0..steps } else { one..one + 1 } {
         let mut compaction = compactor.begin(request);
         for _ in 0..stop {
             holds!(!matches!(compaction.step(), Step::Done(_)), "it ends sooner than before");

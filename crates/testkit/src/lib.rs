@@ -58,7 +58,7 @@ mod wait;
 pub use accepted::accepted;
 pub use check::{check, drawn};
 pub use features::{Feature, Histogram};
-pub use generate::Case;
+pub use generate::{Case, is_full};
 pub use notation::{parse, show, show_view};
 pub use wait::wait;
 

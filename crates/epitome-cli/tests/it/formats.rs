@@ -1,6 +1,7 @@
 //! What was written is read again, as what it is.
 
 use serde_json::{Value, json};
+use testkit::is_full;
 
 use crate::bench::{Bench, EDGES, RUN, SESSION, SHORT, TRAJECTORY};
 
@@ -55,7 +56,8 @@ fn an_output_passes_the_check_whatever_is_left_of_it() {
         ("anthropic-lines", lines(steps("anthropic"))),
     ] {
         bench.write(name, &text);
-        for target in ["20%", "1"] {
+        let targets = ["20%", "1", "60%", "5%"];
+        for target in &targets[..if is_full() { 4 } else { 2 }] {
             let ran = bench.run(&format!("compact {name} --target {target} -o out"));
             assert!(matches!(ran.code, 0 | 3), "{name} {target}: {}", ran.err);
             let checked = bench.run("check out");
@@ -81,7 +83,8 @@ fn sessions_are_read_again_as_what_they_were() {
     for example in [SESSION, SHORT, EDGES, RUN, TRAJECTORY] {
         bench.copy(example, "in");
         let before = bench.run("count in --json").json()["format"].clone();
-        for target in ["50%", "1%"] {
+        let targets = ["50%", "1%", "10%"];
+        for target in &targets[..if is_full() { 3 } else { 2 }] {
             bench.run(&format!("compact in --target {target} -o out"));
             let after = bench.run("count out --json").json()["format"].clone();
             assert_eq!(before, after, "{example} {target}");

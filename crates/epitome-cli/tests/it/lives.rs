@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use testkit::is_full;
 
 use crate::bench::{Bench, Ran, SESSION, SHORT};
 
@@ -31,7 +32,8 @@ fn a_session_compacted_in_place_again_and_again_is_one() {
         let said =
             bench.run("count s.jsonl --whole --json").json()["entries"].as_u64().expect("a number");
         let (mut written, mut first) = (vec![original], 0);
-        for target in [60, 40, 20, 10] {
+        let targets = [60, 50, 40, 30, 20, 10];
+        for target in targets.into_iter().filter(|at| is_full() || at % 20 == 0 || *at == 10) {
             let ran =
                 bench.run(&format!("compact s.jsonl --target {target}% --apply --archive store"));
             assert!(matches!(ran.code, 0 | 3), "{example}: {}", ran.err);
@@ -131,7 +133,8 @@ fn a_message_that_still_grows_is_no_fork() {
         let text = bench.read("whole");
         let rows: Vec<&str> = text.split_inclusive('\n').collect();
         // From one row to the next, over some turns; then with longer steps.
-        let ends = (4..20).chain((20..=rows.len()).step_by(47));
+        let (short, step) = if is_full() { (30, 17) } else { (20, 47) };
+        let ends = (4..short).chain((short..=rows.len()).step_by(step));
         for end in ends {
             bench.write("s.jsonl", rows[..end].concat());
             assert_eq!(hook(&bench, "s.jsonl").code, 0);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::time::{Duration, Instant};
+use testkit::is_full;
 
 use crate::bench::{Bench, SHORT};
 
@@ -336,13 +337,14 @@ fn killed_at_any_point_there_is_the_old_file_or_the_new_one() {
     let whole = begun.elapsed();
     let receipt = bench.read("receipt.json");
     let (mut olds, mut news) = (0, 0);
-    for at in 0..24_u32 {
+    let kills: u32 = if is_full() { 48 } else { 24 };
+    for at in 0..kills {
         bench.write("out.json", "old");
         bench.write("receipt.json", "old");
         let mut child = quiet().spawn().expect("the binary runs");
         // From before it began until after it should have ended; the last one may end by itself.
-        std::thread::sleep(whole.mul_f64(f64::from(at) / 20.0));
-        if at < 23 {
+        std::thread::sleep(whole.mul_f64(f64::from(at) * 1.2 / f64::from(kills)));
+        if at + 1 < kills {
             let _over = child.kill();
         }
         child.wait().expect("it ends");

@@ -1,8 +1,9 @@
 //! `report`: what filled a context, when it was compacted, what was lost; as a page that needs nothing else.
 
 use serde_json::{Value, json};
+use testkit::is_full;
 
-use crate::bench::{Bench, SHORT};
+use crate::bench::{Bench, SESSION, SHORT};
 
 fn report(bench: &Bench, line: &str) -> Value {
     let ran = bench.run(line).ends(0);
@@ -15,7 +16,8 @@ fn number(value: &Value) -> u64 {
 
 #[test]
 fn compactions_are_found_and_told() {
-    for example in [SHORT, "codex/rollout-b.jsonl", "pi/large-session.jsonl"] {
+    let short = if is_full() { SESSION } else { SHORT };
+    for example in [short, "codex/rollout-b.jsonl", "pi/large-session.jsonl"] {
         let bench = Bench::new();
         bench.copy(example, "s.jsonl");
         let before = report(&bench, "report s.jsonl --json");

@@ -2,9 +2,13 @@
 
 #![cfg(unix)]
 
+use testkit::is_full;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::bench::{Bench, EDGES, RUN, SESSION};
+
+/// Columns of terminals.
+const ALL_WIDTHS: [u16; 8] = [32, 40, 57, 69, 80, 100, 120, 200];
 
 #[test]
 fn every_line_fits_its_terminal() {
@@ -16,7 +20,7 @@ fn every_line_fits_its_terminal() {
     ] {
         bench.copy(example, name);
         for command in ["stats", "plan --target 2%", "diff", "diff --target 2%", "count", "check"] {
-            for &columns in widths {
+            for &columns in if is_full() { &ALL_WIDTHS } else { widths } {
                 let what = format!("{command} {name}");
                 let ran = bench.screen(&what, columns);
                 let plain = anstream::adapter::strip_str(&ran.out).to_string();
@@ -43,7 +47,7 @@ fn lists_fit_their_terminal() {
     bench.run(&compact);
     bench.run("install claude-code").ends(0);
     for command in ["", "sessions", "sessions out.json", "doctor", "recall regex --limit 3"] {
-        for columns in [32, 57, 80, 120] {
+        for columns in ALL_WIDTHS.into_iter().step_by(if is_full() { 1 } else { 2 }) {
             let ran = bench.screen(command, columns);
             let plain = anstream::adapter::strip_str(&ran.out).to_string();
             // A path is one word, to be copied.

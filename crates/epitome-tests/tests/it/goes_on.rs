@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use epitome::count::counter;
 use epitome::session::{ChainKey, Landing, SessionOptions, Sessions};
-use epitome::transcript::{Marks, Origin, Part, PartKind, PartRow, Role};
+use epitome::transcript::{PartRow, Role};
 use epitome::trigger::When;
 use epitome::wire::json::Span;
 use epitome::wire::{self, Clean, Finding, Format, RULES, Request};
@@ -61,15 +61,11 @@ impl Known {
 }
 
 /// An entry: where it is, of whom, and its parts.
-type Row = (Span, Role, Vec<([Span; 4], PartKind, Origin, Marks)>);
+type Row = (Span, Role, Vec<PartRow>);
 
 fn rows(request: &Request) -> (String, Vec<Row>) {
-    let part = |part: Part<'_>| {
-        let PartRow { span, body, id, name, kind, origin, marks } = *part.row();
-        ([span, body, id, name], kind, origin, marks)
-    };
     let entries = request.transcript.entries();
-    let rows = entries.map(|entry| (entry.span(), entry.role(), entry.parts().map(part).collect()));
+    let rows = entries.map(|e| (e.span(), e.role(), e.parts().map(|part| *part.row()).collect()));
     (format!("{:?}", request.frame), rows.collect())
 }
 
@@ -221,8 +217,8 @@ fn an_answer_to_a_call_at_the_provider_is_known_too() {
 #[test]
 fn a_message_that_is_appended_is_decided_as_if_all_was_read() {
     let formats = Format::ALL.into_iter().filter(|format| *format != Format::Bedrock);
-    // A decision for each message, or one for every few, as behind the results of tools.
-    for (format, each) in formats.zip([1, 3].into_iter().cycle()) {
+    // A decision for each message, and one for every few, as behind the results of tools.
+    for (format, each) in formats.flat_map(|format| [(format, 1), (format, 3)]) {
         let long = wire::parse(format, generate(7, Size::entries(format, 300))).expect("sound");
         let all = raws(&long);
         let machine = || {

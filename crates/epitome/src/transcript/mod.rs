@@ -120,7 +120,7 @@ impl Marks {
 }
 
 /// A part as it is stored: ranges of the transcript's buffer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartRow {
     /// The element or member value that the part is.
     pub span: Span,
