@@ -12,16 +12,24 @@ use crate::wire::{self, Mended, Repaired, RuleId};
 ///
 /// With thinking enabled by hand, the reasoning of an open turn stays: the turn must begin with it.
 pub fn repair(request: &Request, binding: Binding, waived: &[RuleId]) -> Repaired {
-    unbind(request, wire::repair_except(request, waived), binding)
+    let mend = |request: &Request| wire::repair_except(request, waived);
+    unbind(request, mend(request), binding, mend)
 }
 
 /// The same as [`repair`], but as [`wire::repair_inspected`] does: also what the provider's SDK doesn't know.
 pub fn repair_inspected(request: &Request, binding: Binding, waived: &[RuleId]) -> Repaired {
-    unbind(request, wire::repair_inspected(request, waived), binding)
+    let mend = |request: &Request| wire::repair_inspected(request, waived);
+    unbind(request, mend(request), binding, mend)
 }
 
-/// Takes out of a mended request the reasoning that was bound to what was mended before it.
-pub(crate) fn unbind(before: &Request, mut repaired: Repaired, binding: Binding) -> Repaired {
+/// Takes out of a mended request the reasoning that was bound to what was mended before it. What is left without it is judged by
+/// `mend`.
+pub(crate) fn unbind(
+    before: &Request,
+    mut repaired: Repaired,
+    binding: Binding,
+    mend: impl Fn(&Request) -> Repaired,
+) -> Repaired {
     let Some(rule) = repaired.mended.first().map(|mended| mended.rule) else { return repaired };
     if binding == Binding::Free {
         return repaired;
@@ -59,8 +67,9 @@ pub(crate) fn unbind(before: &Request, mut repaired: Repaired, binding: Binding)
     }));
     let came = |at: Option<usize>| at.and_then(|at| repaired.came_from[at]);
     let mut came_from: Vec<_> = origins.into_iter().map(came).collect();
-    // What has to stand before such a reply is judged anew.
-    let again = wire::repair(&request);
+    // What has to stand before such a reply is judged anew, and whether its turn may begin without it.
+    let again = mend(&request);
+    repaired.left = again.left;
     if !again.mended.is_empty() {
         let origin = |at: &Option<usize>| at.and_then(|at| came_from[at]);
         repaired.mended.extend(

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::clean::Past;
 use super::repair::leaves_nothing;
 use super::rules::RuleId;
-use super::strict;
+use super::{strays, strict};
 use crate::json::Span;
 use crate::request::Request;
 use crate::transcript::{Entry, Slot};
@@ -71,6 +71,13 @@ pub enum Mend {
         name: String,
         /// The call's id, where it is to be written.
         id: Option<String>,
+    },
+    /// A result gets the id of the call that it answers.
+    Claim {
+        /// The result.
+        result: Slot,
+        /// The call's id.
+        id: String,
     },
     /// The call gets the signature of calls that the model didn't make.
     Sign(Slot),
@@ -206,6 +213,7 @@ pub fn check_except(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
 /// The same, but for the characters of the body.
 pub(super) fn check_structure(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
     let mut findings = request.format.dialect().check(request, &Past::default());
+    strays::keep(request, &mut findings);
     findings.retain(|finding| !waived.contains(&finding.rule));
     spare_last(request, &mut findings);
     findings.sort_by_key(|finding| (finding.entry, finding.slot));

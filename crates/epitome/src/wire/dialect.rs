@@ -1,5 +1,7 @@
 //! What differs between wire formats: each is one folder, and implements [`Dialect`].
 
+use std::borrow::Cow;
+
 use super::Feature;
 use super::clean::{Past, begins_reply};
 use super::conversion::{Conversion, message};
@@ -74,6 +76,10 @@ pub(crate) trait Dialect: Conversion {
     /// A medium's type, and its data or address.
     fn media(&self, part: &Part<'_>) -> (String, String) {
         (part.name().into_owned(), part.text().into_owned())
+    }
+    /// The name of who speaks, where the format has one beside the role.
+    fn speaker<'a>(&self, _entry: Entry<'a>) -> Option<Cow<'a, str>> {
+        None
     }
     /// The `type` in the reasoning mode, where the format has Anthropic's modes.
     fn thinking_type(&self, _mode: &str) -> Option<String> {

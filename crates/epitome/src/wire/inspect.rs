@@ -101,6 +101,7 @@ pub(super) fn taken(request: &Request, found: &Finding) -> Vec<Span> {
         Mend::Retype { slot, .. } | Mend::CallTool { slot, .. } => vec![row(slot).name],
         Mend::Label { result, id: None, .. } => vec![row(result).name],
         Mend::Label { result, .. } => vec![row(result).name, row(result).id],
+        Mend::Claim { result, .. } => vec![row(result).id],
         Mend::Rename { slots, .. } => slots.iter().map(|slot| row(slot).id).collect(),
         _ => Vec::new(),
     }

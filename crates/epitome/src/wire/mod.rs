@@ -31,6 +31,7 @@ mod repair;
 mod rules;
 mod shape;
 mod splice;
+mod strays;
 mod strict;
 pub(crate) mod terms;
 mod thinking;

@@ -6,12 +6,14 @@ mod rules;
 mod shapes;
 mod terms;
 
+use std::borrow::Cow;
+
 use super::clean::Past;
 use super::shape::Shapes;
 use super::{Dialect, Finding, MissingResult, Turns, origin};
 use crate::json::{self, JsonError, Scanner, Span, quote, unquote};
 use crate::request::Request;
-use crate::transcript::{Marks, Origin, Part, PartKind, PartRow, Role};
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind, PartRow, Role};
 
 pub(super) struct OpenaiChat;
 
@@ -22,6 +24,13 @@ const MISTRAL: [&str; 7] =
 fn is_mistrals(model: &str) -> bool {
     let name = model.to_ascii_lowercase();
     MISTRAL.iter().any(|family| name.contains(family))
+}
+
+/// Whether a member may be a name in `raw` between these places.
+fn may_be_named(raw: &str, from: usize, to: u32) -> bool {
+    // Between parts there is little: to prepare a search would take longer.
+    raw.get(from..to as usize)
+        .is_some_and(|text| text.as_bytes().windows(6).any(|it| it == b"\"name\""))
 }
 
 impl Dialect for OpenaiChat {
@@ -51,6 +60,28 @@ impl Dialect for OpenaiChat {
         let member = |name| json::text_member(part.raw_body(), name);
         let address = member("url").or_else(|| member("file_data")).unwrap_or_default();
         (part.name().into_owned(), address)
+    }
+
+    fn speaker<'a>(&self, entry: Entry<'a>) -> Option<Cow<'a, str>> {
+        // Of a tool's message it is the tool's.
+        if entry.role() == Role::Tool {
+            return None;
+        }
+        let (raw, start) = (entry.raw(), entry.span().start);
+        // It stands between the parts: most messages have none.
+        let mut from = 0;
+        let mut may_have = false;
+        for part in entry.parts() {
+            let span = part.row().span;
+            may_have |= may_be_named(raw, from, span.start - start);
+            from = from.max((span.end - start) as usize);
+        }
+        may_have |= may_be_named(raw, from, raw.len() as u32);
+        if !may_have {
+            return None;
+        }
+        let name = json::member(raw, Span::new(0..raw.len()), "name")?.of(raw);
+        name.starts_with('"').then(|| unquote(name))
     }
 
     fn forces_call(&self, request: &Request) -> bool {

@@ -211,6 +211,7 @@ fn words(mend: &Mend) -> &'static str {
         Mend::Replace(..) => "put a block of the format's own in its place",
         Mend::Rewrite { .. } => "rewrote the payload in the form demanded",
         Mend::Label { .. } => "gave the result its call's name",
+        Mend::Claim { .. } => "gave the result its call's id",
         Mend::Sign(_) => "gave the call the signature of calls that the model didn't make",
         Mend::Join { .. } => "joined the message to the one before it",
         Mend::DefineTools => "defined the tools that were called",

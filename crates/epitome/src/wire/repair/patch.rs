@@ -125,16 +125,10 @@ impl Patch {
             }
             Mend::Rename { slots, to } => {
                 for slot in slots {
-                    let id = transcript.part(*slot).row().id;
-                    self.set(
-                        request,
-                        *slot,
-                        id,
-                        request.format.dialect().id_key(request.transcript.part(*slot).kind()),
-                        quote(to),
-                    );
+                    self.set_id(request, *slot, to);
                 }
             }
+            Mend::Claim { result, id } => self.set_id(request, *result, id),
             Mend::CallTool { slot, name } => {
                 let old = transcript.part(*slot).row().name;
                 self.set(request, *slot, old, "name", quote(name));
@@ -264,6 +258,12 @@ impl Patch {
     }
 
     /// Replaces the value at `span`, or adds the member `key` where there is none.
+    fn set_id(&mut self, request: &Request, slot: Slot, to: &str) {
+        let part = request.transcript.part(slot);
+        let key = request.format.dialect().id_key(part.kind());
+        self.set(request, slot, part.row().id, key, quote(to));
+    }
+
     fn set(&mut self, request: &Request, slot: Slot, span: Span, key: &str, json: String) {
         let transcript = &request.transcript;
         let at = transcript.entry_of(slot);

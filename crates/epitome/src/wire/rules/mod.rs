@@ -13,7 +13,7 @@ pub(super) use crate::text::NO_RESULT;
 pub(crate) const EMPTY_RESULT: &str = "[empty result]";
 
 /// What a made-up first message says, where a format must begin with the user.
-pub(super) const NO_BEGINNING: &str = "[the beginning of this conversation is not available]";
+pub(super) const NO_BEGINNING: &str = "[no message stands before this one]";
 
 /// A rule's name, as `check` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
