@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::count::{Tally, TokenCounter, part_put_tokens};
 use crate::tool::Call;
 use crate::transcript::reasoning_links::{is_thought, ties};
-use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Slot, Transcript};
+use crate::transcript::{Entry, Marks, Part, PartKind, Slot, Transcript};
 use crate::view::{Fate, PartEdit, Put, Reason, View};
 use edits::Edits;
 pub(crate) use fit::fit_part;
@@ -283,16 +283,18 @@ impl Draft {
         for slot in slots.iter().copied() {
             let Some(edit) = self.edits.get(slot) else { continue };
             let at = matter.transcript.entry_of(slot);
+            // What the checkpoint stands for, an earlier one too, is said there.
+            let is_taken_up = matches!(edit.reason, Reason::OlderStep | Reason::LastResort);
             if !self.is_shown(at)
+                || is_taken_up
                 || matches!(edit.reason, Reason::OldReasoning | Reason::BoundReasoning)
             {
                 continue;
             }
             let part = matter.transcript.part(slot);
-            // A call and its result left together; neither comes back alone. An earlier checkpoint is taken on by the next.
-            let is_taken_up = part.origin() == Origin::Checkpoint;
+            // A call and its result left together; neither comes back alone.
             let is_pair = matches!(part.kind(), PartKind::Call | PartKind::Result);
-            if edit.put == Put::Nothing && (is_pair || is_taken_up) {
+            if edit.put == Put::Nothing && is_pair {
                 continue;
             }
             let before = matter.part_tokens(&part);

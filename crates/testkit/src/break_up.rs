@@ -1,7 +1,6 @@
 //! What can be wrong with a transcript: the ways in which pairs, order and content get broken.
 
 use epitome::wire::Format;
-use proptest::prelude::*;
 
 use crate::draft::{Block, Draft, Message, Shape};
 use crate::script::Spot;
@@ -74,17 +73,6 @@ impl Breach {
     /// The one that these throws choose.
     pub(crate) fn of(dice: &mut Dice) -> Self {
         Breach { how: dice.pick(&ALL), at: Spot::of(dice), to: Spot::of(dice) }
-    }
-}
-
-impl Arbitrary for Breach {
-    type Parameters = ();
-    type Strategy = BoxedStrategy<Breach>;
-
-    fn arbitrary_with((): ()) -> Self::Strategy {
-        (proptest::sample::select(&ALL[..]), any::<u64>(), any::<u64>())
-            .prop_map(|(how, at, to)| Breach { how, at: Spot(at), to: Spot(to) })
-            .boxed()
     }
 }
 

@@ -155,7 +155,7 @@ fn is_note(text: &str) -> bool {
     text.is_empty()
         || text.starts_with("<system-reminder>")
         || text.starts_with("[not carried over:")
-        || text.starts_with("[the beginning of this conversation")
+        || text.starts_with("[no message stands before this one")
 }
 
 /// The words of a document that is plain text.

@@ -1,20 +1,20 @@
 //! Transcripts of every kind: valid ones, and ones whose pairs are broken in every way.
 //!
-//! A case is drawn as a script of small choices, which shrink well, and only then becomes JSON;
+//! A case is drawn as a tape of numbers, which shrink well, which chooses a script, and only then becomes JSON;
 //! what a format doesn't allow at a place is left out there, so that every script is valid.
 
 use std::fmt;
 
 use epitome::wire::{self, Format, Request};
-use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::break_up::{Breach, break_up};
 use crate::draft::{Draft, Thinking};
-use crate::features::{Feature, Features};
+use crate::features::{Feature, Features, only_format};
 use crate::responses;
-use crate::script::{Prose, Script, script};
+use crate::script::{Prose, Script};
 use crate::stage::play;
+use crate::tape::tape;
 use epitome_bench::dice::Dice;
 
 /// One generated transcript and what is to be done to it.
@@ -79,7 +79,8 @@ pub fn valid() -> impl Strategy<Value = Case> {
 
 /// [`valid`] in one of these formats.
 pub fn valid_in(formats: &[Format]) -> impl Strategy<Value = Case> + use<> {
-    script(formats).prop_map(|script| script.case(&[]))
+    let formats = drawn(formats);
+    tape().prop_map(move |tape| valid_case(&tape, &formats))
 }
 
 /// Cases in which one to four things are wrong. (Some breaches happen to make a valid transcript.)
@@ -89,20 +90,34 @@ pub fn broken() -> impl Strategy<Value = Case> {
 
 /// [`broken`] in one of these formats.
 pub fn broken_in(formats: &[Format]) -> impl Strategy<Value = Case> + use<> {
-    (script(formats), vec(any::<Breach>(), 1..=4))
-        .prop_map(|(script, breaches)| script.case(&breaches))
+    let formats = drawn(formats);
+    tape().prop_map(move |tape| broken_case(&tape, &formats))
+}
+
+/// The formats that are drawn from: all of these, or the one that `EPITOME_FORMAT` names, if it is among them.
+fn drawn(all: &[Format]) -> Vec<Format> {
+    let only = only_format().filter(|only| all.contains(only));
+    only.map_or(all.to_vec(), |only| vec![only])
 }
 
 /// The valid case that a fuzzer's bytes choose, two for each choice, as long as they last.
 pub fn valid_of_tape(tape: &[u8]) -> Case {
-    Script::of(&mut Dice::of_tape(tape)).case(&[])
+    valid_case(tape, &Format::ALL)
 }
 
 /// As [`valid_of_tape`], with one to four things wrong.
 pub fn broken_of_tape(tape: &[u8]) -> Case {
+    broken_case(tape, &Format::ALL)
+}
+
+fn valid_case(tape: &[u8], formats: &[Format]) -> Case {
+    Script::of(&mut Dice::of_tape(tape), formats).case(&[])
+}
+
+fn broken_case(tape: &[u8], formats: &[Format]) -> Case {
     let mut dice = Dice::of_tape(tape);
     let breaches: Vec<Breach> = (0..=dice.below(4)).map(|_| Breach::of(&mut dice)).collect();
-    Script::of(&mut dice).case(&breaches)
+    Script::of(&mut dice, formats).case(&breaches)
 }
 
 impl Script {
@@ -161,21 +176,6 @@ mod tests {
         let mut runner = proptest::test_runner::TestRunner::deterministic();
         for _ in 0..1500 {
             let case = valid().new_tree(&mut runner).expect("no filters").current();
-            histogram.count(&case.features);
-            assert_eq!(accepted(&case.request()), Ok(()), "{case:?}");
-        }
-        histogram.assert_each_over(0.5);
-    }
-
-    #[test]
-    fn so_are_those_off_a_tape_which_have_them_too() {
-        let histogram = Histogram::default();
-        for seed in 0..1500_u32 {
-            let mut tape = blake3::Hasher::new_derive_key("a tape");
-            tape.update(&seed.to_le_bytes());
-            let mut bytes = vec![0; (seed as usize % 40) * 50];
-            tape.finalize_xof().fill(&mut bytes);
-            let case = valid_of_tape(&bytes);
             histogram.count(&case.features);
             assert_eq!(accepted(&case.request()), Ok(()), "{case:?}");
         }

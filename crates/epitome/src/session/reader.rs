@@ -95,7 +95,7 @@ impl Reader {
             Ok(clean) => (request.clone(), true, clean),
             Err(found) => {
                 let repaired = wire::repair_found(request, found);
-                let repaired = unbind(request, repaired, Binding::of(request));
+                let repaired = unbind(request, repaired, Binding::of(request), wire::repair);
                 (repaired.request, repaired.mended.is_empty(), None)
             }
         };
