@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use epitome::archive::{Archive, ArchiveError, Shown, redone};
 use epitome::checkpoint::look_alikes;
-use epitome::text::secrets::masked;
+use epitome::text::secrets::masked_document;
 use epitome::transcript::ContentId;
 use epitome::{Outcome, Request, wire};
 use epitome_recordings as recordings;
@@ -442,7 +442,7 @@ fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, Meant)>, Sto
         return Ok(Some(view((store.session(&archived.session)?, archived.view))));
     }
     // A pipe or an editor may have put a line's end behind it.
-    let redacted = masked(&String::from_utf8_lossy(bytes)).into_owned();
+    let redacted = masked_document(&String::from_utf8_lossy(bytes)).into_owned();
     let redacted = redacted.as_bytes();
     for bytes in [bytes, bytes.trim_ascii_end(), redacted, redacted.trim_ascii_end()] {
         if let Some(found) = store.shown_as(ContentId::of_bytes(bytes))? {

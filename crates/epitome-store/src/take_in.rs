@@ -1,7 +1,7 @@
 //! What comes in: the bytes, and the conversation that they go on with.
 
 use epitome::checkpoint::look_alikes;
-use epitome::text::secrets::masked;
+use epitome::text::secrets::masked_document;
 use epitome::transcript::{ContentId, Entry, Part};
 use epitome::{Request, wire};
 
@@ -57,13 +57,13 @@ impl Store {
     pub fn take_in_redacted(&self, document: &Document<'_>) -> Result<Session, StoreError> {
         let Document { raw, request, source, project } = *document;
         let raw = std::str::from_utf8(raw).map_err(|_| StoreError::Unredactable)?;
-        let text = masked(request.source()).into_owned();
+        let text = masked_document(request.source()).into_owned();
         let request_now =
             wire::parse(request.format, text).map_err(|_| StoreError::Unredactable)?;
         if request_now.transcript.len() != request.transcript.len() {
             return Err(StoreError::Unredactable);
         }
-        let raw = masked(raw);
+        let raw = masked_document(raw);
         self.keep_all(
             &Document { raw: raw.as_bytes(), request: &request_now, source, project },
             Kept::Redacted,

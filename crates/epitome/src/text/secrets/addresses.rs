@@ -25,10 +25,17 @@ pub(super) fn password_in_address(text: &str) -> Option<Secret> {
         return is_drawn(&seen[..at]).then(|| one(0, at));
     };
     let is_example = password == name || values::EXAMPLES.contains(&password);
-    let is_placeholder = password.len() < 4 || password.starts_with(['$', '{', '<', '*', '[', '%']);
+    let is_placeholder = password.len() < 4
+        || password.starts_with(['$', '{', '<', '*', '[', '%'])
+        || is_capitals(name) && is_capitals(password);
     // Some write the secret first.
     let from = if is_drawn(name) { 0 } else { name.len() + 1 };
     (!is_placeholder && !is_example).then(|| one(from, at))
+}
+
+/// `USER:PASSWORD`, as pages write what is to be put there.
+fn is_capitals(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
 /// `host:5432:database:user:PASSWORD`, of which the port begins at `at`.

@@ -300,7 +300,10 @@ fn is_duration(behind: &str) -> bool {
 
 /// Whether a value with a name of this kind is a secret, whatever stands around it.
 pub(super) fn is_secret(value: &str, kind: NameKind) -> bool {
-    values::is_drawn(value) || kind == NameKind::Password && values::is_typed(value)
+    let is_code = || (4..=8).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_digit());
+    values::is_drawn(value)
+        || kind == NameKind::Password && values::is_typed(value)
+        || kind == NameKind::Code && is_code()
 }
 
 /// How the value at `from` is written, where that shows it to be the value itself: no name in code stands there.

@@ -35,7 +35,9 @@ use shapes::{BY_FIRST, Class, LOOKED_AT, rows, shaped};
 use starts::Starts;
 use tables::Tables;
 
-use crate::json::spelt_out;
+use memchr::memchr;
+
+use crate::json::{Scanner, quote, spelt_out, unquote};
 use crate::text::cut;
 
 /// How lines end: in a text, and in one that is a string of JSON.
@@ -54,6 +56,17 @@ const LEAST_NUMBER: usize = 8;
 /// assert_eq!(masked("nothing secret"), "nothing secret");
 /// ```
 pub fn masked(text: &str) -> Cow<'_, str> {
+    match masked_once(text) {
+        // What stands beside a secret may be told by what is left.
+        Cow::Owned(once) => match masked_once(&once) {
+            Cow::Owned(twice) => twice.into(),
+            Cow::Borrowed(_) => once.into(),
+        },
+        none @ Cow::Borrowed(_) => none,
+    }
+}
+
+fn masked_once(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut done = 0;
     for Secret { name, from, to } in Secrets::of(text, Unwrapping::Once) {
@@ -91,6 +104,31 @@ const MASK: &str = "[masked: ";
 
 /// Few secrets are longer: keys on many lines.
 const LONGEST_SECRET: usize = 16 * LOOKED_AT;
+
+/// [`masked`] of a document of JSON, or of lines of it: a secret in a string is told as that string means it, too. It stays JSON.
+pub fn masked_document(json: &str) -> Cow<'_, str> {
+    let (mut out, mut done, mut at) = (String::new(), 0, 0);
+    while let Some(start) = memchr(b'"', &json.as_bytes()[at..]).map(|from| at + from) {
+        let Ok(string) = Scanner::starting_at(json, start as u32).string() else {
+            at = start + 1;
+            continue;
+        };
+        at = string.end as usize;
+        let literal = &json[start..at];
+        if literal.contains('\\')
+            && let Cow::Owned(masked) = masked(&unquote(literal))
+        {
+            out.push_str(&json[done..start]);
+            out.push_str(&quote(&masked));
+            done = at;
+        }
+    }
+    if done == 0 {
+        return masked(json);
+    }
+    out.push_str(&json[done..]);
+    masked(&out).into_owned().into()
+}
 
 /// [`masked`] of a JSON text: what an escape says is read as it means, so that none of a word passes for a secret.
 pub(crate) fn masked_json(json: &str) -> Cow<'_, str> {

@@ -12,6 +12,8 @@ pub(super) enum NameKind {
     Password,
     /// A program drew it.
     Key,
+    /// A number that is good for once, or for one card.
+    Code,
     /// A drawn value, where the name is a query's parameter.
     Parameter,
     /// A header: each of its pieces that was drawn.
@@ -49,7 +51,7 @@ const GROUPS: &[(NameKind, &[&str])] = &[
         NameKind::Password,
         &words!(
             "assword asswords passwd passwort kennwort pwd pswd pw pass passcode passphrase identifiedby \
-             requirepass adduser psk redisauth keycontent community rootpw passwordconfirmation passwordconfirm securestring keypass \
+             requirepass masterauth adduser psk redisauth keycontent community rootpw passwordconfirmation passwordconfirm securestring keypass \
              storepass authpass asciitext userpass \
              senha motdepasse mdp contrasena contrasenya clave parola parol passord \
              wachtwoord haslo heslo lozinka geslo jelszo salasana losenord adgangskode kodeord \
@@ -62,6 +64,13 @@ const GROUPS: &[(NameKind, &[&str])] = &[
             "secret secrets secure bearer secretkeybase token tokens jwt salt phpsessid jsessionid gitlabsession keydata \
              wif auth hmac privatemac bearerauth credential privatekeyid pat samlresponse \
              samlrequest recoverycode backupcode keystring schluessel geheimnis totp segredo secreto"
+        ),
+    ),
+    (
+        NameKind::Code,
+        &words!(
+            "pin otp verificationcode securitycode confirmationcode logincode accesscode onetimecode onetimepassword 2facode \
+             mfacode totpcode smscode authcode authenticatorcode"
         ),
     ),
     (
@@ -172,10 +181,12 @@ const KEYS: &[&str] = &words!(
 );
 
 /// Where a secret is one, behind its name: `PASSWORD_PROD`.
-const ENVIRONMENTS: &[&str] = &words!("prod dev db root admin banco github smtp");
+const ENVIRONMENTS: &[&str] = &words!(
+    "prod dev db root admin banco github smtp old new prev previous next current live staging stage test backup primary secondary"
+);
 
 /// Letters of the longest of them, and the sign before.
-const LONGEST_ENVIRONMENT: usize = 8;
+const LONGEST_ENVIRONMENT: usize = 10;
 
 /// What has a password, where a short name follows it without a sign.
 const OWNERS: &[&str] = &words!(
@@ -221,7 +232,8 @@ fn called(seen: &[u8], digits: usize) -> Option<NameKind> {
         }
         let is_parameter = matches!(before, [.., b'?' | b'&'])
             || before.ends_with(b"u0026")
-            || before.ends_with(b"X-Amz-");
+            || before.ends_with(b"X-Amz-")
+            || before.ends_with(b"X-Goog-");
         if is_parameter {
             return Some(NameKind::Parameter);
         }

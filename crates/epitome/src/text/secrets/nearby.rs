@@ -76,7 +76,7 @@ pub(super) fn near(
         NameKind::Codes => listed(lists::codes(&text[from..reach])),
         NameKind::Jwk => listed(lists::jwk(&text[from..], reach - from)),
         NameKind::Letters => return letters(text, at),
-        NameKind::Header | NameKind::Parameter => None,
+        NameKind::Header | NameKind::Parameter | NameKind::Code => None,
     };
     found.map(|(from, to)| Secret { name: "secret", from: end + from, to: end + to })
 }
