@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::effect::{asks_for_more, says_that_it_reads};
 use super::name::{bare, keeps_list, only_reads, words};
-use super::shell::{Command, Deed as FileDeed};
+use super::shell::{Command, Deed as FileDeed, asks_program};
 use crate::text::arguments::{Arguments, patched_files};
 use crate::word_list::words;
 
@@ -27,7 +27,11 @@ impl<'a> Call<'a> {
         let line = if act == Act::Run { arguments.command() } else { None };
         let mut shell = line.as_deref().map(Command::read).unwrap_or_default();
         if let Some(line) = &line {
-            shell.acts |= patched_files(line).next().is_some() || !runs_lines(tool);
+            // A tool that is no shell may be the program, whether or not its line says so.
+            if !runs_lines(tool) {
+                shell.acts = !asks_program(bare(tool), line);
+            }
+            shell.acts |= patched_files(line).next().is_some();
         }
         Self { act, arguments, line, shell }
     }
@@ -119,7 +123,8 @@ impl Act {
                 () => Self::Read,
             };
         }
-        if says_that_it_reads(tool, arguments) {
+        let asks = |line: Cow<'_, str>| asks_program(bare(tool), &line);
+        if says_that_it_reads(tool, arguments) || arguments.get(&["args"]).is_some_and(asks) {
             return Self::Ask;
         }
         let edits =
@@ -201,6 +206,21 @@ mod tests {
             assert_eq!(Act::of(tool, &Arguments::read(arguments)), expected, "{tool}");
         }
         assert!(Call::read("run_in_terminal", r#"{"command":"true"}"#).only_looks());
-        assert!(!Call::read("lock_door", r#"{"command":"true"}"#).only_looks());
+        for (tool, command, looks) in [
+            ("lock_door", "true", false),
+            ("test", "deploy prod", false),
+            ("kubectl", "get pods -n pay", true),
+            ("kube", "kube logs api-7f9", true),
+            ("cluster", "kubectl get pods", true),
+            ("cluster", "kubectl delete pods", false),
+            ("kube", "get pods; reboot", false),
+            ("kube", "delete pod api-7f9", false),
+            ("git", "log --oneline", true),
+            ("git", "push origin main", false),
+            ("robot", "status R07", true),
+        ] {
+            let arguments = serde_json::json!({ "command": command }).to_string();
+            assert_eq!(Call::read(tool, &arguments).only_looks(), looks, "{tool} {command}");
+        }
     }
 }

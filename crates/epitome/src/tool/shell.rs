@@ -4,6 +4,8 @@ mod program;
 mod script;
 mod words;
 
+pub(super) use program::asks_program;
+
 use crate::word_list::words;
 use words::{Line, Word};
 

@@ -2,7 +2,7 @@
 
 use super::script::{awk_writes, behind_script, gives_script, is_script_flag, sed_writes};
 use super::{Command, Deed, join};
-use crate::tool::name::changes;
+use crate::tool::name::{changes, may_change};
 use crate::word_list::words;
 
 impl Command {
@@ -116,7 +116,7 @@ impl Command {
             }
             _ if VERB_FIRST.contains(&program) => self.acts |= !looks_by_verb(rest, 0),
             _ if VERB_SECOND.contains(&program) => self.acts |= !looks_by_verb(rest, 1),
-            _ => self.acts |= !LOOKING.contains(&program),
+            _ => self.acts |= !LOOKING.contains(&program) && !asks(rest),
         }
     }
 
@@ -209,8 +209,8 @@ const LOOKING_GIT: [&str; 11] =
     words!("status log diff show branch remote rev-parse blame ls-files grep describe");
 
 /// Programs whose first word says whether they look, and those whose second one does: `kubectl get pods`, `gh pr view 7`.
-const VERB_FIRST: [&str; 13] =
-    words!("kubectl oc helm docker podman systemctl npm pnpm pip pip3 cargo brew apt");
+const VERB_FIRST: [&str; 14] =
+    words!("kubectl kube oc helm docker podman systemctl npm pnpm pip pip3 cargo brew apt");
 const VERB_SECOND: [&str; 3] = words!("gh glab aws");
 /// First words behind which the verb stands.
 const GROUPS: [&str; 6] = words!("compose container image network volume rollout");
@@ -222,6 +222,41 @@ const LOOKING_VERBS: [&str; 19] = words!(
     "get list ls describe show status view logs ps images inspect top history events info search diff \
      outdated tree"
 );
+
+/// Whether a tool that is called as a program only looks, by what it is given.
+pub(crate) fn asks_program(program: &str, line: &str) -> bool {
+    if line.contains([';', '|', '&', '<', '>', '`', '$', '\n']) {
+        return false;
+    }
+    let is_known =
+        |word: &str| word == "git" || VERB_FIRST.contains(&word) || VERB_SECOND.contains(&word);
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    let mut program = program;
+    if let Some(first) = words.first().filter(|word| **word == program || is_known(word)) {
+        program = first;
+        words.remove(0);
+    }
+    match program {
+        "git" => !Command::read(&format!("git {}", words.join(" "))).acts,
+        _ if VERB_FIRST.contains(&program) => looks_by_verb(&words, 0),
+        _ if VERB_SECOND.contains(&program) => looks_by_verb(&words, 1),
+        _ => asks(&words),
+    }
+}
+
+/// First words by which any program is asked for what is there.
+const ASKING: [&str; 7] = words!("list show status describe query info logs");
+
+/// Whether the first word asks, and none behind it changes anything: `promtool query instant up`, but not `db query "DELETE …"`.
+fn asks(words: &[&str]) -> bool {
+    let Some(rest) =
+        words.split_first().and_then(|(verb, rest)| ASKING.contains(verb).then_some(rest))
+    else {
+        return false;
+    };
+    let said = rest.iter().flat_map(|word| word.split(|c: char| !c.is_alphanumeric()));
+    !said.into_iter().any(|word| may_change(&word.to_lowercase()))
+}
 
 /// Whether the verb behind `before` words only looks.
 fn looks_by_verb(words: &[&str], before: usize) -> bool {

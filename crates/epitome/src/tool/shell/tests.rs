@@ -179,6 +179,8 @@ fn what_may_change_something_is_no_look() {
         "date 010112002026",
         "env rm b",
         // Flags.
+        "myctl db query \"DELETE FROM a\"",
+        "admin list drop a",
         "sort --out=a a",
         "sort --compress-program=./x a",
         "rg --pre ./x a",
@@ -218,6 +220,8 @@ fn what_may_change_something_is_no_look() {
         "GIT_PAGER=cat git log",
         "COLUMNS=200 NO_COLOR= ls",
         "dir=src; ls $dir",
+        "promtool query instant http://prom:9090 up",
+        "virsh list --all",
         "/usr/bin/grep x a",
         "command -v cargo",
         "git --no-pager log --oneline --stat",
