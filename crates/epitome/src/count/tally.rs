@@ -157,7 +157,7 @@ fn count_into(
     format: Format,
     counter: &dyn TokenCounter,
 ) -> Count {
-    let mut sum = Count::exact(OVERHEAD.entry);
+    let mut sum = around(entry, format, counter);
     for part in entry.parts() {
         let count = part_count(&part, format, counter);
         parts.push(count.tokens);
@@ -169,7 +169,14 @@ fn count_into(
 /// Tokens of one entry.
 pub fn entry_count(entry: Entry<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
     let parts = entry.parts().map(|part| part_count(&part, format, counter));
-    Count::exact(OVERHEAD.entry) + parts.sum::<Count>()
+    around(entry, format, counter) + parts.sum::<Count>()
+}
+
+/// Tokens around what an entry says. A name takes one beside its own (OpenAI's cookbook, "How to count tokens with tiktoken").
+fn around(entry: Entry<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
+    let name = format.dialect().speaker(entry);
+    let name = name.map(|name| Count::exact(1) + counter.text(&name));
+    Count::exact(OVERHEAD.entry) + name.unwrap_or(Count::ZERO)
 }
 
 /// Tokens around a message, which what shares one is spared.
