@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import epitome
@@ -15,7 +16,7 @@ from epitome.adapters.langchain import EpitomeMiddleware, made, said
 from epitome.adapters.objects import Objects
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, ChatMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
@@ -128,6 +129,37 @@ def test_an_edited_message_keeps_what_isnt_edited() -> None:
     assert block["input"] == written.tool_calls[0]["args"]
     assert output is not history[2] and output.id == "t1" and output.artifact == {"kept": True} and len(output.content) < 400
     assert shown[3] is history[3]
+
+
+def test_blocks_of_calls_turn_nothing_off() -> None:
+    def history(kind: str, **own: Any) -> list[AnyMessage]:
+        call = {"name": "look", "args": {"at": "x" * 4_000}, "id": "c1", "type": "tool_call"}
+        blocks: Any = [{"type": "text", "text": "I look."}, {"type": kind, "name": "look", **own}]
+        return [
+            HumanMessage([{"type": "input_text", "text": "Look."}]),
+            AIMessage(blocks, tool_calls=[call]),
+            ToolMessage("output line\n" * 400, tool_call_id="c1"),
+            ChatMessage(content="It can be done.", role="critic"),
+            *[one for _ in range(20) for one in (HumanMessage("Go on."), AIMessage("Nothing is left to do here."))],
+        ]
+
+    arguments = {"at": "x" * 4_000}
+    for made_by in (
+        history("function_call", id="fc_1", call_id="c1", arguments=json.dumps(arguments)),
+        history("tool_call", id="c1", args=arguments),
+    ):
+        session = epitome.Session(
+            trigger=long, target="40%", strategies="outputs,arguments", stop="at-end", format="openai-chat"
+        )
+        shown = Objects(session, said, made).fit([*made_by, HumanMessage("And now?")])
+        assert len(session.receipts) == 1
+        written: Any = shown[1]
+        [call] = written.tool_calls
+        block = written.content[1]
+        assert len(call["args"]["at"]) < 4_000 and written.content[0] == made_by[1].content[0]
+        assert block.get("args") == call["args"] or json.loads(block["arguments"]) == call["args"]
+        assert block.get("call_id", "c1") == call["id"] == "c1"
+        assert shown[3] is made_by[3]
 
 
 ODD: list[dict[str, Any]] = [

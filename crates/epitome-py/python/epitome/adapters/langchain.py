@@ -28,7 +28,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from ..session import Session
 from .guard import Guard
-from .objects import AT, Message, Objects, plain
+from .objects import AT, INJECTED, Message, Objects, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -68,13 +68,27 @@ def _window(request: ModelRequest[Any]) -> int | None:
     return (getattr(request.model, "profile", None) or {}).get("max_input_tokens")
 
 
+CALLS = ("tool_use", "tool_call", "function_call")
+"""Kinds of blocks that repeat what a message's ``tool_calls`` say."""
+
+BLOCKS = ("text", "image_url", "input_audio", "file", "refusal", "thinking", "reasoning")
+"""Kinds of blocks that are read."""
+
+ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+
+
 def said(message: AnyMessage) -> list[Message]:
     """A message as OpenAI's Chat Completions has it."""
     content = message.content
     if isinstance(content, list):
-        message = message.model_copy(update={"content": [_known(message, block) for block in content]})
+        blocks = content
+        if isinstance(message, AIMessage) and message.tool_calls:
+            blocks = [block for block in content if not _is_call(block)]
+        message = message.model_copy(update={"content": [_known(message, block) for block in blocks]})
     written: Any = convert_to_openai_messages([message])
     for one in written:
+        if one["role"] not in ROLES:
+            one.update(role="user", **{INJECTED: True})
         for at, call in enumerate(one.get("tool_calls", ())):
             call[AT] = at
     return [plain(one) for one in written] if isinstance(content, list) else list(written)
@@ -82,11 +96,19 @@ def said(message: AnyMessage) -> list[Message]:
 
 def _known(message: AnyMessage, block: Any) -> Any:
     """A block; where OpenAI's format doesn't have it, as one of a kind that nobody reads."""
+    if isinstance(block, dict) and block.get("type") in ("input_text", "output_text") and "text" in block:
+        return {"type": "text", "text": block["text"]}
     try:
-        convert_to_openai_messages([message.model_copy(update={"content": [block]})])
+        written: Any = convert_to_openai_messages([message.model_copy(update={"content": [block]})])
     except Exception:  # ValueError, KeyError and others, by the kind of block
         return {"type": "block", "block": block}
-    return block
+    shown = [it for one in written if isinstance(one["content"], list) for it in one["content"]]
+    is_read = all(isinstance(it, dict) and it.get("type") in BLOCKS for it in shown)
+    return block if is_read else {"type": "block", "block": block}
+
+
+def _is_call(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") in CALLS
 
 
 def _own(message: AnyMessage, content: Any) -> Any:
@@ -145,14 +167,19 @@ def _without(content: Any, calls: list[Message], left: dict[int, tuple[str, Any]
     places = [(call["id"], call[AT]) for call in calls]
     blocks = []
     for block in content:
-        is_call = isinstance(block, dict) and block.get("type") in ("tool_use", "tool_call")
-        place = next((place for place in places if place[0] == block.get("id")), None) if is_call else None
-        if not is_call or "id" not in block:
+        is_call = _is_call(block)
+        # OpenAI's Responses have an id of the block besides.
+        key = "call_id" if is_call and "call_id" in block else "id"
+        place = next((place for place in places if place[0] == block.get(key)), None) if is_call else None
+        if not is_call or key not in block:
             blocks.append(block)
         elif place is not None:
             places.remove(place)
             if place[1] in left:
                 number, arguments = left[place[1]]
                 said = {name: value for name, value in block.items() if name != "partial_json"}
-                blocks.append(said | {"id": number, "input" if "input" in block else "args": arguments})
+                if key == "call_id":
+                    blocks.append(said | {key: number, "arguments": json.dumps(arguments)})
+                else:
+                    blocks.append(said | {key: number, "input" if "input" in block else "args": arguments})
     return blocks
