@@ -2,6 +2,7 @@
 
 use epitome::checkpoint;
 use epitome::count::counter;
+use epitome::engine::plan::Reached;
 use epitome::engine::receipt::Receipt;
 use epitome::session::in_turns;
 use epitome::transcript::{ContentId, Origin, PartKind};
@@ -129,6 +130,52 @@ fn the_next_one_takes_its_words_on_and_its_place() {
             }
             message
         }));
+    }
+}
+
+/// Whoever goes on from views has newer words in the task's message, with their images. They leave it as other messages do.
+#[test]
+fn what_came_later_leaves_the_tasks_message() {
+    let image = json!({"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}});
+    let task = json!({"text": "Look after the server."});
+    let mut said = vec![json!({"role": "user", "content": [task.clone()]})];
+    let mut calls = 0;
+    for turn in 1..8 {
+        let asked = json!({"text": format!("Turn {turn}: what is wrong on this screen?")});
+        said.push(json!({"role": "assistant", "content": [{"text": "Done so far."}]}));
+        said.push(json!({"role": "user", "content": [asked.clone(), image.clone()]}));
+        for _ in 0..2 {
+            for mut message in session(9).split_off(1) {
+                for block in message["content"].as_array_mut().expect("a list") {
+                    for key in ["toolUse", "toolResult"] {
+                        if block[key].is_object() {
+                            block[key]["toolUseId"] = format!("call_{}", calls / 2).into();
+                            calls += 1;
+                        }
+                    }
+                }
+                said.push(message);
+            }
+            let outcome = compactor(5_500).compact(&request(&said)).expect("compacts");
+            let reached = &outcome.receipt.reached;
+            assert!(matches!(reached, Reached::Target | Reached::NothingToDo), "{reached:?}");
+            accepted(&outcome);
+            said = messages(&outcome);
+            assert_eq!(said[0]["content"][0], task);
+            let body = outcome.rendered();
+            assert!(body.contains(&format!("{asked},{image}")), "turn {turn}: {body}");
+            let found = checkpoints(&said);
+            let contents = found.last().and_then(|found| checkpoint::read(found));
+            for word in contents.iter().flat_map(|contents| &contents.words) {
+                assert!(word.text.contains("\n[attached: png"), "{word:?}");
+            }
+            // All that was said before the newest words is quoted, or stands apart from them and the task.
+            let shown = body.matches("what is wrong on this screen?").count();
+            assert!(shown >= turn.min(2), "turn {turn}: {body}");
+            assert!(body.matches("iVBORw0KGgo=\"}").count() <= 3, "turn {turn}: {body}");
+            let again = compactor(5_500).compact(&outcome.request);
+            assert_eq!(again.expect("compacts").rendered(), outcome.rendered());
+        }
     }
 }
 

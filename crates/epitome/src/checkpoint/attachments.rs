@@ -25,7 +25,7 @@ pub(super) fn attachments(entry: Entry<'_>) -> Vec<String> {
 }
 
 /// `[attached: text/plain, rules.txt]`, and below it its text. A long one is somebody's page: it isn't quoted among people's words.
-fn attachment(part: &Part<'_>) -> String {
+pub(super) fn attachment(part: &Part<'_>) -> String {
     let raw = part.raw();
     let mut values = vec![part.name()];
     strings(raw, Span::new(0..raw.len()), DEEPEST, &mut values);

@@ -318,6 +318,16 @@ impl Deeds {
         same
     }
 
+    /// The same, but only those that follow each other are one.
+    pub(super) fn in_order(&self, is_of: impl Fn(&Deed) -> bool) -> Vec<Deed> {
+        let all: Vec<&Deed> = self.all.iter().filter(|deed| is_of(deed)).collect();
+        let runs = all.chunk_by(|one, next| one.what == next.what && one.asks == next.asks);
+        let runs = runs.flat_map(|run| merged(run.iter().copied(), Merging::Same)).collect();
+        let mut calls = mended(runs, &all);
+        calls.sort_by_key(|deed| deed.last);
+        calls
+    }
+
     /// The line that counts calls which no other line names.
     pub(super) fn unnamed_line(count: u32) -> String {
         format!("{UNNAMED}{count}")

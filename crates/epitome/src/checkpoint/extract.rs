@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::activation::{Mentions, weight};
-use super::attachments::attachments;
+use super::attachments::{attachment, attachments};
 use super::deeds::Deeds;
 use super::notes::Lines;
 use super::numbers::is_checkpoint;
+use super::numbers::numbers_within;
 use super::quotes::QuotedMessage;
 use super::ranges::Ranges;
 use super::read::{Contents, read};
@@ -23,7 +24,7 @@ use crate::specifics::{Class, Specific, specifics};
 use crate::text::arguments::Arguments;
 use crate::text::outcome::judge;
 use crate::text::shortened::note;
-use crate::text::{CallStatus, cut};
+use crate::text::{CallStatus, STUB, cut};
 use crate::tool::keeps_list;
 use crate::transcript::unit::Units;
 use crate::transcript::{
@@ -39,8 +40,6 @@ const RULE_FILES: [&str; 7] = words!(
 );
 /// Bytes at the beginning of an injected text in which such a name has to stand.
 const NAMED_WITHIN: usize = 800;
-/// The longest human message, in bytes, that may be a bare answer to a question though it names something: `2, and on port 8081`.
-const MOST_REPLY: usize = 80;
 /// Bytes before a number in which a note of ours begins.
 const NOTE: usize = 48;
 /// Bytes of one part whose specifics are noted, from each end: more is data.
@@ -62,6 +61,8 @@ pub struct Gathered {
     asked: Option<QuotedMessage>,
     /// What the agent said right before words of the user's that may be a bare answer: they name nothing, or are short behind a question.
     answered: Vec<QuotedMessage>,
+    /// What the newest words follow, if they don't answer it.
+    followed: Option<QuotedMessage>,
     todo: Todo,
     /// Whether the view shows the newest list itself.
     shows_todo: bool,
@@ -194,7 +195,16 @@ impl Gathered {
             self.gone += 1;
         }
         let age = units.all().len() - units.index_of(entry.index);
+        let later = numbers_within(entry);
         for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
+            if let Some((_, number)) = later.iter().find(|(slot, _)| *slot == part.slot) {
+                self.newest_human = self.newest_human.max(Some(*number as u32));
+                if draft.is_gone(part.slot) {
+                    self.said_later(*number, &part);
+                } else if !self.shown_human.contains(number) {
+                    self.shown_human.push(*number);
+                }
+            }
             if draft.is_gone(part.slot) {
                 // An earlier checkpoint left a message that it shared.
                 if part.origin() == Origin::Checkpoint {
@@ -291,7 +301,10 @@ impl Gathered {
                             path.map_or_else(|| tool.to_string(), |it| format!("{tool} {it}"));
                         self.tools.push((part.slot.0, source.into()));
                     }
-                    self.lines.add(source, &text, &found);
+                    // What stands for an output says less than its call.
+                    if !text.starts_with(STUB) {
+                        self.lines.add(source, &text, &found);
+                    }
                 }
                 _ if part.is_human() => {}
                 _ if is_rule_file(&part, &text) => {
@@ -309,20 +322,19 @@ impl Gathered {
         }
     }
 
-    fn see_human(&mut self, entry: Entry<'_>) {
-        if entry.is_human() {
-            let number = self.numbering.of(entry.index) as u32;
-            self.newest_human = self.newest_human.max(Some(number));
-            let asked = self.asked.take();
-            let said = entry.human_text();
-            let (is_short, is_bare) =
-                (said.trim().len() <= MOST_REPLY, specifics(&said).next().is_none());
-            // What was said before calls is answered by their results, unless it asks.
-            let is_answered = |asked: &QuotedMessage| {
-                let asks = asked.text.contains(['?', '？', '؟']);
-                if asks { is_short || is_bare } else { is_short && is_bare && !asked.acted }
-            };
-            self.answered.extend(asked.filter(is_answered));
+    /// Quotes what leaves a message that stays, because it was said later.
+    fn said_later(&mut self, number: usize, part: &Part<'_>) {
+        let text = match part.kind() {
+            PartKind::Media => attachment(part),
+            _ => told(&part.text()).into_owned(),
+        };
+        self.stands_for.add(number);
+        if let Some(word) = self.words.iter_mut().find(|word| word.at == number) {
+            word.text.push('\n');
+            word.text.push_str(&text);
+        } else {
+            self.words.push(QuotedMessage::new(number, text));
+            self.words.sort_by_key(|word| word.at);
         }
     }
 

@@ -51,15 +51,29 @@ impl Shares {
             summary: percent(45),
         }
     }
+
+    /// The same, with more for people's words.
+    pub(super) fn and_for_words(self, more: u64) -> Self {
+        Shares { words: self.words + more, ..self }
+    }
+}
+
+/// Calls that may have changed something.
+pub(super) struct Calls {
+    /// Those that say the same as one.
+    pub(super) same: Vec<Deed>,
+    /// As they were made, one after another.
+    pub(super) in_order: Vec<Deed>,
 }
 
 /// What the lanes are written from.
+#[derive(Clone, Copy)]
 pub(super) struct Lanes<'a> {
     pub(super) gathered: &'a Gathered,
     /// Calls before the newest human message.
-    pub(super) old: &'a [Deed],
+    pub(super) old: &'a Calls,
     /// Calls since.
-    pub(super) new: &'a [Deed],
+    pub(super) new: &'a Calls,
     pub(super) transcript: &'a Transcript,
     pub(super) counter: &'a dyn TokenCounter,
     pub(super) shares: Shares,
@@ -91,6 +105,8 @@ pub(super) struct Written {
 const GAP_TOKENS: u64 = 3;
 /// In fewer tokens no end of a message says what was asked.
 const LEAST_ANSWERED: u64 = 48;
+/// The part of the room that what the newest words answer may take.
+const MOST_ANSWERED: u64 = 4;
 /// Tokens of the titles of two lanes.
 pub(super) const TITLES_TOKENS: u64 = 12;
 /// After so many lines or names in a row that have no room none is looked for.
@@ -107,16 +123,16 @@ impl Lanes<'_> {
         // Commands and prohibitions have what the deeds don't need, half at the least, but for what names each; other words nothing
         // that these need.
         let [old, new] = [self.old, self.new]
-            .map(|calls| self.total(&deeds::lines(&merged(calls, Merging::Ordered))));
+            .map(|calls| self.total(&deeds::lines(&merged(&calls.same, Merging::Ordered))));
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
         let least = self.least_of(self.all(), Merging::LEAST);
         let commands = room_of((new + old.min(room / 4)).min(room / 2).max(least));
         // What the newest words answer comes before older words.
-        let most = self.shares.answered.max(LEAST_ANSWERED);
+        let most = self.shares.answered.max(LEAST_ANSWERED).max(room / MOST_ANSWERED);
         let asked = self.gathered.newest_answered();
         let asked = asked.and_then(|asked| quotes::end(asked, most, self.counter));
         let needed = asked.map(|asked| self.tokens(&asked.lines()) + TITLES_TOKENS);
-        let answered = needed.filter(|needed| *needed <= room / 4).unwrap_or(0);
+        let answered = needed.filter(|needed| *needed <= room / MOST_ANSWERED).unwrap_or(0);
         let all = words.min(room_of((new + old.min(room / 4)).max(least) + answered));
         let words = quotes::lane(&self.gathered.words, Room { commands, all }, self.counter);
         let unquoted = self.unquoted(&words.quoted);
@@ -218,9 +234,11 @@ impl Lanes<'_> {
     fn answered(&self, quoted: &[QuotedMessage], mut left: u64) -> String {
         let asked = self.gathered.answered(quoted);
         let mut told = Vec::new();
-        // The newest has room first.
-        for (at, word) in asked.iter().rev().enumerate() {
-            let part = (left / (asked.len() - at) as u64).max(LEAST_ANSWERED).min(left);
+        // What needs it most has room first.
+        for (at, word) in asked.iter().enumerate() {
+            // An answer such as "the second one" needs all that was offered.
+            let share = (asked.len() - at).min(if at == 0 { 2 } else { usize::MAX });
+            let part = (left / share as u64).max(LEAST_ANSWERED).min(left);
             let Some(end) = quotes::end(word, part, self.counter) else { continue };
             left = left.saturating_sub(self.tokens(&end.lines()));
             told.push(end);

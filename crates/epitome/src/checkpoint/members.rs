@@ -162,7 +162,19 @@ impl<'a> Members<'a> {
             let said = format!("{name}={value} {}", words.unwrap_or_default());
             Some(whole_words(said.trim_end(), MOST_ERROR).into_owned())
         };
-        first(&lines, "", MOST_ERROR).or_else(flag)
+        // A code says little without the words beside it.
+        let with_words = |said: String| {
+            let is_code = said.split_once(": ").is_some_and(|(_, value)| !value.contains(' '));
+            let mut words = self.all.iter().filter(|member| member.record.is_none());
+            let words = words.find(|it| it.value.contains(' ') && !asked.contains(it.value.trim()));
+            match words.filter(|_| is_code) {
+                Some(words) => {
+                    whole_words(&format!("{said}, {}", words.value.trim()), MOST_ERROR).into_owned()
+                }
+                None => said,
+            }
+        };
+        first(&lines, "", MOST_ERROR).map(with_words).or_else(flag)
     }
 
     /// The state that an answer tells: `status=pending`, or `result=timeout` where it is one word.

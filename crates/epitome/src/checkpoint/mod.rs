@@ -43,9 +43,9 @@ use deeds::Deed;
 pub use extract::Gathered;
 use fence::fenced;
 pub use fence::{begins_like_one, disown, look_alikes, looks_like_one};
-use lanes::{Lanes, Shares, Written};
+use lanes::{Calls, Lanes, Shares, Written};
 pub use least::least_tokens;
-pub use numbers::numbering;
+pub use numbers::{numbering, numbers_within};
 pub use quotes::{GAP, Quote, QuotedMessage};
 pub use ranges::Ranges;
 pub use read::{Contents, read};
@@ -56,6 +56,8 @@ use titles::{NO_AUTHORITY, STANDS_FOR};
 pub const LEAST_TOKENS: u64 = 240;
 /// Tokens by which texts side by side may count less than each by itself.
 const SLACK: u64 = 8;
+/// In fewer tokens no more of anybody's words is said.
+const LEAST_SPARE: u64 = 16;
 /// In fewer tokens than this nothing is summed up.
 pub(crate) const LEAST_SUMMARY: u64 = 120;
 
@@ -112,8 +114,10 @@ fn within(
 ) -> Written {
     let tokens = |body: &str| message_tokens(&fenced(body), counter);
     let is_new = |deed: &Deed| gathered.newest_human.is_none_or(|since| deed.last() > since);
-    let old = gathered.deeds.calls(|deed| !is_new(deed));
-    let new = gathered.deeds.calls(is_new);
+    let deeds = &gathered.deeds;
+    let old =
+        Calls { same: deeds.calls(|it| !is_new(it)), in_order: deeds.in_order(|it| !is_new(it)) };
+    let new = Calls { same: deeds.calls(is_new), in_order: deeds.in_order(is_new) };
     let behind = |above: &str| {
         let mut room = most.saturating_sub(tokens(above));
         // Texts side by side may count a little more or less than each by itself. Where few fit, one line less is much.
@@ -124,14 +128,24 @@ fn within(
                 Lanes { gathered, old: &old, new: &new, transcript, counter, shares, summary };
             let written = lanes.write(above);
             match tokens(&written.body).saturating_sub(most) {
-                0 => return written,
+                0 => {
+                    // What nothing else needs is people's.
+                    let spare = most - tokens(&written.body);
+                    let lacks_words = written.words.whole < gathered.words.len();
+                    if !lacks_words || spare < LEAST_SPARE {
+                        return written;
+                    }
+                    let more = Lanes { shares: shares.and_for_words(spare), ..lanes };
+                    let more = more.write(above);
+                    return if tokens(&more.body) <= most { more } else { written };
+                }
                 // A little less room may change nothing.
                 over => {
                     room = room.saturating_sub((over + over / 4 + 1) << attempt.saturating_sub(4));
                 }
             }
         }
-        let lacks_tools = old.iter().chain(&new).any(|deed| !deed.has_failed());
+        let lacks_tools = old.same.iter().chain(&new.same).any(|deed| !deed.has_failed());
         Written { body: line(gathered), lacks_tools, ..Written::default() }
     };
     if head == Head::Full {

@@ -383,8 +383,14 @@ fn chosen(
             pass();
             continue;
         }
-        let label = if chosen.has_some { 0 } else { LABEL };
-        let tokens = counter.text(&words[at].text[range]).tokens + label + MARK;
+        // A gap stands before and behind it, where one stood if others are chosen. Of the first one's gaps one counts.
+        let is_left = |nth: Option<usize>| {
+            nth.and_then(|nth| chosen.picked.get(nth)).is_some_and(|picked| !picked)
+        };
+        let gaps = u64::from(is_left(nth.checked_sub(1))) + u64::from(is_left(Some(nth + 1)));
+        let around = if chosen.has_some { gaps * MARK } else { LABEL + MARK };
+        let tokens = counter.text(&words[at].text[range]).tokens + around;
+        let tokens = tokens.saturating_sub(if chosen.has_some { MARK } else { 0 });
         if tokens > most {
             pass();
             continue;

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::budget::Tail;
+use crate::checkpoint::numbers_within;
 use crate::count::Tally;
 use crate::model::Binding;
 use crate::request::{Keeper, Request};
 use crate::text::STUB;
 use crate::transcript::unit::{Instructions, Unit, Units};
-use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
+use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Role, Slot};
 use crate::wire::{Feature, Opening, Thinking};
 
 pub use options::{GuardOptions, OpenLoop, Pin, Predicate, Preserved, Task, Unheld};
@@ -33,6 +34,7 @@ pub struct Guard {
     unheld: Vec<Unheld>,
     tail_from: Option<usize>,
     task: Option<usize>,
+    came_later: Vec<Slot>,
     newest_unit: Range<usize>,
     thinking: Thinking,
 }
@@ -61,6 +63,7 @@ impl Guard {
             unheld: Vec::new(),
             tail_from: None,
             task: None,
+            came_later: Vec::new(),
             newest_unit: 0..0,
             thinking: Thinking::of(request),
         };
@@ -99,6 +102,7 @@ impl Guard {
             guard.task = Some(task);
             guard.hold(task, KeepReason::Task);
             guard.excerptable.entry(task).or_default();
+            guard.came_later = came_later(transcript.entry(task), newest == Some(task));
         }
         if let Some(newest) = newest {
             guard.hold(newest, KeepReason::Newest);
@@ -244,6 +248,15 @@ impl Guard {
     /// The task, where it stays.
     pub fn task(&self) -> Option<usize> {
         self.task
+    }
+
+    /// What people said in the task's message after other messages: it leaves as these do, once a checkpoint stands for it.
+    pub fn came_later(&self) -> &[Slot] {
+        if self.task.and_then(|task| self.held(task)) == Some(KeepReason::Task) {
+            &self.came_later
+        } else {
+            &[]
+        }
     }
 
     /// Pins that nothing in the transcript says.
@@ -457,6 +470,15 @@ impl Guard {
 }
 
 /// Whether it is what stands for a result, or looks like that.
+/// What people said later in the task's message, but for the newest. Where roles take turns, a view's newest words share it, together
+/// with a checkpoint, and stay in it for whoever goes on from the view.
+fn came_later(task: Entry<'_>, has_newest: bool) -> Vec<Slot> {
+    let numbers = numbers_within(task);
+    let (first, last) = (numbers.first().map(|it| it.1), numbers.last().map(|it| it.1));
+    let stays = |number| Some(number) == first || has_newest && Some(number) == last;
+    numbers.into_iter().filter(|(_, number)| !stays(*number)).map(|(slot, _)| slot).collect()
+}
+
 fn begins_as_stub(part: &Part<'_>) -> bool {
     let is_output = part.kind() == PartKind::Result || part.is(Marks::NESTED);
     is_output && part.text().starts_with(STUB)

@@ -95,12 +95,16 @@ impl PlanInput<'_> {
                 fixed += tokens;
                 continue;
             };
-            let parts = entry.parts().filter(|p| !p.is(Marks::NESTED) && !self.is_cuttable(p));
-            let rigid: u64 = parts.map(|part| self.matter().part_tokens(&part)).sum();
+            let sum = |of: &dyn Fn(&Part<'_>) -> bool| -> u64 {
+                let parts = entry.parts().filter(|p| !p.is(Marks::NESTED) && of(p));
+                parts.map(|part| self.matter().part_tokens(&part)).sum()
+            };
+            let leaving = sum(&|part| self.came_later(part));
+            let rigid = sum(&|part| !self.came_later(part) && !self.is_cuttable(part));
             fixed += rigid;
             let beside = self.beside(entry, cut, &|part| self.matter().part_tokens(part));
             soft.extend((beside > 0).then_some(beside));
-            let own = tokens - rigid - beside;
+            let own = tokens - leaving - rigid - beside;
             match cut {
                 Cut::Firm => firm.push(own),
                 Cut::Spoken => spoken.push(own),
@@ -217,7 +221,11 @@ impl PlanInput<'_> {
         entry.parts().filter(is_beside).map(|part| tokens(&part)).sum()
     }
 
-    /// Earlier checkpoints leave the messages that they share with what must stay.
+    fn came_later(&self, part: &Part<'_>) -> bool {
+        self.guard.came_later().contains(&part.slot)
+    }
+
+    /// Earlier checkpoints leave the messages that they share with what must stay, and what came later the task's.
     pub(super) fn checkpoints(&self, draft: &Draft, reason: Reason) -> Vec<Edit> {
         let held = self
             .request
@@ -225,7 +233,8 @@ impl PlanInput<'_> {
             .entries()
             .filter(|entry| draft.is_shown(entry.index) && !self.guard.may_leave(entry.index));
         held.flat_map(|entry| entry.parts())
-            .filter(|part| part.origin() == Origin::Checkpoint && !draft.is_edited(part.slot))
+            .filter(|part| part.origin() == Origin::Checkpoint || self.came_later(part))
+            .filter(|part| !draft.is_edited(part.slot))
             .map(|part| Edit::Put(PartEdit { at: part.slot, put: Put::Nothing, reason }))
             .collect()
     }
@@ -312,6 +321,7 @@ impl PlanInput<'_> {
             && !part.is(Marks::FIXED)
             && !part.raw_body().is_empty()
             && part.origin() != Origin::Checkpoint
+            && !self.came_later(part)
             && !self.is_preserved(part)
     }
 

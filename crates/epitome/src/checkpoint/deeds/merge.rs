@@ -182,7 +182,9 @@ fn arranged<'a>(members: &[Member<'a>], merging: Merging, apart: &[bool]) -> Vec
     let mut newest: HashMap<Key, usize> = HashMap::new();
     for Member { deed, what, kind, targets, handles } in members {
         let place = places.entry(*kind).or_insert(groups.len());
-        let is_past = |group: &Group<'_>| group.overtaken.keys().any(|it| !handles.contains(it));
+        // What it was given there doesn't hold again, where that is said.
+        let holds = |it: &Key| merging != Merging::Made && handles.contains(it);
+        let is_past = |group: &Group<'_>| group.overtaken.keys().any(|it| !holds(it));
         if apart[*kind] && groups.get(*place).is_some_and(is_past) {
             *place = groups.len();
         }
@@ -198,9 +200,7 @@ fn arranged<'a>(members: &[Member<'a>], merging: Merging, apart: &[bool]) -> Vec
         if at == groups.len() {
             groups.push(Group::of(deed, what, *kind));
         }
-        for handle in handles {
-            groups[at].overtaken.remove(handle);
-        }
+        groups[at].overtaken.retain(|it, _| !holds(it));
         groups[at].add(deed, merging, targets.clone(), handles.clone());
     }
     let lasts: Vec<u32> = groups.iter().map(|group| group.deed.last).collect();
@@ -300,8 +300,14 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// How all of them went, as `said` says it, in at most `most` bytes; `None` where that isn't all.
-    fn told(&self, said: impl Fn(&Outcome<'a>) -> &'a str, most: usize) -> Option<String> {
+    /// How all of them went, as `said` says it, in at most `most` bytes; `None` where that isn't all. Of the same call the last
+    /// outcome comes first, behind the number of its message.
+    fn told(
+        &self,
+        said: impl Fn(&Outcome<'a>) -> &'a str,
+        most: usize,
+        merging: Merging,
+    ) -> Option<String> {
         let mut told: Vec<(&str, u32)> = Vec::new();
         // Words of failures and others read otherwise side by side.
         let are_bad = self.outcomes.iter().all(|outcome| is_bad(outcome.went));
@@ -314,6 +320,9 @@ impl<'a> Group<'a> {
                 Some((_, times)) => *times = times.saturating_add(outcome.times),
                 None => told.push((went, outcome.times)),
             }
+        }
+        if matches!(merging, Merging::Same | Merging::Short) {
+            told.reverse();
         }
         let is_whole = self.is_known && told.len() == self.outcomes.len();
         let told: Vec<String> = told
@@ -335,11 +344,11 @@ impl<'a> Group<'a> {
         if self.outcomes.len() > 1 && is_brief {
             deed.differs |= self.shapes.len() > 1;
         } else if self.outcomes.len() > 1 {
-            let told = self.told(|outcome| outcome.went, MOST_ERROR);
+            let told = self.told(|outcome| outcome.went, MOST_ERROR, merging);
             let in_full =
                 |it: &Outcome<'a>| if it.in_full.is_empty() { it.went } else { it.in_full };
             // Where they have no room together, the last one's own words have.
-            if let Some(in_full) = self.told(in_full, MOST_COMMAND) {
+            if let Some(in_full) = self.told(in_full, MOST_COMMAND, merging) {
                 deed.in_full = in_full.into();
             } else if told.is_some() {
                 deed.in_full = "".into();

@@ -1,11 +1,14 @@
 //! The lane of what was done: which calls have lines of their own, and which are told together.
 
-use super::{Lanes, TITLES_TOKENS, unlines};
+use super::{Calls, Lanes, TITLES_TOKENS, unlines};
 use crate::checkpoint::deeds::{Deed, Deeds, LookRoom, Merging, merged};
 use crate::checkpoint::unnamed::{Unnamed, count};
 
 /// Targets that the calls of one tool name, the most that fit.
 const TARGETS: [usize; 7] = [usize::MAX, 100, 32, 16, 8, 3, 1];
+
+/// Percent of their room that calls may take more if each stands where it was made.
+const FOR_ORDER: u64 = 30;
 
 /// What was done, as lines.
 pub(super) struct DeedLane {
@@ -19,7 +22,7 @@ pub(super) struct DeedLane {
 impl Lanes<'_> {
     /// All calls that may have changed something.
     pub(super) fn all(&self) -> impl Iterator<Item = &Deed> {
-        self.old.iter().chain(self.new)
+        self.old.same.iter().chain(&self.new.same)
     }
 
     /// What was done, calls since the newest human message before all else, then those before it.
@@ -33,15 +36,15 @@ impl Lanes<'_> {
         };
         // Where not even the fewest words name all, a line counts the others.
         let all = || {
-            let calls = count(self.old).saturating_add(count(self.new));
+            let calls = count(&self.old.same).saturating_add(count(&self.new.same));
             Deeds::unnamed_line(deeds.unnamed.saturating_add(calls))
         };
         let is_tight = self.least_of(self.all(), Merging::LEAST) > left;
         let counted = if is_tight { counted.max(self.tokens(&all()) + 1) } else { counted };
         let left = left.saturating_sub(TITLES_TOKENS / 2 + counted);
         // Of what was done before, each tool is named first, with what one call was done to if new calls say as much.
-        let least = self.least_of(self.new, Merging::Exact);
-        let without = |merging| left.saturating_sub(self.least_of(self.old, merging));
+        let least = self.least_of(&self.new.same, Merging::Exact);
+        let without = |merging| left.saturating_sub(self.least_of(&self.old.same, merging));
         let named = without(Merging::Exact);
         let for_new = if named >= least { named } else { without(Merging::LEAST) };
         let part = |percent| for_new * percent / 100;
@@ -74,14 +77,22 @@ impl Lanes<'_> {
         self.total(&lines)
     }
 
-    /// Some of the calls, whether all of them are named, and those that aren't. Calls that say the same become one line; where
+    /// Some of the calls, whether all of them are named, and those that aren't. Where that takes little more, they stand as they were
+    /// made: the same call may do another thing after others. Calls that say the same become one line; where
     /// that is more than the second of these `rooms`, those whose short arguments are the same; then the older ones of one tool;
     /// then all of it. All that is known of a call is told within the first one.
     fn fitting(
         &self,
-        calls: &[Deed],
+        Calls { same: calls, in_order }: &Calls,
         [in_full, apart, most]: [u64; 3],
     ) -> (Vec<String>, bool, Unnamed) {
+        let total = |calls: &[Deed]| self.total(&lines(calls));
+        let more = total(in_order).saturating_sub(total(calls));
+        if more <= most * FOR_ORDER / 100
+            && let Some(lines) = self.filled(in_order, in_full, in_full)
+        {
+            return (lines, true, Unnamed::default());
+        }
         let within = |merging, most| self.filled(&merged(calls, merging), in_full, most);
         let fitting = self
             .filled(calls, in_full, apart)
