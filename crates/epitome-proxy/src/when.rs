@@ -44,11 +44,12 @@ impl ByModel {
 }
 
 impl Trigger for ByModel {
-    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
-        let own = set_for(&self.each, &gauge.model).unwrap_or(&self.usual);
-        let is_cold = gauge.idle.zip(gauge.cache_ttl).is_some_and(|(idle, ttl)| idle >= ttl);
+    fn fires(&self, measurements: &Measurements) -> Option<Cause> {
+        let own = set_for(&self.each, &measurements.model).unwrap_or(&self.usual);
+        let is_cold =
+            measurements.idle.zip(measurements.cache_ttl).is_some_and(|(idle, ttl)| idle >= ttl);
         let soft = self.soft.as_ref().filter(|_| is_cold);
-        own.fires(gauge).or_else(|| soft?.fires(gauge))
+        own.fires(measurements).or_else(|| soft?.fires(measurements))
     }
 }
 
@@ -56,11 +57,11 @@ impl Trigger for ByModel {
 pub(crate) struct Early(pub(crate) Arc<ByModel>);
 
 impl Trigger for Early {
-    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
+    fn fires(&self, measurements: &Measurements) -> Option<Cause> {
         let sooner = |tokens: u64| tokens + tokens / 7;
-        let Count { tokens, upper, basis } = gauge.tokens;
+        let Count { tokens, upper, basis } = measurements.tokens;
         let tokens = Count { tokens: sooner(tokens), upper: sooner(upper), basis };
-        self.0.fires(&Measurements { tokens, ..gauge.clone() })
+        self.0.fires(&Measurements { tokens, ..measurements.clone() })
     }
 }
 

@@ -174,17 +174,17 @@ impl PythonTrigger {
 }
 
 impl Trigger for PythonTrigger {
-    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
+    fn fires(&self, measurements: &Measurements) -> Option<Cause> {
         ask(None, |py| {
             let told = PyDict::new(py);
-            let rounds = gauge.rounds.count();
-            told.set_item("messages", gauge.items)?;
+            let rounds = measurements.rounds.count();
+            told.set_item("messages", measurements.items)?;
             told.set_item("steps", rounds.steps)?;
             told.set_item("turns", rounds.turns)?;
-            told.set_item("tokens", gauge.size())?;
-            told.set_item("upper", gauge.tokens.upper)?;
-            told.set_item("bytes", gauge.bytes)?;
-            told.set_item("window", gauge.window)?;
+            told.set_item("tokens", measurements.size())?;
+            told.set_item("upper", measurements.tokens.upper)?;
+            told.set_item("bytes", measurements.bytes)?;
+            told.set_item("window", measurements.window)?;
             let why = self.call.ask(py, (told,))?;
             if why.is_none() {
                 return Ok(None);
@@ -270,7 +270,7 @@ impl PythonStrategy {
                 (_, Some(text)) => Put::Text(text.into()),
             };
             if !put.suits(part) {
-                let at = context.matter.transcript.entry_of(part.slot);
+                let at = context.counts.transcript.entry_of(part.slot);
                 let what = format!(
                     "{} edits the arguments of a call in message {at} to what isn't one JSON object",
                     self.name

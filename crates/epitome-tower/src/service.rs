@@ -247,7 +247,7 @@ impl Call {
                 (self.show().await?, None)
             }
         };
-        if let Some(why) = answer.stuck {
+        if let Some(why) = answer.stall {
             self.shared.tell(&Event::StallReason { session: answer.session, why });
         }
         Some((answer, flight))

@@ -153,8 +153,8 @@ impl Draft {
     }
 
     /// Tokens of a part as edited.
-    pub fn part_tokens(&self, part: &Part<'_>, matter: &CountContext<'_>) -> u64 {
-        self.edits.tokens(part.slot).unwrap_or_else(|| matter.part_tokens(part))
+    pub fn part_tokens(&self, part: &Part<'_>, counts: &CountContext<'_>) -> u64 {
+        self.edits.tokens(part.slot).unwrap_or_else(|| counts.part_tokens(part))
     }
 
     /// Characters of a part's own words as edited; media and ids say none.
@@ -168,10 +168,10 @@ impl Draft {
     }
 
     /// Makes an edit; edits of entries that aren't shown have no effect.
-    pub fn apply(&mut self, edit: &Edit, matter: &CountContext<'_>) {
+    pub fn apply(&mut self, edit: &Edit, counts: &CountContext<'_>) {
         match edit {
-            Edit::Put(put) => self.put(put, matter),
-            Edit::Together(puts) => puts.iter().for_each(|put| self.put(put, matter)),
+            Edit::Put(put) => self.put(put, counts),
+            Edit::Together(puts) => puts.iter().for_each(|put| self.put(put, counts)),
             Edit::Fold(entries, reason) => {
                 entries.clone().for_each(|at| self.leave(at, State::Folded(*reason)));
             }
@@ -186,47 +186,47 @@ impl Draft {
         }
     }
 
-    fn put(&mut self, edit: &PartEdit, matter: &CountContext<'_>) {
-        let at = matter.transcript.entry_of(edit.at);
+    fn put(&mut self, edit: &PartEdit, counts: &CountContext<'_>) {
+        let at = counts.transcript.entry_of(edit.at);
         if !self.is_shown(at) {
             return;
         }
-        let part = matter.transcript.part(edit.at);
+        let part = counts.transcript.part(edit.at);
         // It is spliced in as it is: what were no arguments would break the message, or rename the call.
         if !edit.put.suits(&part) {
             return;
         }
         if part.kind() == PartKind::Reasoning
             && edit.put == Put::Nothing
-            && !self.untie(at, edit, matter)
+            && !self.untie(at, edit, counts)
         {
             return;
         }
-        if part.is(Marks::NESTED) && self.is_edited(result_of(matter.transcript, edit.at)) {
+        if part.is(Marks::NESTED) && self.is_edited(result_of(counts.transcript, edit.at)) {
             return;
         }
-        let before = self.part_tokens(&part, matter);
+        let before = self.part_tokens(&part, counts);
         // A result replaced as a whole takes the edits of its sub-parts with it.
         if part.kind() == PartKind::Result {
             let inner: Vec<Slot> =
-                nested(matter.transcript, edit.at).filter(|slot| self.edits.has(*slot)).collect();
+                nested(counts.transcript, edit.at).filter(|slot| self.edits.has(*slot)).collect();
             for slot in inner {
                 let (_, is) = self.edits.remove(slot).expect("it was just found");
-                self.change(at, is, matter.tally.part(slot));
+                self.change(at, is, counts.tally.part(slot));
             }
         }
-        let after = Self::tokens_of(edit, matter);
+        let after = Self::tokens_of(edit, counts);
         self.change(at, before, after);
         self.edits.insert(edit.clone(), after);
         // An entry that was nothing but a thought leaves for the thought's reason.
-        let is_thought = is_thought(matter.transcript.entry(at));
+        let is_thought = is_thought(counts.transcript.entry(at));
         let why = if is_thought { edit.reason } else { Reason::Emptied };
-        self.drop_if_emptied(at, why, matter.transcript);
+        self.drop_if_emptied(at, why, counts.transcript);
     }
 
     /// Leaves out the ids that are tied to the reasoning in entry `at`; whether it may leave alone.
-    fn untie(&mut self, at: usize, edit: &PartEdit, matter: &CountContext<'_>) -> bool {
-        let Some(links) = ties(matter.transcript, at) else { return false };
+    fn untie(&mut self, at: usize, edit: &PartEdit, counts: &CountContext<'_>) -> bool {
+        let Some(links) = ties(counts.transcript, at) else { return false };
         for link in links {
             if !self.edits.has(link) {
                 let gone = PartEdit { at: link, put: Put::Nothing, reason: edit.reason };
@@ -236,11 +236,11 @@ impl Draft {
         true
     }
 
-    fn tokens_of(edit: &PartEdit, matter: &CountContext<'_>) -> u64 {
-        let part = matter.transcript.part(edit.at);
+    fn tokens_of(edit: &PartEdit, counts: &CountContext<'_>) -> u64 {
+        let part = counts.transcript.part(edit.at);
         match &edit.put {
             Put::Nothing => 0,
-            Put::Text(text) | Put::Arguments(text) => part_put_tokens(&part, text, matter.counter),
+            Put::Text(text) | Put::Arguments(text) => part_put_tokens(&part, text, counts.counter),
         }
     }
 
@@ -259,14 +259,14 @@ impl Draft {
 
     /// Takes edits back, the newest first, as far as `room` tokens allow: what was cut to make room
     /// that turned out not to be needed. What was pinned and is said stays said.
-    pub fn give_back(&mut self, room: u64, matter: &CountContext<'_>, pinned: &[&str]) {
+    pub fn give_back(&mut self, room: u64, counts: &CountContext<'_>, pinned: &[&str]) {
         let mut slots: Vec<Slot> = self.edits.slots().rev().collect();
         // What the law of pins would rather see whole comes first.
         slots.sort_by_key(|slot| self.reason(*slot) != Some(Reason::TooLarge));
         // What isn't worth a longer excerpt may give others back whole; what is left then is.
         let mut tried = Tried::new();
-        let left = self.give_back_over(MUCH_ROOM, room, &slots, matter, pinned, &mut tried);
-        self.give_back_over(LEAST_ROOM, left, &slots, matter, pinned, &mut tried);
+        let left = self.give_back_over(MUCH_ROOM, room, &slots, counts, pinned, &mut tried);
+        self.give_back_over(LEAST_ROOM, left, &slots, counts, pinned, &mut tried);
     }
 
     /// The same, with longer excerpts where more than `much` is left; what is left in the end.
@@ -275,14 +275,14 @@ impl Draft {
         much: u64,
         room: u64,
         slots: &[Slot],
-        matter: &CountContext<'_>,
+        counts: &CountContext<'_>,
         pinned: &[&str],
         tried: &mut Tried,
     ) -> u64 {
         let mut room = room;
         for slot in slots.iter().copied() {
             let Some(edit) = self.edits.get(slot) else { continue };
-            let at = matter.transcript.entry_of(slot);
+            let at = counts.transcript.entry_of(slot);
             // What the checkpoint stands for, an earlier one too, is said there.
             let is_taken_up = matches!(edit.reason, Reason::OlderStep | Reason::LastResort);
             if !self.is_shown(at)
@@ -291,13 +291,13 @@ impl Draft {
             {
                 continue;
             }
-            let part = matter.transcript.part(slot);
+            let part = counts.transcript.part(slot);
             // A call and its result left together; neither comes back alone.
             let is_pair = matches!(part.kind(), PartKind::Call | PartKind::Result);
             if edit.put == Put::Nothing && is_pair {
                 continue;
             }
-            let before = matter.part_tokens(&part);
+            let before = counts.part_tokens(&part);
             let after = self.edits.tokens(slot).unwrap_or(0);
             if before.saturating_sub(after) <= room {
                 room -= before.saturating_sub(after);
@@ -308,7 +308,7 @@ impl Draft {
             // What was tried with as much room is what it can be.
             if room > much && tried.get(&slot) != Some(&(after + room)) {
                 tried.insert(slot, after + room);
-                let longer = self.lengthen(slot, after, after + room, matter, pinned);
+                let longer = self.lengthen(slot, after, after + room, counts, pinned);
                 room -= longer.map_or(0, |longer| longer - after);
             }
         }
@@ -322,10 +322,10 @@ impl Draft {
         slot: Slot,
         before: u64,
         most: u64,
-        matter: &CountContext<'_>,
+        counts: &CountContext<'_>,
         pinned: &[&str],
     ) -> Option<u64> {
-        let part = matter.transcript.part(slot);
+        let part = counts.transcript.part(slot);
         let old = self.edits.get(slot)?;
         let is_excerpt = match part.kind() {
             PartKind::Result => !part.is(Marks::SERVER),
@@ -336,15 +336,15 @@ impl Draft {
             Put::Text(was) if is_excerpt => was,
             _ => return None,
         };
-        let tokens = |text: &str| matter.put_tokens(&part, text);
+        let tokens = |text: &str| counts.put_tokens(&part, text);
         let (text, after) =
-            fit_part(&part, &matter.part_text(&part), &self.question, most, tokens)?;
+            fit_part(&part, &counts.part_text(&part), &self.question, most, tokens)?;
         let loses = pinned.iter().any(|words| was.contains(words) && !text.contains(words));
         if after <= before || loses {
             return None;
         }
         let edit = PartEdit { at: slot, put: Put::Text(text.into()), reason: Reason::TooLarge };
-        self.change(matter.transcript.entry_of(slot), before, after);
+        self.change(counts.transcript.entry_of(slot), before, after);
         self.edits.insert(edit, after);
         Some(after)
     }

@@ -20,7 +20,7 @@ struct Life {
     requests: usize,
     compactions: usize,
     /// Causes told why nothing is compacted.
-    stuck: usize,
+    stall: usize,
 }
 
 fn key(api: Api) -> &'static str {
@@ -74,7 +74,7 @@ fn live(session: &Sent, window: u64, most: usize) -> Result<Life, String> {
         life.requests += 1;
         let now = Duration::from_secs(30 * life.requests as u64);
         let settled = sessions.settle("", &came, Some(window), now);
-        life.stuck += usize::from(settled.stuck.is_some());
+        life.stall += usize::from(settled.stall.is_some());
         if let Some(ran) = &settled.compacted {
             let outcome = ran.outcome.as_ref().map_err(ToString::to_string)?;
             if !outcome.receipt.fallbacks.is_empty() {
@@ -117,7 +117,7 @@ fn lived(sessions: &[Sent], window: impl Fn(&Request) -> u64, most: usize) -> us
                 println!("{} in {window}: {life:?}", session.name);
                 compactions += life.compactions;
                 // A loop would compact at every request; steps of half a window make it every second one.
-                if life.compactions * 3 > life.requests * 2 + 6 || life.stuck > 3 {
+                if life.compactions * 3 > life.requests * 2 + 6 || life.stall > 3 {
                     wrong.push(format!("{} in {window}: {life:?}", session.name));
                 }
             }

@@ -41,10 +41,10 @@ impl Strategy for Talkative {
         "talkative"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let why = scene.cause.map(ToString::to_string);
-        self.0.lock().expect("nobody panics").push(("strategy", scene.about.clone(), why));
-        Fold.propose(scene)
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let why = context.cause.map(ToString::to_string);
+        self.0.lock().expect("nobody panics").push(("strategy", context.about.clone(), why));
+        Fold.propose(context)
     }
 
     fn metadata(&self, _: &StrategyContext<'_>) -> Metadata {

@@ -183,10 +183,10 @@ fn what_a_model_does_not_take_has_a_name_and_a_sentence() {
 
 #[test]
 fn who_is_stuck_is_told_what_to_do() {
-    let stuck =
+    let stall =
         [StallReason::Overhead, StallReason::NoGain, StallReason::Refilled, StallReason::Failing];
     check(
-        stuck.map(StallReason::words),
+        stall.map(StallReason::words),
         &expect![[r#"
         system prompt, tools, pins and tail alone are over the trigger: raise it, offer fewer tools, or pin less
         the last compaction saved next to nothing: nothing is tried before the conversation has grown

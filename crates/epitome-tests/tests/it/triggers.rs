@@ -13,7 +13,7 @@ use epitome::{Compactor, Options, Pin, Target};
 /// Whether `when` fires for each of `gauges`.
 fn fires<const N: usize>(when: &When, gauges: [Measurements; N]) -> [bool; N] {
     let condition = when.clone().build().expect("in range");
-    gauges.map(|gauge| condition.fires(&gauge).is_some())
+    gauges.map(|measurements| condition.fires(&measurements).is_some())
 }
 
 /// `n − 1`, `n`, `n + 1`.
@@ -52,15 +52,15 @@ fn tokens_characters_and_bytes_fire_from() {
 
 #[test]
 fn thresholds_act_on_the_estimate_and_the_window_on_its_upper_edge() {
-    let gauge = |tokens, upper| Measurements {
+    let measurements = |tokens, upper| Measurements {
         tokens: Count::estimated(tokens, upper),
         window: Some(1_000),
         ..Measurements::default()
     };
-    let estimate = |tokens| gauge(tokens, 5_000);
+    let estimate = |tokens| measurements(tokens, 5_000);
     assert_eq!(fires(&When::Tokens(900), around(900, estimate)), FROM);
     assert_eq!(fires(&When::Share(0.8), around(800, estimate)), FROM);
-    let upper = |upper| gauge(500, upper);
+    let upper = |upper| measurements(500, upper);
     assert_eq!(fires(&When::Full, around(1_000, upper)), ABOVE);
     assert_eq!(fires(&When::Reserve(100), around(900, upper)), ABOVE);
     // What a sample finds too small isn't counted again.
@@ -120,8 +120,8 @@ fn a_demand_brings_its_reason_and_wishes_along() {
         target: Some(Target::Percent(20)),
         ..Demand::new(Asker::Model, "the search is over")
     };
-    let gauge = Measurements { demands: vec![demand.clone()], ..Measurements::default() };
-    let cause = When::AskedByModel.build().expect("in range").fires(&gauge).expect("asked");
+    let measurements = Measurements { demands: vec![demand.clone()], ..Measurements::default() };
+    let cause = When::AskedByModel.build().expect("in range").fires(&measurements).expect("asked");
     assert_eq!(cause.demands(), [&demand]);
     assert_eq!(cause.to_string(), "the model asked for it: the search is over");
     let written = serde_json::to_string(&cause).expect("serializable");
@@ -169,11 +169,11 @@ fn idle_fires_shortly_before_the_cache_forgets() {
 #[test]
 fn any_and_all_compose_and_nest() {
     let rounds = RoundCount { steps: 3, ..RoundCount::default() }.into();
-    let gauge = Measurements { items: 11, rounds, ..Measurements::default() };
+    let measurements = Measurements { items: 11, rounds, ..Measurements::default() };
     let (items, steps, many) = (When::Items(10), When::Steps(2), When::Items(1_000));
     let any = |list: &[&When]| When::Any(list.iter().map(|w| (*w).clone()).collect());
     let all = |list: &[&When]| When::All(list.iter().map(|w| (*w).clone()).collect());
-    let cause = |when: When| when.build().expect("in range").fires(&gauge);
+    let cause = |when: When| when.build().expect("in range").fires(&measurements);
     let (by_items, by_steps) =
         (Cause::Items { items: 11, most: 10 }, Cause::Steps { steps: 3, most: 2 });
     assert_eq!(cause(any(&[&many, &steps, &items])), Some(by_steps.clone()));
@@ -185,13 +185,21 @@ fn any_and_all_compose_and_nest() {
 
 #[test]
 fn closures_are_triggers_and_bring_their_own_cause() {
-    let nightly = |gauge: &Measurements| (gauge.items > 5).then(|| Cause::Custom("nightly".into()));
-    let gauge = Measurements { items: 6, ..Measurements::default() };
+    let nightly = |measurements: &Measurements| {
+        (measurements.items > 5).then(|| Cause::Custom("nightly".into()))
+    };
+    let measurements = Measurements { items: 6, ..Measurements::default() };
     let steps = || When::Steps(99).build().expect("in range").boxed();
-    assert_eq!(Any::of([steps(), nightly.boxed()]).fires(&gauge), nightly.fires(&gauge));
-    assert_eq!(All::of([steps(), nightly.boxed()]).fires(&gauge), None);
-    assert_eq!(All::of([nightly.boxed()]).fires(&gauge), Some(Cause::Custom("nightly".into())));
-    assert_eq!(Any::default().fires(&gauge).or(All::default().fires(&gauge)), None);
+    assert_eq!(
+        Any::of([steps(), nightly.boxed()]).fires(&measurements),
+        nightly.fires(&measurements)
+    );
+    assert_eq!(All::of([steps(), nightly.boxed()]).fires(&measurements), None);
+    assert_eq!(
+        All::of([nightly.boxed()]).fires(&measurements),
+        Some(Cause::Custom("nightly".into()))
+    );
+    assert_eq!(Any::default().fires(&measurements).or(All::default().fires(&measurements)), None);
 }
 
 #[test]
@@ -292,10 +300,13 @@ asst call b Read {\"file_path\":\"y\"}
 ";
     let request = testkit::parse(Format::OpenaiChat, text);
     let tally = Tally::of(&request, counter("chars4").expect("a known name").as_ref());
-    let gauge = Measurements::of(&request, tally.total());
-    assert_eq!(gauge.rounds.count(), RoundCount { steps: 3, turns: 2, open_calls: 1 });
-    assert_eq!(gauge.items, 7);
-    assert_eq!((gauge.tokens, gauge.bytes), (tally.total(), request.source().len() as u64));
+    let measurements = Measurements::of(&request, tally.total());
+    assert_eq!(measurements.rounds.count(), RoundCount { steps: 3, turns: 2, open_calls: 1 });
+    assert_eq!(measurements.items, 7);
+    assert_eq!(
+        (measurements.tokens, measurements.bytes),
+        (tally.total(), request.source().len() as u64)
+    );
     let said: usize = [
         "Be brief.",
         "Fix ä.",
@@ -309,8 +320,11 @@ asst call b Read {\"file_path\":\"y\"}
     .iter()
     .map(|words| words.chars().count())
     .sum();
-    assert_eq!(gauge.characters.count(), said as u64);
-    assert_eq!((gauge.window, gauge.idle, gauge.output_reserve), (None, None, 0));
+    assert_eq!(measurements.characters.count(), said as u64);
+    assert_eq!(
+        (measurements.window, measurements.idle, measurements.output_reserve),
+        (None, None, 0)
+    );
 }
 
 #[test]
@@ -342,8 +356,8 @@ fn what_was_reported_takes_the_place_of_the_estimate() {
 fn without_other_compactors_what_else_is_asked_for_holds() {
     let remote = || When::Remote.build().expect("in range").boxed();
     let above = |tokens| When::Tokens(tokens).build().expect("in range").boxed();
-    let gauge = tokens(50, 1_000);
-    let alone = |trigger: &dyn Trigger| trigger.fires_alone(&gauge).is_some();
+    let measurements = tokens(50, 1_000);
+    let alone = |trigger: &dyn Trigger| trigger.fires_alone(&measurements).is_some();
     assert!(alone(&Any::of([remote(), above(50)])) && !alone(&Any::of([remote(), above(51)])));
     assert!(alone(&All::of([remote(), above(50)])) && !alone(&All::of([remote(), above(51)])));
     assert!(alone(&When::All(vec![When::Remote, When::Tokens(50)]).build().expect("in range")));
@@ -356,8 +370,8 @@ fn without_other_compactors_what_else_is_asked_for_holds() {
 #[test]
 fn one_that_only_asks_others_leaves_it_to_those_beside_it() {
     let built = |when: When| when.build().expect("in range").boxed();
-    let gauge = |items: usize| Measurements { items, ..tokens(9_000, 10_000) };
-    let (few, many) = (gauge(3), gauge(30));
+    let measurements = |items: usize| Measurements { items, ..tokens(9_000, 10_000) };
+    let (few, many) = (measurements(3), measurements(30));
     let any = Any::of([built(When::Remote), built(When::Items(20))]);
     assert_eq!(any.fires(&few), Some(Cause::Remote));
     assert_eq!(any.fires_alone(&few), None, "not at the default share");

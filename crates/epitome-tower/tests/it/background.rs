@@ -55,7 +55,8 @@ fn slow(at_limit: AtLimit, says: Result<&'static str, FailureKind>) -> Slow {
     let compactor = compactor.expect("in range").with_summaries(summaries).expect("in range");
     let due = Arc::new(Notify::new());
     let (hard, fired) = (trigger(When::Share(0.8)), Arc::clone(&due));
-    let hard = move |gauge: &Measurements| hard.fires(gauge).inspect(|_| fired.notify_one());
+    let hard =
+        move |measurements: &Measurements| hard.fires(measurements).inspect(|_| fired.notify_one());
     let options = SessionOptions {
         soft: Some(trigger(When::Share(0.5))),
         at_limit,

@@ -159,9 +159,9 @@ impl Where {
 }
 
 impl Trigger for Where {
-    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
+    fn fires(&self, measurements: &Measurements) -> Option<Cause> {
         self.note();
-        (gauge.items > 20).then(|| Cause::Custom("many".to_owned()))
+        (measurements.items > 20).then(|| Cause::Custom("many".to_owned()))
     }
 }
 

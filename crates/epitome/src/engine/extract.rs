@@ -151,12 +151,12 @@ impl Extract {
             let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
             let room = prepared.target.saturating_sub(plan.draft.total() + own);
             let pinned: Vec<&str> = options.pins.iter().filter_map(Pin::words).collect();
-            let matter = CountContext {
+            let counts = CountContext {
                 transcript: &prepared.base.request.transcript,
                 tally: &prepared.tally,
                 counter: run.compactor.counter(),
             };
-            plan.draft.give_back(room, &matter, &pinned);
+            plan.draft.give_back(room, &counts, &pinned);
         }
         State::Rendering(Box::new(Rendering { prepared, plan, by, checkpoint }))
     }

@@ -237,7 +237,7 @@ fn guard(
     (target, binding): (u64, Binding),
 ) -> Guard {
     let options = compactor.options();
-    let wishes = GuardOptions {
+    let options = GuardOptions {
         target,
         task: options.task,
         pins: &options.pins,
@@ -247,7 +247,7 @@ fn guard(
         binding,
         open_loop: compactor.open_loop,
     };
-    Guard::new(&base.request, units, tally, wishes)
+    Guard::new(&base.request, units, tally, options)
 }
 
 /// Whose words those are that the model was told as a checkpoint.

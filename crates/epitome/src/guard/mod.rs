@@ -41,11 +41,11 @@ pub struct Guard {
 
 impl Guard {
     /// Finds what must stay.
-    pub fn new(request: &Request, units: &Units, tally: &Tally, wishes: GuardOptions<'_>) -> Self {
+    pub fn new(request: &Request, units: &Units, tally: &Tally, options: GuardOptions<'_>) -> Self {
         let transcript = &request.transcript;
         let mut open_loop = open_loop(request, units);
         if let Some(entries) = &mut open_loop
-            && wishes.binding == Binding::PrefixManual
+            && options.binding == Binding::PrefixManual
         {
             // The turn as the API sees it: text behind results doesn't end it.
             let turn = units.index_of(turn_start(request));
@@ -75,30 +75,30 @@ impl Guard {
                 .find(|e| e.role() == Role::User && !e.has_results())
                 .map(|e| e.index)
         });
-        guard.tail(units, tally, wishes.tail, transcript.len());
+        guard.tail(units, tally, options.tail, transcript.len());
         for entry in transcript.entries() {
             // What was approved and done asks for nothing any more.
             if !(entry.is_stateful() && units.is_settled(transcript, entry.index)) {
-                guard.state(request, entry, tally, wishes.target);
+                guard.state(request, entry, tally, options.target);
             }
-            if let Some(held) = wishes.preserved.holds(&entry) {
+            if let Some(held) = options.preserved.holds(&entry) {
                 guard.hold(entry.index, held);
             }
             let is_preserved =
-                |p: &Part<'_>| wishes.preserved.tools.iter().any(|name| *name == p.name());
+                |p: &Part<'_>| options.preserved.tools.iter().any(|name| *name == p.name());
             if entry.parts().any(|p| p.kind() == PartKind::Call && is_preserved(&p)) {
                 for at in units.all()[units.index_of(entry.index)].entries.clone() {
                     guard.hold(at, KeepReason::Tool);
-                    if tally.entry(at) > wishes.target {
+                    if tally.entry(at) > options.target {
                         guard.excerptable.entry(at).or_default();
                     }
                 }
             }
         }
-        for pin in wishes.pins {
-            guard.pin(request, pin, &wishes);
+        for pin in options.pins {
+            guard.pin(request, pin, &options);
         }
-        if let Some(task) = first.filter(|_| wishes.task == Task::Keep) {
+        if let Some(task) = first.filter(|_| options.task == Task::Keep) {
             guard.task = Some(task);
             guard.hold(task, KeepReason::Task);
             guard.excerptable.entry(task).or_default();
@@ -127,9 +127,9 @@ impl Guard {
         guard.elsewhere(request, units);
         guard.companions(units);
         let is_closed = open_loop.is_none();
-        let bound = open_loop.filter(|_| wishes.binding == Binding::PrefixManual);
+        let bound = open_loop.filter(|_| options.binding == Binding::PrefixManual);
         let bound = bound.filter(|entries| turn::signed_until(transcript, entries).is_some());
-        let may_leave = wishes.open_loop == OpenLoop::MayLeave;
+        let may_leave = options.open_loop == OpenLoop::MayLeave;
         let leaving = bound.clone().filter(|entries| may_leave && !guard.is_stateful(entries));
         let bound = bound.filter(|_| leaving.is_none());
         if let Some(entries) = &leaving {
@@ -137,7 +137,7 @@ impl Guard {
         } else {
             guard.batches_stay_old(request, units);
             // Bound thinking leaves with the first edit, so that nothing stays for its sake.
-            if !is_closed || wishes.binding != Binding::PrefixManual {
+            if !is_closed || options.binding != Binding::PrefixManual {
                 guard.turn_starts_with_thinking(request, units);
             }
         }
@@ -151,12 +151,12 @@ impl Guard {
         guard.lead(request);
         guard.parted_models(request, units);
         guard.companions(units);
-        if wishes.binding == Binding::PrefixManual {
+        if options.binding == Binding::PrefixManual {
             let stays = |at: usize| guard.held.has(at);
             let end = turn::end_of_bare_turn(request, units, stays);
             end.into_iter().flatten().for_each(|at| guard.hold(at, KeepReason::Companion));
         }
-        guard.keep_tail_whole(tally, wishes.target);
+        guard.keep_tail_whole(tally, options.target);
         if let Some(entries) = &leaving {
             guard.held.retain(|at, _| !entries.contains(&at));
             guard.newest_unit = 0..0;
@@ -325,10 +325,10 @@ impl Guard {
         }
     }
 
-    fn pin(&mut self, request: &Request, pin: &Pin, wishes: &GuardOptions<'_>) {
-        let (transcript, binding) = (&request.transcript, wishes.binding);
+    fn pin(&mut self, request: &Request, pin: &Pin, options: &GuardOptions<'_>) {
+        let (transcript, binding) = (&request.transcript, options.binding);
         match pin {
-            Pin::Entry(at) => match wishes.came_from.iter().position(|from| *from == Some(*at)) {
+            Pin::Entry(at) => match options.came_from.iter().position(|from| *from == Some(*at)) {
                 Some(here) => self.hold_pin(here, None),
                 None => self.unmatched.push(format!("message {at}")),
             },

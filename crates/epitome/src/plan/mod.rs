@@ -149,7 +149,7 @@ pub struct PlanInput<'a> {
 }
 
 impl<'a> PlanInput<'a> {
-    fn matter(&self) -> CountContext<'a> {
+    fn counts(&self) -> CountContext<'a> {
         CountContext {
             transcript: &self.request.transcript,
             tally: self.tally,
@@ -157,9 +157,9 @@ impl<'a> PlanInput<'a> {
         }
     }
 
-    fn scene<'b>(&'b self, draft: &'b Draft, horizon: usize) -> StrategyContext<'b> {
+    fn context<'b>(&'b self, draft: &'b Draft, horizon: usize) -> StrategyContext<'b> {
         StrategyContext {
-            matter: self.matter(),
+            counts: self.counts(),
             units: self.units,
             draft,
             guard: self.guard,

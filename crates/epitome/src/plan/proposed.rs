@@ -66,11 +66,11 @@ impl PlanInput<'_> {
             |index: &usize| Edit::Fold(self.units.all()[*index].entries.clone(), Reason::Delegated);
         edits.extend(folded.iter().map(fold));
         let mut working = WorkingPlan::new(self);
-        let scene = self.scene(&working.draft, 0);
+        let context = self.context(&working.draft, 0);
         for (entry, fate) in transcript.entries().zip(fates) {
             let Fate::Edit(puts) = fate else { continue };
             for put in puts {
-                edits.push(Edit::Put(self.admitted(entry, put, &scene)?));
+                edits.push(Edit::Put(self.admitted(entry, put, &context)?));
             }
         }
         if edits.is_empty() {
@@ -108,7 +108,7 @@ impl PlanInput<'_> {
         &self,
         entry: Entry<'_>,
         edit: &PartEdit,
-        scene: &StrategyContext<'_>,
+        context: &StrategyContext<'_>,
     ) -> Result<PartEdit, String> {
         let transcript = &self.request.transcript;
         let at = entry.index;
@@ -122,7 +122,7 @@ impl PlanInput<'_> {
         if !self.may_be_asked(entry, &part) {
             return Err(format!("it edits part {nth} of message {at}, which must stay"));
         }
-        let matter = self.matter();
+        let counts = self.counts();
         // Nothing is put into anybody's mouth: what is shown of his words are his own, and what a tool
         // didn't say says who does.
         let put = match (&edit.put, part.kind()) {
@@ -136,8 +136,8 @@ impl PlanInput<'_> {
                 }
             }
             (Put::Text(text), PartKind::Result) => {
-                let is_ours = is_stub_for(text, scene, &part)
-                    || is_excerpt(text, &matter.part_text(&part), Between::Words);
+                let is_ours = is_stub_for(text, context, &part)
+                    || is_excerpt(text, &counts.part_text(&part), Between::Words);
                 Some(if is_ours { edit.put.clone() } else { told_by_compactor(text) })
             }
             (Put::Text(text), PartKind::Media) => {
@@ -157,7 +157,7 @@ impl PlanInput<'_> {
             return Err(format!("what it puts into part {nth} of message {at} can't stand there"));
         };
         if let Put::Text(text) | Put::Arguments(text) = &put
-            && matter.put_tokens(&part, text) >= matter.part_tokens(&part)
+            && counts.put_tokens(&part, text) >= counts.part_tokens(&part)
         {
             return Err(format!("part {nth} of message {at} would be no smaller"));
         }

@@ -51,18 +51,18 @@ impl PlanInput<'_> {
         let mut draft = Draft::new(&self.request.transcript, self.tally);
         for at in 0..self.request.transcript.len() {
             if self.guard.may_leave(at) {
-                draft.apply(&Edit::Fold(at..at + 1, Reason::LastResort), &self.matter());
+                draft.apply(&Edit::Fold(at..at + 1, Reason::LastResort), &self.counts());
             }
         }
         let line = if draft.folds() { self.least } else { 0 };
         if draft.total() + line > self.budget.asked {
             for edit in self.checkpoints(&draft, Reason::LastResort) {
-                draft.apply(&edit, &self.matter());
+                draft.apply(&edit, &self.counts());
             }
         }
         if draft.total() + line > self.budget.asked {
             for edit in self.cuts(&draft, self.shares()) {
-                draft.apply(&edit, &self.matter());
+                draft.apply(&edit, &self.counts());
             }
         }
         draft.total() + line
@@ -97,12 +97,12 @@ impl PlanInput<'_> {
             };
             let sum = |of: &dyn Fn(&Part<'_>) -> bool| -> u64 {
                 let parts = entry.parts().filter(|p| !p.is(Marks::NESTED) && of(p));
-                parts.map(|part| self.matter().part_tokens(&part)).sum()
+                parts.map(|part| self.counts().part_tokens(&part)).sum()
             };
             let leaving = sum(&|part| self.came_later(part));
             let rigid = sum(&|part| !self.came_later(part) && !self.is_cuttable(part));
             fixed += rigid;
-            let beside = self.beside(entry, cut, &|part| self.matter().part_tokens(part));
+            let beside = self.beside(entry, cut, &|part| self.counts().part_tokens(part));
             soft.extend((beside > 0).then_some(beside));
             let own = tokens - leaving - rigid - beside;
             match cut {
@@ -164,7 +164,7 @@ impl PlanInput<'_> {
             let earlier = earlier(entry);
             let carried = earlier.iter().map(|it| self.counter.text(&it.deeds).tokens);
             let calls = entry.parts().filter(may_act);
-            let calls = calls.map(|call| self.matter().part_tokens(&call).min(DEED) + OUTCOME);
+            let calls = calls.map(|call| self.counts().part_tokens(&call).min(DEED) + OUTCOME);
             carried.chain(calls).sum::<u64>() + self.words(entry, &earlier)
         };
         let missing = wanted.min(folded.map(needed).sum()).saturating_sub(left);
@@ -172,7 +172,7 @@ impl PlanInput<'_> {
             return Vec::new();
         }
         let shown = entries().filter(|entry| draft.is_shown(entry.index));
-        let shown_tokens = |part: &Part<'_>| draft.part_tokens(part, &self.matter());
+        let shown_tokens = |part: &Part<'_>| draft.part_tokens(part, &self.counts());
         let soft = shown.filter_map(|entry| match self.cut(entry.index)? {
             Cut::Soft => Some(draft.entry_tokens(entry.index)),
             cut => Some(self.beside(entry, cut, &shown_tokens)).filter(|beside| *beside > 0),
@@ -241,14 +241,14 @@ impl PlanInput<'_> {
 
     /// Cuts of held entries that are larger than they may be.
     pub(super) fn cuts(&self, draft: &Draft, most: Levels) -> Vec<Edit> {
-        let matter = self.matter();
-        let scene = self.scene(draft, 0);
+        let counts = self.counts();
+        let context = self.context(draft, 0);
         let transcript = &self.request.transcript;
         let mut edits = Vec::new();
         for entry in transcript.entries().filter(|e| draft.is_shown(e.index)) {
             let Some(of) = self.cut(entry.index) else { continue };
             let pinned = self.guard.excerptable().get(&entry.index);
-            let beside = self.beside(entry, of, &|part| matter.part_tokens(part));
+            let beside = self.beside(entry, of, &|part| counts.part_tokens(part));
             // The most that each part may take that is cut so, if all of them may take as much as `most`.
             let each = |cut: Cut| {
                 let (most, whole) = match cut {
@@ -265,19 +265,19 @@ impl PlanInput<'_> {
                 let is_note = |p: &Part<'_>| {
                     p.kind() == PartKind::Media && draft.is_edited(p.slot) && cut == of
                 };
-                let notes = own().filter(is_note).map(|note| draft.part_tokens(&note, &matter));
+                let notes = own().filter(is_note).map(|note| draft.part_tokens(&note, &counts));
                 let texts = own().filter(|p| self.is_cuttable(p) && self.cut_of(p, of) == cut);
-                let texts = texts.map(|text| matter.part_tokens(&text));
+                let texts = texts.map(|text| counts.part_tokens(&text));
                 let sizes: Vec<u64> = texts.chain(notes).collect();
                 level(&sizes, most).map_or(most, |each| each.max(LEAST_EXCERPT).min(most))
             };
             let (own, others) = (each(of), each(Cut::Soft));
             for part in entry.parts().filter(|part| self.is_cuttable(part)) {
                 let most = if self.cut_of(&part, of) == of { own } else { others };
-                if matter.part_tokens(&part) <= most || is_stub(&scene, &part) {
+                if counts.part_tokens(&part) <= most || is_stub(&context, &part) {
                     continue;
                 }
-                let current = draft.part_tokens(&part, &matter);
+                let current = draft.part_tokens(&part, &counts);
                 let put = |put| {
                     let reason = Reason::TooLarge;
                     Edit::Put(PartEdit { at: part.slot, put, reason })
@@ -285,18 +285,18 @@ impl PlanInput<'_> {
                 if part.kind() == PartKind::Call {
                     let cap = most.max(LEAST_CALL);
                     // Else the next compaction would cut it again.
-                    let short = shorter_call(&matter, &part, cap);
+                    let short = shorter_call(&counts, &part, cap);
                     let short = short.filter(|(tokens, _)| *tokens < current && *tokens <= cap);
                     edits.extend(short.map(|(_, short)| put(Put::Arguments(short.into()))));
                     continue;
                 }
-                let text = matter.part_text(&part);
+                let text = counts.part_text(&part);
                 let words: Vec<&String> = pinned
                     .into_iter()
                     .flatten()
                     .filter(|words| text.contains(words.as_str()))
                     .collect();
-                let tokens = |text: &str| matter.put_tokens(&part, text);
+                let tokens = |text: &str| counts.put_tokens(&part, text);
                 let short = excerpt_around(&part, &text, draft.question(), &words, most, tokens);
                 let short = short.filter(|short| tokens(short) < current);
                 edits.extend(short.map(|short| put(Put::Text(short.into()))));
@@ -311,7 +311,7 @@ impl PlanInput<'_> {
         let has_words = match part.kind() {
             PartKind::Text | PartKind::Result => true,
             PartKind::Call => {
-                let tokens = self.matter().part_tokens(part);
+                let tokens = self.counts().part_tokens(part);
                 !part.is(Marks::SIGNED) && tokens > (self.budget.asked / 2).max(LEAST_CALL)
             }
             _ => false,
@@ -334,7 +334,7 @@ impl PlanInput<'_> {
         });
         let beside = || transcript.entry(transcript.entry_of(part.slot)).parts();
         let results = || beside().filter(|part| part.kind() == PartKind::Result);
-        let tokens = || results().map(|part| self.matter().part_tokens(&part)).sum::<u64>();
+        let tokens = || results().map(|part| self.counts().part_tokens(&part)).sum::<u64>();
         is_tools && tokens() <= self.budget.target
     }
 }

@@ -35,7 +35,7 @@ impl WorkingPlan {
 
     /// Whether nothing more needs to be done.
     pub(super) fn is_done(&self, input: &PlanInput<'_>) -> bool {
-        let landing = self.scene(input).landing();
+        let landing = self.context(input).landing();
         input.stop == Stop::AtTarget && landing <= input.budget.target
     }
 
@@ -154,23 +154,23 @@ impl WorkingPlan {
         if !entries.clone().all(|at| input.guard.may_leave(at)) {
             return false;
         }
-        self.draft.apply(&Edit::Fold(entries, Reason::OlderStep), &input.matter());
+        self.draft.apply(&Edit::Fold(entries, Reason::OlderStep), &input.counts());
         self.keep_order(input);
         true
     }
 
-    fn scene<'a>(&'a self, input: &'a PlanInput<'_>) -> StrategyContext<'a> {
-        input.scene(&self.draft, self.horizon)
+    fn context<'a>(&'a self, input: &'a PlanInput<'_>) -> StrategyContext<'a> {
+        input.context(&self.draft, self.horizon)
     }
 
     /// Lets `strategy` propose, and makes its edits.
     pub(super) fn apply(&mut self, input: &PlanInput<'_>, strategy: &dyn Strategy) {
-        let mut edits = strategy.propose(&self.scene(input));
+        let mut edits = strategy.propose(&self.context(input));
         if self.drop_reasoning_before(input, &edits) {
-            edits = strategy.propose(&self.scene(input));
+            edits = strategy.propose(&self.context(input));
         }
         let mut metadata = Metadata::new();
-        note(&mut metadata, strategy.metadata(&self.scene(input)));
+        note(&mut metadata, strategy.metadata(&self.context(input)));
         let known = self.steps.len();
         self.make(input, strategy.name(), edits);
         // What had to leave before its edits isn't its own.
@@ -209,7 +209,7 @@ impl WorkingPlan {
             if !goes_on(self) {
                 break;
             }
-            self.draft.apply(&edit, &input.matter());
+            self.draft.apply(&edit, &input.counts());
             made += 1;
         }
         self.record(strategy, made, before);
@@ -229,7 +229,7 @@ impl WorkingPlan {
         let edits = input.checkpoints(&self.draft, reason);
         let before = self.draft.total();
         for edit in &edits {
-            self.draft.apply(edit, &input.matter());
+            self.draft.apply(edit, &input.counts());
         }
         self.record("fold", edits.len(), before);
     }
@@ -269,7 +269,7 @@ impl WorkingPlan {
         let edits: Vec<Edit> = reasoning.iter().map(gone).collect();
         let before = self.draft.total();
         for edit in &edits {
-            self.draft.apply(edit, &input.matter());
+            self.draft.apply(edit, &input.counts());
         }
         // What has to stand before such a reply leaves with it: system text in mid-conversation.
         let instructs =

@@ -62,7 +62,7 @@ impl Circumstances {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Breaker {
-    stuck: Option<(StallReason, Circumstances)>,
+    stall: Option<(StallReason, Circumstances)>,
     /// Compactions in a row after which the trigger fired again at once.
     refills: u8,
     failures: u32,
@@ -79,16 +79,16 @@ const MOST_DOUBLINGS: u32 = 8;
 impl Breaker {
     /// Whether a compaction may be tried.
     pub(super) fn allows(&mut self, now: Duration, is: Circumstances) -> bool {
-        if self.stuck.is_some_and(|(_, was)| is.differ_from(was)) {
-            self.stuck = None;
+        if self.stall.is_some_and(|(_, was)| is.differ_from(was)) {
+            self.stall = None;
             self.refills = 0;
         }
-        self.stuck.is_none() && self.until.is_none_or(|until| now >= until)
+        self.stall.is_none() && self.until.is_none_or(|until| now >= until)
     }
 
     /// Why nothing is tried, where that is known.
-    pub(super) fn stuck(&self) -> Option<StallReason> {
-        self.stuck.map(|(cause, _)| cause)
+    pub(super) fn stall(&self) -> Option<StallReason> {
+        self.stall.map(|(cause, _)| cause)
     }
 
     /// Why the newest compaction failed, if it did.
@@ -119,15 +119,15 @@ impl Breaker {
 
     /// Compacting doesn't help while it is as it is.
     pub(super) fn stop(&mut self, cause: StallReason, is: Circumstances) {
-        if self.stuck.is_none_or(|(known, was)| known != cause || is.differ_from(was)) {
+        if self.stall.is_none_or(|(known, was)| known != cause || is.differ_from(was)) {
             self.untold = Some(cause);
-            self.stuck = Some((cause, is));
+            self.stall = Some((cause, is));
         }
     }
 
     /// Whether something changed since it was found not to help.
     pub(super) fn has_changed(&self, is: Circumstances) -> bool {
-        self.stuck.is_some_and(|(_, was)| is.differ_from(was))
+        self.stall.is_some_and(|(_, was)| is.differ_from(was))
     }
 
     /// A compaction failed.

@@ -182,11 +182,11 @@ impl Line {
         let known = self.anchor.as_ref().filter(|(model, _)| *model == sent.model);
         let known = known.map(|(_, anchor)| *anchor);
         let of = Counted { model: &sent.model, counter, anchor: known };
-        let anchor = experience.reported(of, &sent.glimpse, reported);
+        let anchor = experience.reported(of, &sent.estimate, reported);
         // What was reported of an earlier view says nothing about where this one begins, and what was
         // overtaken less than what overtook it.
         let is_shown = sent.epoch == self.epoch().number;
-        let is_newest = known.is_none_or(|known| known.entries() <= sent.glimpse.links);
+        let is_newest = known.is_none_or(|known| known.entries() <= sent.estimate.links);
         if is_shown && is_newest {
             self.anchor = anchor.map(|anchor| (sent.model.clone(), anchor));
         }
@@ -355,7 +355,7 @@ impl Line {
     }
 
     /// What the newest epoch shows of a request, notes apart.
-    pub(super) fn glimpse(&self, weight: &Weight, anchor: Option<&Anchor>) -> PromptEstimate {
+    pub(super) fn estimate(&self, weight: &Weight, anchor: Option<&Anchor>) -> PromptEstimate {
         let (epoch, links) = (self.epoch(), self.counted.len());
         let first = |links: usize| {
             let said = links.checked_sub(1).map_or(0, |at| self.counted[at].tokens);

@@ -62,7 +62,7 @@ struct Decision {
     /// What it waits for.
     wait: Option<Ticket>,
     begun: Option<Box<Begun>>,
-    stuck: Option<StallReason>,
+    stall: Option<StallReason>,
     due: Option<Cause>,
     failure: Option<String>,
 }
@@ -80,7 +80,7 @@ pub(super) struct Seen {
     idle: Option<Duration>,
     pub(super) weight: Weight,
     /// What the newest epoch shows of it.
-    pub(super) glimpse: PromptEstimate,
+    pub(super) estimate: PromptEstimate,
     /// Tokens of that, with what was reported before.
     tokens: Count,
 }
@@ -105,10 +105,10 @@ impl Sessions {
         line.seen = now;
         let weight = line.weigh(&base, &chain, counter, self.options.key);
         let anchor = line.anchor_of(&model);
-        let glimpse = line.glimpse(&weight, anchor.as_ref());
+        let estimate = line.estimate(&weight, anchor.as_ref());
         let notes = self.experience.get().corrected(&model, weight.notes);
-        let tokens = self.experience.get().count(&model, anchor, &glimpse) + notes;
-        Seen { session, base, chain, model, taken_in, idle, weight, glimpse, tokens }
+        let tokens = self.experience.get().count(&model, anchor, &estimate) + notes;
+        Seen { session, base, chain, model, taken_in, idle, weight, estimate, tokens }
     }
 
     pub(super) fn look(
@@ -120,7 +120,7 @@ impl Sessions {
     ) -> Handling {
         let bytes = arrived.bytes;
         let seen = self.see(arrived, &to, now);
-        let Seen { session: id, base, chain, model, taken_in, idle, weight, glimpse, tokens } =
+        let Seen { session: id, base, chain, model, taken_in, idle, weight, estimate, tokens } =
             seen;
         let flight = self.lines[&id].flight.as_ref();
         let is_overdue = flight.is_some_and(|flight| self.is_overdue(flight, now));
@@ -147,7 +147,7 @@ impl Sessions {
         let failure = self.lines[&id].breaker.failure().filter(|_| look == Look::Show);
         let failure = failure.map(str::to_owned);
         let mut decision =
-            Decision { stats, wait: None, begun: None, stuck: None, due: None, failure };
+            Decision { stats, wait: None, begun: None, stall: None, due: None, failure };
         if look == Look::Decide {
             let line = self.lines.get_mut(&id).expect("it was found before");
             line.requests += 1;
@@ -160,16 +160,16 @@ impl Sessions {
                 demands: line.demands.clone(),
                 ..Measurements::default()
             };
-            let gauge = around.around(&shown, tokens);
-            let counted = glimpse.total.tokens + weight.notes.tokens;
+            let measurements = around.around(&shown, tokens);
+            let counted = estimate.total.tokens + weight.notes.tokens;
             let (frame, whole) = (weight.frame.tokens, weight.total().tokens);
             let sent = self.lines[&id].sent(&base, &chain, shown.transcript.len());
             let prompt = Some((&shown, sent, idle));
             let (base, model, about) = (&base, model.as_str(), &to.about);
             let subject = Subject { id, base, model, counted, frame, whole, prompt, about, now };
-            self.begin_if_due(&subject, &gauge, &mut decision);
+            self.begin_if_due(&subject, &measurements, &mut decision);
         }
-        let Decision { stats, wait, begun, stuck, due, failure } = decision;
+        let Decision { stats, wait, begun, stall, due, failure } = decision;
         let mut broke = None;
         let send = wait.map_or_else(
             || {
@@ -182,7 +182,7 @@ impl Sessions {
                     epoch: line.epoch().number,
                     to,
                     model,
-                    glimpse,
+                    estimate,
                     tokens: tokens.tokens,
                     bytes: if view.is_whole() { bytes } else { shown.source().len() },
                     is_retry: false,
@@ -196,7 +196,7 @@ impl Sessions {
             },
             Outgoing::After,
         );
-        Handling { session: id, send, stats, taken_in, broke, begun, stuck, due, failure }
+        Handling { session: id, send, stats, taken_in, broke, begun, stall, due, failure }
     }
 
     /// Takes the links that are new, giant results among them cut as is asked for. How many that were.
@@ -242,24 +242,27 @@ impl Sessions {
     fn begin_if_due(
         &mut self,
         subject: &Subject<'_>,
-        gauge: &Measurements,
+        measurements: &Measurements,
         decision: &mut Decision,
     ) {
         let Subject { id, frame, now, .. } = *subject;
         let begins_itself = self.options.initiative == Initiative::Automatic;
         let soft = self.options.soft.as_ref().filter(|_| begins_itself);
         // What doesn't fit is refused, whatever the trigger looks at.
-        let over = gauge.window.filter(|window| gauge.tokens.tokens > *window);
-        let over =
-            over.map(|window| Cause::Window { tokens: gauge.tokens.tokens, limit: window, window });
-        let hard = self.options.trigger.fires(gauge).or_else(|| over.clone());
+        let over = measurements.window.filter(|window| measurements.tokens.tokens > *window);
+        let over = over.map(|window| Cause::Window {
+            tokens: measurements.tokens.tokens,
+            limit: window,
+            window,
+        });
+        let hard = self.options.trigger.fires(measurements).or_else(|| over.clone());
         // A reply that comes while a compaction is prepared can't be stripped inside its loop.
         let soft = soft.filter(|_| Binding::of(subject.base) != Binding::PrefixManual);
-        let prepared = soft.and_then(|soft| soft.fires(gauge));
+        let prepared = soft.and_then(|soft| soft.fires(measurements));
         // What was asked for is done whatever the triggers look at; some say whether it waits.
         let is_heard =
             |cause: &Option<Cause>| cause.as_ref().is_some_and(|cause| !cause.demands().is_empty());
-        let asked = asked(gauge, |_| true).filter(|_| !is_heard(&hard));
+        let asked = asked(measurements, |_| true).filter(|_| !is_heard(&hard));
         let asked = asked.filter(|_| hard.is_some() || !is_heard(&prepared));
         let hard = asked.or(hard);
         let cause = hard.clone().or(prepared);
@@ -270,7 +273,8 @@ impl Sessions {
             decision.due = hard;
             return;
         }
-        let most = gauge.window.map(|window| self.experience.get().counted(subject.model, window));
+        let most =
+            measurements.window.map(|window| self.experience.get().counted(subject.model, window));
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let Some(cause) = cause else { return };
         let asks = match self.options.at_limit {
@@ -292,17 +296,17 @@ impl Sessions {
             return;
         }
         let tokens = subject.counted;
-        let is = subject.circumstances(gauge.window);
+        let is = subject.circumstances(measurements.window);
         // What doesn't fit is refused anyway: nothing that may help is held back.
-        let fits = gauge.window.is_none_or(|window| gauge.tokens.tokens <= window);
+        let fits = measurements.window.is_none_or(|window| measurements.tokens.tokens <= window);
         let is_economic = is_automatic(&cause) && fits;
         if is_automatic(&cause) {
             let bare = Measurements {
                 tokens: Count::exact(frame),
                 bytes: subject.base.head().len() as u64,
-                model: gauge.model.clone(),
-                window: gauge.window,
-                output_reserve: gauge.output_reserve,
+                model: measurements.model.clone(),
+                window: measurements.window,
+                output_reserve: measurements.output_reserve,
                 ..Measurements::default()
             };
             let is_floor = line.floor.is_some_and(|floor| tokens <= floor + floor / 8);
@@ -320,10 +324,10 @@ impl Sessions {
                 line.breaker.fires(since, is);
             }
             if !line.breaker.allows(now, is) {
-                decision.stuck = line.breaker.tell();
+                decision.stall = line.breaker.tell();
                 if is_economic || is_hopeless || line.breaker.cools(now) {
                     let why =
-                        line.breaker.stuck().map_or("a compaction failed", StallReason::words);
+                        line.breaker.stall().map_or("a compaction failed", StallReason::words);
                     why.clone_into(&mut decision.stats.reason);
                     let failure = line.breaker.failure().filter(|_| line.breaker.cools(now));
                     decision.failure = failure.map(str::to_owned).filter(|_| hard.is_some());
@@ -333,9 +337,9 @@ impl Sessions {
             }
         }
         line.demands.clear();
-        let target = self.landing(subject, gauge.window);
+        let target = self.landing(subject, measurements.window);
         let is_small = target.resolve(tokens) >= tokens;
-        let target = match (self.options.landing, gauge.window) {
+        let target = match (self.options.landing, measurements.window) {
             (Landing::Window(_) | Landing::Turns(_), _)
                 if is_small && !cause.demands().is_empty() =>
             {
@@ -348,9 +352,9 @@ impl Sessions {
         decision.stats.reason = cause.to_string();
         let urgency = if is_economic { Urgency::Economy } else { Urgency::Must };
         let both = [Some(&self.options.trigger), soft].into_iter().flatten().cloned();
-        let alone = Any::of(both).fires_alone(gauge).or(over);
+        let alone = Any::of(both).fires_alone(measurements).or(over);
         let manner = Manner { urgency, asks, alone };
-        let begun = self.begin(subject, cause, target, gauge.window, manner);
+        let begun = self.begin(subject, cause, target, measurements.window, manner);
         if hard.is_some() {
             decision.wait = Some(begun.ticket);
         }

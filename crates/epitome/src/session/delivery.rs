@@ -25,7 +25,7 @@ pub struct Sent {
     pub(super) to: Recipient,
     /// The model's name.
     pub(super) model: String,
-    pub(super) glimpse: PromptEstimate,
+    pub(super) estimate: PromptEstimate,
     /// Its tokens, with what was reported before.
     pub(super) tokens: u64,
     pub(super) bytes: usize,
@@ -75,7 +75,7 @@ impl Sessions {
         let cache = cache?;
         let line = self.lines.get_mut(&sent.session);
         if let Some(line) = line.filter(|line| line.epoch().number == sent.epoch) {
-            line.cached(sent.glimpse.links, cache);
+            line.cached(sent.estimate.links, cache);
         }
         let expected = sent.expects.filter(|expected| *expected > 0)?.min(tokens);
         Some(CacheUse { expected, read: cache.read })
@@ -102,7 +102,7 @@ impl Sessions {
     ) -> Option<Retry> {
         let model = &sent.model;
         // Of a file that only the provider sees nobody knows how much of the prompt it is.
-        let counted = sent.glimpse.total.most().map(|_| sent.tokens);
+        let counted = sent.estimate.total.most().map(|_| sent.tokens);
         let note = |known: &mut Experience| known.learnt.refused(model, told, counted);
         self.experience.note(model, note);
         let (used, limit) = told.tokens().unwrap_or_default();
@@ -132,7 +132,7 @@ impl Sessions {
             base: &seen.base,
             model: &sent.model,
             // Another epoch may show more by now.
-            counted: seen.glimpse.total.tokens.min(sent.glimpse.total.tokens),
+            counted: seen.estimate.total.tokens.min(sent.estimate.total.tokens),
             frame: seen.weight.frame.tokens,
             whole: seen.weight.total().tokens,
             // It doesn't fit, so that nothing fits behind it.
@@ -174,7 +174,7 @@ impl Sessions {
         };
         sent.is_retry = true;
         let is_smaller =
-            sent.bytes < before.bytes && sent.glimpse.total.tokens < before.glimpse.total.tokens;
+            sent.bytes < before.bytes && sent.estimate.total.tokens < before.estimate.total.tokens;
         is_smaller.then_some(answer)
     }
 }

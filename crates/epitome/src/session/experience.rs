@@ -191,15 +191,15 @@ mod tests {
     use super::*;
     use crate::model::overflow::PromptOverflow;
 
-    fn glimpse(total: u64) -> PromptEstimate {
+    fn estimate(total: u64) -> PromptEstimate {
         PromptEstimate { links: 5, total: Count::exact(total), known: Some((3, 40)) }
     }
 
     #[test]
     fn a_glimpse_knows_the_prompt_that_was_reported_before() {
-        let first = |entries| glimpse(100).first(entries);
+        let first = |entries| estimate(100).first(entries);
         assert_eq!([first(3), first(5), first(4)], [Some(40), Some(100), None]);
-        assert_eq!(glimpse(100).entries(), 5);
+        assert_eq!(estimate(100).entries(), 5);
     }
 
     /// What makes names up leaves windows that a refusal told.
@@ -242,7 +242,7 @@ mod tests {
     fn what_is_far_from_what_was_counted_is_no_report_of_it() {
         let learns = |tokens: u64| {
             let of = Counted { model: "m", counter: "chars1", anchor: None };
-            Experience::default().reported(of, &glimpse(1_000), tokens).is_some()
+            Experience::default().reported(of, &estimate(1_000), tokens).is_some()
         };
         let all = [0, 299, 300, 5_000, 5_001].map(learns);
         assert_eq!(all, [false, false, true, true, false]);

@@ -110,7 +110,7 @@ pub struct Handling {
     /// A compaction to run; [`Sessions::commit`] wants its outcome.
     pub begun: Option<Box<Begun>>,
     /// Why nothing is compacted although a trigger fires; told once.
-    pub stuck: Option<StallReason>,
+    pub stall: Option<StallReason>,
     /// Why a compaction is due that isn't begun: nobody asked for it, or it wouldn't help.
     pub due: Option<Cause>,
     /// Why a compaction failed that is due, or was waited for: what is sent does without it.

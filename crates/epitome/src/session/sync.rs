@@ -28,7 +28,7 @@ pub struct Settled {
     /// The compaction that was run for it.
     pub compacted: Option<RunCompaction>,
     /// Why nothing is compacted although a trigger fires; told once.
-    pub stuck: Option<StallReason>,
+    pub stall: Option<StallReason>,
 }
 
 impl Settled {
@@ -63,13 +63,13 @@ impl Sessions {
     ) -> Settled {
         let to = to.into();
         let mut answer = self.observe(tenant, request, to.clone(), now);
-        let (stuck, taken_in, begun) = (answer.stuck, answer.taken_in, answer.begun.take());
+        let (stall, taken_in, begun) = (answer.stall, answer.taken_in, answer.begun.take());
         let reason = std::mem::take(&mut answer.stats.reason);
         let compacted = begun.map(|begun| self.run(answer.session, *begun, now));
         if matches!(answer.send, Outgoing::After(_)) {
             answer = self.show(tenant, request, to, now);
         }
-        Settled { taken_in, stuck, ..settled(answer, compacted, reason) }
+        Settled { taken_in, stall, ..settled(answer, compacted, reason) }
     }
 
     /// After the provider refused what was sent as too long: something strictly smaller, once for a
@@ -113,6 +113,6 @@ fn settled(answer: Handling, compacted: Option<RunCompaction>, reason: String) -
         stats: Stats { triggered, reason, ..answer.stats },
         taken_in: answer.taken_in,
         compacted,
-        stuck: answer.stuck,
+        stall: answer.stall,
     }
 }

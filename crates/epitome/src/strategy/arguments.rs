@@ -52,29 +52,29 @@ impl Strategy for OldArguments {
         "arguments"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let end = scene.newest_from(scene.budget.recent());
-        let transcript = scene.matter.transcript;
-        let answered = scene.units.pairs().iter().filter(|pair| pair.result.is_some());
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let end = context.newest_from(context.budget.recent());
+        let transcript = context.counts.transcript;
+        let answered = context.units.pairs().iter().filter(|pair| pair.result.is_some());
         answered
             .map(|pair| transcript.part(pair.call))
             .filter(|call| {
                 let at = transcript.entry_of(call.slot);
-                at < end && scene.is_worthwhile(at) && scene.may_edit(call)
+                at < end && context.is_worthwhile(at) && context.may_edit(call)
             })
-            .filter_map(|call| shortened(scene, &call, self.0))
+            .filter_map(|call| shortened(context, &call, self.0))
             .collect()
     }
 }
 
 /// The call with arguments of about as many tokens as it may have; `None` where too little is gained.
 fn shortened(
-    scene: &StrategyContext<'_>,
+    context: &StrategyContext<'_>,
     call: &Part<'_>,
     options: ArgumentsOptions,
 ) -> Option<Edit> {
-    let most = scene.tokens(call).checked_sub(options.min_gain)?;
-    let short = shorter_call(&scene.matter, call, options.max_tokens);
+    let most = context.tokens(call).checked_sub(options.min_gain)?;
+    let short = shorter_call(&context.counts, call, options.max_tokens);
     let (_, short) = short.filter(|(tokens, _)| *tokens <= most)?;
     let put = Put::Arguments(short.into());
     Some(Edit::Put(PartEdit { at: call.slot, put, reason: Reason::LongArguments }))
@@ -83,13 +83,13 @@ fn shortened(
 /// Arguments of about `cap` tokens for a call that has more, and the call's tokens with them; `None` where they must come back as they
 /// were.
 pub(crate) fn shorter_call(
-    matter: &CountContext<'_>,
+    counts: &CountContext<'_>,
     call: &Part<'_>,
     cap: u64,
 ) -> Option<(u64, String)> {
     // What is signed together with its call must come back as it was.
     let is_fixed = call.is(Marks::SERVER) || call.is(Marks::SIGNED) || call.raw_body().is_empty();
-    let before = matter.part_tokens(call);
+    let before = counts.part_tokens(call);
     if call.kind() != PartKind::Call || is_fixed || before <= cap {
         return None;
     }
@@ -98,7 +98,7 @@ pub(crate) fn shorter_call(
     let mut best: Option<(u64, String)> = None;
     for _ in 0..4 {
         let short = shorten_arguments(&arguments, bytes as usize);
-        let after = matter.put_tokens(call, &short);
+        let after = counts.put_tokens(call, &short);
         if best.as_ref().is_none_or(|(least, _)| after < *least) {
             best = Some((after, short));
         }

@@ -14,7 +14,7 @@ use crate::working_view::{CountContext, Draft};
 #[derive(Clone, Copy, Debug)]
 pub struct StrategyContext<'a> {
     /// What was said, and what it weighs.
-    pub matter: CountContext<'a>,
+    pub counts: CountContext<'a>,
     /// Its units and pairs.
     pub units: &'a Units,
     /// The working view: what earlier strategies did.
@@ -43,10 +43,10 @@ impl<'a> StrategyContext<'a> {
 
     /// Entries before `end` that are shown and worth an edit: what will be folded isn't.
     pub fn worthwhile(&self, end: usize) -> impl Iterator<Item = Entry<'a>> {
-        let scene = *self;
+        let context = *self;
         (0..end)
-            .filter(move |at| scene.is_worthwhile(*at))
-            .map(move |at| scene.matter.transcript.entry(at))
+            .filter(move |at| context.is_worthwhile(*at))
+            .map(move |at| context.counts.transcript.entry(at))
     }
 
     /// Whether the entry is shown and worth an edit.
@@ -60,12 +60,12 @@ impl<'a> StrategyContext<'a> {
     /// `tokens` nothing is.
     pub fn newest_from(&self, tokens: u64) -> usize {
         if tokens == 0 {
-            return self.matter.transcript.len();
+            return self.counts.transcript.len();
         }
         let units = self.units.all();
         let is_shown = |unit: &&Unit| unit.entries.clone().any(|at| self.draft.is_shown(at));
         let step = units.iter().rfind(|unit| unit.is_step && is_shown(unit)).or(units.last());
-        let newest = step.map_or(self.matter.transcript.len(), |unit| unit.entries.start);
+        let newest = step.map_or(self.counts.transcript.len(), |unit| unit.entries.start);
         self.fitting_from(tokens).min(newest)
     }
 
@@ -105,23 +105,23 @@ impl<'a> StrategyContext<'a> {
     }
 
     fn entry_of(&self, part: &Part<'a>) -> Entry<'a> {
-        self.matter.transcript.entry(self.matter.transcript.entry_of(part.slot))
+        self.counts.transcript.entry(self.counts.transcript.entry_of(part.slot))
     }
 
     /// Whether the part is of the newest unit.
     pub fn is_newest(&self, part: &Part<'_>) -> bool {
-        let at = self.matter.transcript.entry_of(part.slot);
+        let at = self.counts.transcript.entry_of(part.slot);
         self.guard.is_newest(at)
     }
 
     /// Tokens of a part as earlier strategies left it.
     pub fn tokens(&self, part: &Part<'_>) -> u64 {
-        self.draft.part_tokens(part, &self.matter)
+        self.draft.part_tokens(part, &self.counts)
     }
 
     /// The name and arguments of the call that a result answers.
     pub fn call(&self, result: &Part<'_>) -> Option<Part<'a>> {
-        self.units.call_of(result.slot).map(|slot| self.matter.transcript.part(slot))
+        self.units.call_of(result.slot).map(|slot| self.counts.transcript.part(slot))
     }
 
     /// Where the view would land with the least checkpoint that it needs.
@@ -134,18 +134,18 @@ impl<'a> StrategyContext<'a> {
         if !self.draft.is_shown(entry) {
             return 0;
         }
-        let parts = self.said(self.matter.transcript.entry(entry));
+        let parts = self.said(self.counts.transcript.entry(entry));
         parts.map(|part| self.draft.characters(&part)).sum()
     }
 
     /// The parts whose own words are said: of a result that was edited as a whole no sub-parts.
     fn said(&self, entry: Entry<'a>) -> impl Iterator<Item = Part<'a>> {
-        let scene = *self;
+        let context = *self;
         let mut whole_result_edited = false;
         entry.parts().filter(move |part| {
             if !part.is(Marks::NESTED) {
                 whole_result_edited =
-                    part.kind() == PartKind::Result && scene.draft.is_edited(part.slot);
+                    part.kind() == PartKind::Result && context.draft.is_edited(part.slot);
             }
             !(part.is(Marks::NESTED) && whole_result_edited)
         })

@@ -73,11 +73,11 @@ impl Strategy for Excerpts {
         "excerpts"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let share = |divisor: u64| (scene.budget.target / divisor).max(LEAST_TEXT);
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let share = |divisor: u64| (context.budget.target / divisor).max(LEAST_TEXT);
         let cuts = |which: Which, cap: u64, reason: Reason| -> Vec<Edit> {
-            let parts = which.parts(scene);
-            parts.iter().filter_map(|part| excerpted(scene, part, cap, reason)).collect()
+            let parts = which.parts(context);
+            parts.iter().filter_map(|part| excerpted(context, part, cap, reason)).collect()
         };
         match self.0 {
             Cuts::Last => cuts(Which::Last, share(60), Reason::TooLarge),
@@ -99,7 +99,7 @@ impl Strategy for Excerpts {
 
 /// A cut of the part to at most `cap` tokens; `None` if it is short enough or can't be cut.
 pub(super) fn excerpted<'a>(
-    scene: &StrategyContext<'a>,
+    context: &StrategyContext<'a>,
     part: &Part<'a>,
     cap: u64,
     reason: Reason,
@@ -109,12 +109,12 @@ pub(super) fn excerpted<'a>(
         PartKind::Result => !part.is(Marks::SERVER) && !part.raw_body().is_empty(),
         _ => false,
     };
-    if !is_cuttable || scene.tokens(part) <= cap || is_stub(scene, part) {
+    if !is_cuttable || context.tokens(part) <= cap || is_stub(context, part) {
         return None;
     }
-    let text = scene.matter.part_text(part);
-    let (short, _) = fit_part(part, &text, scene.draft.question(), cap, |short| {
-        scene.matter.put_tokens(part, short)
+    let text = context.counts.part_text(part);
+    let (short, _) = fit_part(part, &text, context.draft.question(), cap, |short| {
+        context.counts.put_tokens(part, short)
     })?;
     Some(Edit::Put(PartEdit { at: part.slot, put: Put::Text(short.into()), reason }))
 }

@@ -36,21 +36,21 @@ impl Strategy for Failed {
         "failed"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let end = scene.newest_from(scene.budget.recent());
-        let transcript = scene.matter.transcript;
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let end = context.newest_from(context.budget.recent());
+        let transcript = context.counts.transcript;
         let mut edits = Vec::new();
-        for pair in scene.units.pairs() {
+        for pair in context.units.pairs() {
             let Some(result) = pair.result else { continue };
             let at = transcript.entry_of(result);
-            if at >= end || !scene.is_worthwhile(at) {
+            if at >= end || !context.is_worthwhile(at) {
                 continue;
             }
             let (call, result) = (transcript.part(pair.call), transcript.part(result));
             // An excerpt of what must stay is no stub yet, and would become one the next time.
-            let is_long = scene.tokens(&result) > LEAST_TEXT;
-            if is_long && scene.may_cut(&result) && has_failed(scene, &call, &result) {
-                edits.extend(stubbed(scene, &result, Reason::FailedCall).map(|(edit, _)| edit));
+            let is_long = context.tokens(&result) > LEAST_TEXT;
+            if is_long && context.may_cut(&result) && has_failed(context, &call, &result) {
+                edits.extend(stubbed(context, &result, Reason::FailedCall).map(|(edit, _)| edit));
             }
         }
         edits
@@ -59,27 +59,27 @@ impl Strategy for Failed {
 
 /// Whether the result reports a failure. What was read may well begin with the word error, so that
 /// only a report counts there.
-fn has_failed(scene: &StrategyContext<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
+fn has_failed(context: &StrategyContext<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
     // What it says is sooner known than what the call did.
     let reports = || {
-        reports_failure(scene, result) && !ToolEffect::of(&call.name(), &call.text()).only_reads()
+        reports_failure(context, result) && !ToolEffect::of(&call.name(), &call.text()).only_reads()
     };
-    result.is(Marks::ERROR) || scene.found.failed(result.slot, reports)
+    result.is(Marks::ERROR) || context.found.failed(result.slot, reports)
 }
 
 /// The same, of a call that is understood.
 pub(super) fn deed_failed(
-    scene: &StrategyContext<'_>,
+    context: &StrategyContext<'_>,
     deed: &ToolEffect,
     result: &Part<'_>,
 ) -> bool {
-    result.is(Marks::ERROR) || !deed.only_reads() && reports_failure(scene, result)
+    result.is(Marks::ERROR) || !deed.only_reads() && reports_failure(context, result)
 }
 
 /// Whether the result says of itself that it is a failure.
-fn reports_failure(scene: &StrategyContext<'_>, result: &Part<'_>) -> bool {
-    let text = || scene.matter.part_text(result);
+fn reports_failure(context: &StrategyContext<'_>, result: &Part<'_>) -> bool {
+    let text = || context.counts.part_text(result);
     let may_have = || !result.is(Marks::LITERAL) || may_have_failed(result.raw_body());
     let fails = || may_have() && judge(&text(), CallStatus::Unknown).outcome == CallStatus::Error;
-    scene.found.fails(result.slot, fails)
+    context.found.fails(result.slot, fails)
 }

@@ -1,7 +1,7 @@
 //! Older units fold into the checkpoint; the newest that fit stay.
 //!
 //! What is folded is all that may leave up to one place, so that everything behind the checkpoint is newer than what it stands
-//! for (law 14). How much stays is a matter of room: the more is folded, the more room its checkpoint needs.
+//! for (law 14). How much stays depends on room: the more is folded, the more room its checkpoint needs.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,26 +47,26 @@ impl Strategy for Fold {
         true
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        if scene.landing() <= scene.budget.target {
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        if context.landing() <= context.budget.target {
             return Vec::new();
         }
         let leaving: Vec<&Unit> =
-            scene.units.all().iter().filter(|unit| may_leave(scene, unit)).collect();
+            context.units.all().iter().filter(|unit| may_leave(context, unit)).collect();
         // A checkpoint alone isn't folded into one that has room for about the same.
-        let alone = leaving.iter().all(|unit| is_checkpoint(scene, unit));
-        let room = scene.budget.share().max(2 * scene.least);
-        if alone && leaving.iter().map(|unit| size(scene, unit)).sum::<u64>() <= room {
+        let alone = leaving.iter().all(|unit| is_checkpoint(context, unit));
+        let room = context.budget.share().max(2 * context.least);
+        if alone && leaving.iter().map(|unit| size(context, unit)).sum::<u64>() <= room {
             return Vec::new();
         }
         let said = |unit: &Unit| -> u64 {
             let tokens = |at: usize| {
                 // What the provider found comes as data of its own, of which a checkpoint quotes nothing.
-                let parts = scene.matter.transcript.entry(at).parts();
-                let found = parts.filter(is_found_data).map(|part| scene.tokens(&part));
-                let tokens = scene.matter.tally.entry(at).saturating_sub(found.sum());
+                let parts = context.counts.transcript.entry(at).parts();
+                let found = parts.filter(is_found_data).map(|part| context.tokens(&part));
+                let tokens = context.counts.tally.entry(at).saturating_sub(found.sum());
                 // What is remembered keeps its room, and what people say has room to be quoted.
-                match scene.matter.transcript.entry(at).origin() {
+                match context.counts.transcript.entry(at).origin() {
                     Origin::Checkpoint => tokens * PART,
                     Origin::Human => tokens + tokens.min(QUOTE) * (PART - 1),
                     _ => tokens,
@@ -75,15 +75,15 @@ impl Strategy for Fold {
             unit.entries.clone().map(tokens).sum()
         };
         let sizes: Vec<(u64, u64)> =
-            leaving.iter().map(|unit| (size(scene, unit), said(unit))).collect();
+            leaving.iter().map(|unit| (size(context, unit), said(unit))).collect();
         let shown: u64 = sizes.iter().map(|(shown, _)| shown).sum();
-        let carried = carried_over(scene);
-        let fixed = scene.draft.total() - shown - carried;
-        let room = scene.budget.target.saturating_sub(fixed);
-        let newest = newest_held(scene);
-        let most = scene.budget.checkpoint().min(((room + newest) * SHARE / 100).min(room));
-        let slack = scene.budget.target * SLACK / 100;
-        let folds = folded(&sizes, carried * PART, (room, slack), (scene.least, most));
+        let carried = carried_over(context);
+        let fixed = context.draft.total() - shown - carried;
+        let room = context.budget.target.saturating_sub(fixed);
+        let newest = newest_held(context);
+        let most = context.budget.checkpoint().min(((room + newest) * SHARE / 100).min(room));
+        let slack = context.budget.target * SLACK / 100;
+        let folds = folded(&sizes, carried * PART, (room, slack), (context.least, most));
         let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::OlderStep);
         leaving[..folds].iter().map(fold).collect()
     }
@@ -128,37 +128,39 @@ fn is_found_data(part: &Part<'_>) -> bool {
     part.kind() == PartKind::Result && part.is(Marks::SERVER) && !part.is(Marks::LITERAL)
 }
 
-pub(super) fn may_leave(scene: &StrategyContext<'_>, unit: &Unit) -> bool {
+pub(super) fn may_leave(context: &StrategyContext<'_>, unit: &Unit) -> bool {
     let mut entries = unit.entries.clone();
-    entries.clone().any(|at| scene.draft.is_shown(at))
-        && entries.all(|at| scene.guard.may_leave(at))
+    entries.clone().any(|at| context.draft.is_shown(at))
+        && entries.all(|at| context.guard.may_leave(at))
 }
 
-pub(super) fn size(scene: &StrategyContext<'_>, unit: &Unit) -> u64 {
-    unit.entries.clone().map(|at| scene.draft.entry_tokens(at)).sum()
+pub(super) fn size(context: &StrategyContext<'_>, unit: &Unit) -> u64 {
+    unit.entries.clone().map(|at| context.draft.entry_tokens(at)).sum()
 }
 
 /// Tokens of the newest entries, which must stay.
-fn newest_held(scene: &StrategyContext<'_>) -> u64 {
-    let all = scene.matter.transcript.len();
-    let held = (0..all).rev().take_while(|at| !scene.guard.may_leave(*at));
-    held.map(|at| scene.draft.entry_tokens(at)).sum()
+fn newest_held(context: &StrategyContext<'_>) -> u64 {
+    let all = context.counts.transcript.len();
+    let held = (0..all).rev().take_while(|at| !context.guard.may_leave(*at));
+    held.map(|at| context.draft.entry_tokens(at)).sum()
 }
 
 /// Earlier checkpoints in messages that must stay: they leave with the first fold.
-fn carried_over(scene: &StrategyContext<'_>) -> u64 {
-    let transcript = scene.matter.transcript;
-    let held = transcript
-        .entries()
-        .filter(|entry| scene.draft.is_shown(entry.index) && !scene.guard.may_leave(entry.index));
+fn carried_over(context: &StrategyContext<'_>) -> u64 {
+    let transcript = context.counts.transcript;
+    let held = transcript.entries().filter(|entry| {
+        context.draft.is_shown(entry.index) && !context.guard.may_leave(entry.index)
+    });
     let checkpoints = held
         .flat_map(|entry| entry.parts())
         .filter(|part| part.kind() == PartKind::Text && part.origin() == Origin::Checkpoint);
-    checkpoints.map(|part| scene.tokens(&part)).sum()
+    checkpoints.map(|part| context.tokens(&part)).sum()
 }
 
-pub(super) fn is_checkpoint(scene: &StrategyContext<'_>, unit: &Unit) -> bool {
-    unit.entries.clone().all(|at| scene.matter.transcript.entry(at).origin() == Origin::Checkpoint)
+pub(super) fn is_checkpoint(context: &StrategyContext<'_>, unit: &Unit) -> bool {
+    unit.entries
+        .clone()
+        .all(|at| context.counts.transcript.entry(at).origin() == Origin::Checkpoint)
 }
 
 /// The greatest cap under which `sizes` together fit in `room`.

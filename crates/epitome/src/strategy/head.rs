@@ -56,28 +56,31 @@ impl Strategy for Head {
         true
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
         let measure: &dyn Fn(usize) -> u64 = match self.0.room {
-            HeadRoom::Target | HeadRoom::Tokens(_) => &|at| scene.draft.entry_tokens(at),
-            HeadRoom::Characters(_) => &|at| scene.characters(at),
+            HeadRoom::Target | HeadRoom::Tokens(_) => &|at| context.draft.entry_tokens(at),
+            HeadRoom::Characters(_) => &|at| context.characters(at),
         };
         let (mut left, room) = match self.0.room {
-            HeadRoom::Target => (scene.landing(), scene.budget.target),
-            HeadRoom::Tokens(most) => (scene.draft.total(), most),
+            HeadRoom::Target => (context.landing(), context.budget.target),
+            HeadRoom::Tokens(most) => (context.draft.total(), most),
             HeadRoom::Characters(most) => {
-                ((0..scene.matter.transcript.len()).map(measure).sum(), most)
+                ((0..context.counts.transcript.len()).map(measure).sum(), most)
             }
         };
         // The first fold brings a checkpoint, which takes room itself.
-        let brings =
-            if self.0.room == HeadRoom::Target && !scene.draft.folds() { scene.least } else { 0 };
+        let brings = if self.0.room == HeadRoom::Target && !context.draft.folds() {
+            context.least
+        } else {
+            0
+        };
         let mut edits = Vec::new();
-        for unit in scene.units.all() {
+        for unit in context.units.all() {
             let checkpoint = if edits.is_empty() { 0 } else { brings };
             if left + checkpoint <= room {
                 break;
             }
-            if may_leave(scene, unit) {
+            if may_leave(context, unit) {
                 left -= unit.entries.clone().map(measure).sum::<u64>();
                 edits.push(Edit::Fold(unit.entries.clone(), Reason::LastResort));
             }
@@ -88,7 +91,7 @@ impl Strategy for Head {
                 .iter()
                 .any(|edit| matches!(edit, Edit::Fold(entries, _) if *entries == unit.entries))
         };
-        if scene.units.all().iter().filter(is_folded).all(|unit| is_checkpoint(scene, unit)) {
+        if context.units.all().iter().filter(is_folded).all(|unit| is_checkpoint(context, unit)) {
             return Vec::new();
         }
         edits

@@ -48,14 +48,14 @@ impl Strategy for Intake {
         "intake"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let transcript = scene.matter.transcript;
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let transcript = context.counts.transcript;
         let seen = transcript.entries().rposition(|entry| entry.role() == Role::Assistant);
         (seen.map_or(0, |at| at + 1)..transcript.len())
-            .filter(|at| scene.draft.is_shown(*at))
-            .flat_map(|at| scene.editable(transcript.entry(at)))
+            .filter(|at| context.draft.is_shown(*at))
+            .flat_map(|at| context.editable(transcript.entry(at)))
             .filter(|part| part.kind() == PartKind::Result || !part.is_human())
-            .filter_map(|part| excerpted(scene, &part, self.0.max_tokens, Reason::Arrived))
+            .filter_map(|part| excerpted(context, &part, self.0.max_tokens, Reason::Arrived))
             .collect()
     }
 }

@@ -40,13 +40,13 @@ impl Strategy for OldMedia {
         "media"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let old = scene.old_entries(scene.budget.recent());
-        let parts = old.flat_map(|entry| scene.editable(entry));
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let old = context.old_entries(context.budget.recent());
+        let parts = old.flat_map(|entry| context.editable(entry));
         let mut media: Vec<Part<'_>> =
             parts.filter(|part| part.kind() == PartKind::Media && !is_referred_to(part)).collect();
         media.truncate(media.len().saturating_sub(self.0.keep));
-        let transcript = scene.matter.transcript;
+        let transcript = context.counts.transcript;
         let is_old = |slot: Slot| media.binary_search_by_key(&slot, |part| part.slot).is_ok();
         let mut edits = Vec::new();
         for part in &media {
@@ -59,9 +59,9 @@ impl Strategy for OldMedia {
             let shown = || nested(transcript, result.slot);
             let is_first = shown().next() == Some(part.slot);
             let is_said = !result.raw_body().is_empty();
-            if is_said && is_first && shown().all(is_old) && scene.may_edit(&result) {
+            if is_said && is_first && shown().all(is_old) && context.may_edit(&result) {
                 let notes = shown().map(|slot| media_note(&transcript.part(slot)));
-                let words = std::iter::once(scene.matter.part_text(&result).into_owned());
+                let words = std::iter::once(context.counts.part_text(&result).into_owned());
                 edits.push(put(result.slot, words.chain(notes).collect::<Vec<_>>().join("\n")));
             }
         }

@@ -68,12 +68,12 @@ pub enum Which {
 
 impl Which {
     /// The parts to look at.
-    fn parts<'a>(self, scene: &StrategyContext<'a>) -> Vec<Part<'a>> {
-        let recent = if self == Which::Old { scene.budget.recent() } else { 0 };
-        let entries = scene.old_entries(recent);
+    fn parts<'a>(self, context: &StrategyContext<'a>) -> Vec<Part<'a>> {
+        let recent = if self == Which::Old { context.budget.recent() } else { 0 };
+        let entries = context.old_entries(recent);
         match self {
-            Which::Old | Which::New => entries.flat_map(|entry| scene.editable(entry)).collect(),
-            Which::Last => entries.flat_map(|entry| scene.cuttable(entry)).collect(),
+            Which::Old | Which::New => entries.flat_map(|entry| context.editable(entry)).collect(),
+            Which::Last => entries.flat_map(|entry| context.cuttable(entry)).collect(),
         }
     }
 }
@@ -120,11 +120,11 @@ pub trait Strategy: Debug + Send + Sync {
     }
 
     /// Edits, in the order in which they should be made.
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit>;
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit>;
 
     /// What it says of its edits, asked once they are proposed; the plan's step tells it.
-    fn metadata(&self, scene: &StrategyContext<'_>) -> Metadata {
-        let _ = scene;
+    fn metadata(&self, context: &StrategyContext<'_>) -> Metadata {
+        let _ = context;
         Metadata::new()
     }
 }
@@ -139,13 +139,13 @@ impl Strategy for Vec<Arc<dyn Strategy>> {
         self.iter().any(|strategy| strategy.takes_oldest())
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let mut draft = scene.draft.clone();
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let mut draft = context.draft.clone();
         let mut all = Vec::new();
         for strategy in self {
-            let edits = strategy.propose(&StrategyContext { draft: &draft, ..*scene });
+            let edits = strategy.propose(&StrategyContext { draft: &draft, ..*context });
             for edit in &edits {
-                draft.apply(edit, &scene.matter);
+                draft.apply(edit, &context.counts);
             }
             all.extend(edits);
         }

@@ -65,15 +65,15 @@ impl Strategy for OldOutputs {
         "outputs"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
         let mut edits = Vec::new();
         let mut gain = 0;
-        for part in self.which.parts(scene) {
+        for part in self.which.parts(context) {
             let is_output = part.kind() == PartKind::Result && !part.is(Marks::SERVER);
-            if !is_output || scene.tokens(&part) <= self.options.max_tokens {
+            if !is_output || context.tokens(&part) <= self.options.max_tokens {
                 continue;
             }
-            if let Some((edit, saved)) = stubbed(scene, &part, Reason::OldOutput) {
+            if let Some((edit, saved)) = stubbed(context, &part, Reason::OldOutput) {
                 gain += saved;
                 edits.push(edit);
             }
@@ -87,12 +87,12 @@ const MAX_STUB: usize = 1024;
 
 /// Whether the result is a stub, from this compaction or an earlier one. A look-alike gains nothing
 /// but to stay as short as it is.
-pub(crate) fn is_stub(scene: &StrategyContext<'_>, result: &Part<'_>) -> bool {
-    scene.draft.reason(result.slot).is_some_and(Reason::leaves_stub)
-        || result.raw_body().len() < MAX_STUB && begins_as_stub(scene, result)
+pub(crate) fn is_stub(context: &StrategyContext<'_>, result: &Part<'_>) -> bool {
+    context.draft.reason(result.slot).is_some_and(Reason::leaves_stub)
+        || result.raw_body().len() < MAX_STUB && begins_as_stub(context, result)
 }
 
-fn begins_as_stub(scene: &StrategyContext<'_>, result: &Part<'_>) -> bool {
+fn begins_as_stub(context: &StrategyContext<'_>, result: &Part<'_>) -> bool {
     // Without escapes a literal begins as what it says.
     if result.is(Marks::LITERAL)
         && let Some(start) = result.raw_body().as_bytes().get(1..=STUB.len())
@@ -100,32 +100,32 @@ fn begins_as_stub(scene: &StrategyContext<'_>, result: &Part<'_>) -> bool {
     {
         return start == STUB.as_bytes();
     }
-    scene.matter.part_text(result).starts_with(STUB)
+    context.counts.part_text(result).starts_with(STUB)
 }
 
 /// The stub for a result and what it saves; `None` where it saves nothing.
 pub(super) fn stubbed<'a>(
-    scene: &StrategyContext<'a>,
+    context: &StrategyContext<'a>,
     result: &Part<'a>,
     reason: Reason,
 ) -> Option<(Edit, u64)> {
-    let before = scene.tokens(result);
+    let before = context.tokens(result);
     // A stub isn't stubbed again, and the newest unit stays (law 15): it may be excerpted.
-    if is_stub(scene, result) || scene.is_newest(result) {
+    if is_stub(context, result) || context.is_newest(result) {
         return None;
     }
-    let line: Arc<str> = stub_line(scene, result, "").into();
-    let after = scene.matter.put_tokens(result, &line);
+    let line: Arc<str> = stub_line(context, result, "").into();
+    let after = context.counts.put_tokens(result, &line);
     let put = PartEdit { at: result.slot, put: Put::Text(line), reason };
     (after < before).then(|| (Edit::Put(put), before - after))
 }
 
-fn stub_line<'a>(scene: &StrategyContext<'a>, result: &Part<'a>, note: &str) -> String {
-    let call = scene.call(result);
+fn stub_line<'a>(context: &StrategyContext<'a>, result: &Part<'a>, note: &str) -> String {
+    let call = context.call(result);
     let name = call.map_or_else(|| result.name().into_owned(), |call| call.name().into_owned());
     let arguments = call.map(|call| call.text().into_owned()).unwrap_or_default();
     let outcome = if result.is(Marks::ERROR) { CallStatus::Error } else { CallStatus::Unknown };
-    let transcript = scene.matter.transcript;
+    let transcript = context.counts.transcript;
     let inner = nested(transcript, result.slot).map(|slot| transcript.part(slot));
     let media: BTreeSet<String> = inner
         .filter(|part| part.kind() == PartKind::Media && !part.name().is_empty())
@@ -133,11 +133,15 @@ fn stub_line<'a>(scene: &StrategyContext<'a>, result: &Part<'a>, note: &str) -> 
         .collect();
     let with = media.iter().map(|kind| format!("with {kind}"));
     let note: Vec<String> = with.chain((!note.is_empty()).then(|| note.to_owned())).collect();
-    noted_stub(&name, &arguments, &scene.matter.part_text(result), outcome, &note.join("; "))
+    noted_stub(&name, &arguments, &context.counts.part_text(result), outcome, &note.join("; "))
 }
 
 /// Whether `text` is what the result leaves as a stub.
-pub(crate) fn is_stub_for<'a>(text: &str, scene: &StrategyContext<'a>, result: &Part<'a>) -> bool {
+pub(crate) fn is_stub_for<'a>(
+    text: &str,
+    context: &StrategyContext<'a>,
+    result: &Part<'a>,
+) -> bool {
     let mut notes = std::iter::once("").chain(super::repeats::NOTES);
-    text.starts_with(STUB) && notes.any(|note| stub_line(scene, result, note) == text)
+    text.starts_with(STUB) && notes.any(|note| stub_line(context, result, note) == text)
 }

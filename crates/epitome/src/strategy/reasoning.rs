@@ -48,21 +48,21 @@ impl Strategy for OldReasoning {
         "reasoning"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let transcript = scene.matter.transcript;
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let transcript = context.counts.transcript;
         let is_followed = |entry: Entry<'_>| {
             let next = entry.index + 1;
             next < transcript.len() && transcript.entry(next).role() == Role::Assistant
         };
         let mut edits = Vec::new();
-        for entry in scene.worthwhile(scene.guard.reasoning_from()) {
+        for entry in context.worthwhile(context.guard.reasoning_from()) {
             // An entry of nothing else may part what is said around it: unless more of the model's
             // follows it leaves with its unit or not.
             if is_thought(entry) && !is_followed(entry) {
-                edits.extend(self.emptied(scene, entry));
+                edits.extend(self.emptied(context, entry));
                 continue;
             }
-            let parts = scene.editable(entry).filter(|part| part.kind() == PartKind::Reasoning);
+            let parts = context.editable(entry).filter(|part| part.kind() == PartKind::Reasoning);
             edits.extend(parts.map(|part| {
                 Edit::Put(PartEdit {
                     at: part.slot,
@@ -76,11 +76,11 @@ impl Strategy for OldReasoning {
 }
 
 impl OldReasoning {
-    fn emptied(self, scene: &StrategyContext<'_>, entry: Entry<'_>) -> Option<Edit> {
-        let unit = &scene.units.all()[scene.units.index_of(entry.index)];
+    fn emptied(self, context: &StrategyContext<'_>, entry: Entry<'_>) -> Option<Edit> {
+        let unit = &context.units.all()[context.units.index_of(entry.index)];
         let leaves = self.0.emptied == Emptied::Drop
             && unit.entries.len() == 1
-            && scene.guard.may_leave(entry.index);
+            && context.guard.may_leave(entry.index);
         let gone = |part: Part<'_>| PartEdit {
             at: part.slot,
             put: Put::Nothing,

@@ -54,14 +54,14 @@ impl Strategy for Recent {
         true
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let from = scene.units.tail(self.0.keep, |at| scene.draft.entry_tokens(at));
-        let units = scene.units.all().iter();
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let from = context.units.tail(self.0.keep, |at| context.draft.entry_tokens(at));
+        let units = context.units.all().iter();
         let older: Vec<&Unit> =
-            units.filter(|unit| unit.entries.end <= from && may_leave(scene, unit)).collect();
-        let gone: u64 = older.iter().map(|unit| size(scene, unit)).sum();
+            units.filter(|unit| unit.entries.end <= from && may_leave(context, unit)).collect();
+        let gone: u64 = older.iter().map(|unit| size(context, unit)).sum();
         // A checkpoint that says nothing new, or is larger than what it stands for, is no gain.
-        if older.iter().all(|unit| is_checkpoint(scene, unit)) || gone <= scene.least {
+        if older.iter().all(|unit| is_checkpoint(context, unit)) || gone <= context.least {
             return Vec::new();
         }
         let fold = |unit: &&Unit| Edit::Fold(unit.entries.clone(), Reason::NotRecent);

@@ -68,14 +68,14 @@ impl Strategy for Repeats {
         "repeats"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let transcript = scene.matter.transcript;
-        let pairs = scene.units.pairs();
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let transcript = context.counts.transcript;
+        let pairs = context.units.pairs();
         let mut found: Vec<(Why, Edit)> = Vec::new();
-        for (pair, why) in pairs.iter().zip(needless(scene)).rev() {
+        for (pair, why) in pairs.iter().zip(needless(context)).rev() {
             let Some((why, result)) = why.zip(pair.result) else { continue };
             let (call, result) = (transcript.part(pair.call), transcript.part(result));
-            found.extend(self.pointer(scene, &call, &result, why).map(|edit| (why, edit)));
+            found.extend(self.pointer(context, &call, &result, why).map(|edit| (why, edit)));
         }
         // What costs least first; among equals the oldest.
         found.reverse();
@@ -85,17 +85,17 @@ impl Strategy for Repeats {
 }
 
 /// For each pair why its result isn't needed, if it isn't: the same as long as the same results are there.
-fn needless(scene: &StrategyContext<'_>) -> Vec<Option<Why>> {
-    let transcript = scene.matter.transcript;
+fn needless(context: &StrategyContext<'_>) -> Vec<Option<Why>> {
+    let transcript = context.counts.transcript;
     let is_asked = |pair: &Pair| {
         pair.result.map(|result| transcript.part(result)).is_some_and(|result| {
-            let is_shown = scene.draft.is_shown(transcript.entry_of(result.slot));
-            !result.is(Marks::SERVER) && is_shown && !is_stub(scene, &result)
+            let is_shown = context.draft.is_shown(transcript.entry_of(result.slot));
+            !result.is(Marks::SERVER) && is_shown && !is_stub(context, &result)
         })
     };
-    let pairs = scene.units.pairs();
+    let pairs = context.units.pairs();
     let asked: Vec<bool> = pairs.iter().map(is_asked).collect();
-    let mut known = scene.found.needless();
+    let mut known = context.found.needless();
     if known.asked == asked {
         return known.why.clone();
     }
@@ -109,7 +109,7 @@ fn needless(scene: &StrategyContext<'_>) -> Vec<Option<Why>> {
         let (call, result) = (transcript.part(pair.call), transcript.part(result));
         let deed = ToolEffect::of(&call.name(), &call.text());
         // Asked of few: it takes reading the result.
-        let has_failed = LazyCell::new(|| deed_failed(scene, &deed, &result));
+        let has_failed = LazyCell::new(|| deed_failed(context, &deed, &result));
         let is_said_again = !later.said.add(result.raw_body());
         all.push(later.why(&deed, is_said_again, || *has_failed));
         later.note(&deed, || *has_failed);
@@ -123,25 +123,26 @@ fn needless(scene: &StrategyContext<'_>) -> Vec<Option<Why>> {
 impl Repeats {
     fn pointer<'a>(
         &self,
-        scene: &StrategyContext<'a>,
+        context: &StrategyContext<'a>,
         call: &Part<'a>,
         result: &Part<'a>,
         why: Why,
     ) -> Option<Edit> {
-        let at = scene.matter.transcript.entry_of(result.slot);
+        let at = context.counts.transcript.entry_of(result.slot);
         let is_asked_for = why.stale().is_none_or(|stale| stale <= self.0.stale);
-        let end = scene.newest_from(if why.is_said_again() { 1 } else { scene.budget.recent() });
-        let before = scene.tokens(result);
-        let may_be = at < end && scene.is_worthwhile(at) && scene.may_edit(result);
+        let end =
+            context.newest_from(if why.is_said_again() { 1 } else { context.budget.recent() });
+        let before = context.tokens(result);
+        let may_be = at < end && context.is_worthwhile(at) && context.may_edit(result);
         if !is_asked_for || !may_be || before < self.0.min_tokens {
             return None;
         }
         let put = |line| PartEdit { at: result.slot, put: Put::Text(line), reason: why.reason() };
         let outcome = if result.is(Marks::ERROR) { CallStatus::Error } else { CallStatus::Unknown };
-        let text = scene.matter.part_text(result);
+        let text = context.counts.part_text(result);
         let line: Arc<str> =
             noted_stub(&call.name(), &call.text(), &text, outcome, why.note()).into();
-        let saves = scene.matter.put_tokens(result, &line) < before;
+        let saves = context.counts.put_tokens(result, &line) < before;
         saves.then(|| Edit::Put(put(line)))
     }
 }

@@ -4,10 +4,10 @@
 //! use epitome::trigger::{Any, Cause, Measurements, Trigger, When};
 //!
 //! let full = When::Share(0.8).build()?;
-//! let nightly = |gauge: &Measurements| (gauge.items > 400).then(|| Cause::Custom("nightly".into()));
+//! let nightly = |measurements: &Measurements| (measurements.items > 400).then(|| Cause::Custom("nightly".into()));
 //! let either = Any::of([full.boxed(), nightly.boxed()]);
-//! let gauge = Measurements { items: 401, window: Some(200_000), ..Measurements::default() };
-//! assert_eq!(either.fires(&gauge), Some(Cause::Custom("nightly".into())));
+//! let measurements = Measurements { items: 401, window: Some(200_000), ..Measurements::default() };
+//! assert_eq!(either.fires(&measurements), Some(Cause::Custom("nightly".into())));
 //! # Ok::<(), epitome::trigger::TriggerError>(())
 //! ```
 
@@ -29,11 +29,11 @@ pub use when::{Condition, TriggerError, When};
 /// Decides when to act. Closures of the same shape are triggers too.
 pub trait Trigger: Send + Sync {
     /// Why it is time to compact; `None` while it isn't.
-    fn fires(&self, gauge: &Measurements) -> Option<Cause>;
+    fn fires(&self, measurements: &Measurements) -> Option<Cause>;
 
     /// Why it would be time without the compactors that are asked on every call: what holds when none of them answers.
-    fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
-        self.fires(gauge).filter(|cause| !cause.is_remote())
+    fn fires_alone(&self, measurements: &Measurements) -> Option<Cause> {
+        self.fires(measurements).filter(|cause| !cause.is_remote())
     }
 
     /// Whether it says when to compact without those compactors; one that only asks them doesn't, and leaves that to the
@@ -55,18 +55,18 @@ impl<F> Trigger for F
 where
     F: Fn(&Measurements) -> Option<Cause> + Send + Sync,
 {
-    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
-        self(gauge)
+    fn fires(&self, measurements: &Measurements) -> Option<Cause> {
+        self(measurements)
     }
 }
 
 impl Trigger for Arc<dyn Trigger> {
-    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
-        self.as_ref().fires(gauge)
+    fn fires(&self, measurements: &Measurements) -> Option<Cause> {
+        self.as_ref().fires(measurements)
     }
 
-    fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
-        self.as_ref().fires_alone(gauge)
+    fn fires_alone(&self, measurements: &Measurements) -> Option<Cause> {
+        self.as_ref().fires_alone(measurements)
     }
 
     fn decides_alone(&self) -> bool {
@@ -92,14 +92,14 @@ impl Any {
 }
 
 impl Trigger for Any {
-    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
-        self.0.iter().find_map(|trigger| trigger.fires(gauge))
+    fn fires(&self, measurements: &Measurements) -> Option<Cause> {
+        self.0.iter().find_map(|trigger| trigger.fires(measurements))
     }
 
-    fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
+    fn fires_alone(&self, measurements: &Measurements) -> Option<Cause> {
         let is_left = self.decides_alone();
         let left = self.0.iter().filter(|trigger| trigger.decides_alone() || !is_left);
-        left.into_iter().find_map(|trigger| trigger.fires_alone(gauge))
+        left.into_iter().find_map(|trigger| trigger.fires_alone(measurements))
     }
 
     fn decides_alone(&self) -> bool {
@@ -119,24 +119,21 @@ impl All {
 }
 
 impl Trigger for All {
-    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
+    fn fires(&self, measurements: &Measurements) -> Option<Cause> {
         let causes: Option<Vec<Cause>> =
-            self.0.iter().map(|trigger| trigger.fires(gauge)).collect();
+            self.0.iter().map(|trigger| trigger.fires(measurements)).collect();
         Cause::all(causes?)
     }
 
-    fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
-        let fired = self.0.iter().map(|trigger| Some((trigger, trigger.fires(gauge)?)));
+    fn fires_alone(&self, measurements: &Measurements) -> Option<Cause> {
+        let fired = self.0.iter().map(|trigger| Some((trigger, trigger.fires(measurements)?)));
         let fired: Option<Vec<_>> = fired.collect();
         // One that only asks others says nothing of what is done without them.
         let is_left = self.decides_alone();
         let left = fired?.into_iter().filter(|(trigger, _)| trigger.decides_alone() || !is_left);
-        let alone =
-            left.map(
-                |(trigger, cause)| {
-                    if cause.is_remote() { trigger.fires_alone(gauge) } else { Some(cause) }
-                },
-            );
+        let alone = left.map(|(trigger, cause)| {
+            if cause.is_remote() { trigger.fires_alone(measurements) } else { Some(cause) }
+        });
         Cause::all(alone.collect::<Option<Vec<_>>>()?)
     }
 

@@ -202,12 +202,12 @@ impl TryFrom<When> for Condition {
 }
 
 impl Trigger for Condition {
-    fn fires(&self, gauge: &Measurements) -> Option<Cause> {
-        fires(&self.0, gauge)
+    fn fires(&self, measurements: &Measurements) -> Option<Cause> {
+        fires(&self.0, measurements)
     }
 
-    fn fires_alone(&self, gauge: &Measurements) -> Option<Cause> {
-        fires(&self.0.alone().unwrap_or_default(), gauge)
+    fn fires_alone(&self, measurements: &Measurements) -> Option<Cause> {
+        fires(&self.0.alone().unwrap_or_default(), measurements)
     }
 
     fn decides_alone(&self) -> bool {
@@ -215,60 +215,61 @@ impl Trigger for Condition {
     }
 }
 
-fn fires(when: &When, gauge: &Measurements) -> Option<Cause> {
-    let tokens = gauge.size();
+fn fires(when: &When, measurements: &Measurements) -> Option<Cause> {
+    let tokens = measurements.size();
     let share = |share: f64, window: u64| (window as f64 * share).trunc() as u64;
     let window = |limit: u64, window: u64| Cause::Window { tokens, limit, window };
     match *when {
         When::Items(most) => {
-            let items = gauge.items;
+            let items = measurements.items;
             (items > most).then_some(Cause::Items { items, most })
         }
         When::Steps(most) => {
-            let steps = gauge.rounds.count().steps;
+            let steps = measurements.rounds.count().steps;
             (steps > most).then_some(Cause::Steps { steps, most })
         }
         When::Turns(most) => {
-            let turns = gauge.rounds.count().turns;
+            let turns = measurements.rounds.count().turns;
             (turns > most).then_some(Cause::Turns { turns, most })
         }
         When::Tokens(limit) => (tokens >= limit).then_some(Cause::Tokens { tokens, limit }),
         When::Characters(limit) => {
-            let characters = gauge.characters.count();
+            let characters = measurements.characters.count();
             (characters >= limit).then_some(Cause::Characters { characters, limit })
         }
         When::Bytes(limit) => {
-            let bytes = gauge.bytes;
+            let bytes = measurements.bytes;
             (bytes >= limit).then_some(Cause::Bytes { bytes, limit })
         }
-        When::Share(of) => gauge.window.and_then(|all| {
+        When::Share(of) => measurements.window.and_then(|all| {
             let limit = share(of, all);
             (tokens >= limit).then(|| window(limit, all))
         }),
-        When::ShareAbove(of) => gauge.window.and_then(|all| {
+        When::ShareAbove(of) => measurements.window.and_then(|all| {
             let limit = share(of, all);
             (tokens > limit).then(|| window(limit, all))
         }),
-        When::Reserve(reserve) => beside(reserve, gauge),
-        When::Full => beside(gauge.output_reserve, gauge),
-        When::Asked => asked(gauge, |_| true),
-        When::AskedByHost => asked(gauge, |by| by == Asker::Host),
-        When::AskedByModel => asked(gauge, |by| by == Asker::Model),
-        When::ModelSwitch(of) => gauge.switch.and_then(|switch| {
+        When::Reserve(reserve) => beside(reserve, measurements),
+        When::Full => beside(measurements.output_reserve, measurements),
+        When::Asked => asked(measurements, |_| true),
+        When::AskedByHost => asked(measurements, |by| by == Asker::Host),
+        When::AskedByModel => asked(measurements, |by| by == Asker::Model),
+        When::ModelSwitch(of) => measurements.switch.and_then(|switch| {
             let fires = switch.to < switch.from && tokens >= share(of, switch.to);
             fires.then_some(Cause::Switch { tokens, from: switch.from, to: switch.to })
         }),
-        When::Overflow => gauge.overflow.map(|told| Cause::Overflow { window: told.window }),
+        When::Overflow => measurements.overflow.map(|told| Cause::Overflow { window: told.window }),
         When::Idle(lead) => {
-            let (idle, ttl) = gauge.idle.zip(gauge.cache_ttl)?;
+            let (idle, ttl) = measurements.idle.zip(measurements.cache_ttl)?;
             let left = ttl.checked_sub(idle).filter(|left| !left.is_zero())?;
             (left <= Duration::from_secs(lead))
                 .then_some(Cause::Idle { idle: idle.as_secs(), left: left.as_secs() })
         }
         When::Remote => Some(Cause::Remote),
-        When::Any(ref list) => list.iter().find_map(|when| fires(when, gauge)),
+        When::Any(ref list) => list.iter().find_map(|when| fires(when, measurements)),
         When::All(ref list) => {
-            let causes: Option<Vec<Cause>> = list.iter().map(|when| fires(when, gauge)).collect();
+            let causes: Option<Vec<Cause>> =
+                list.iter().map(|when| fires(when, measurements)).collect();
             Cause::all(causes?)
         }
     }
@@ -276,17 +277,17 @@ fn fires(when: &When, gauge: &Measurements) -> Option<Cause> {
 
 /// A request that, with a reply of `reserve` tokens, may not fit in the window any more: here the upper edge of the count
 /// decides, because the provider refuses what is larger. What fits exactly does.
-fn beside(reserve: u64, gauge: &Measurements) -> Option<Cause> {
-    let window = gauge.window?;
+fn beside(reserve: u64, measurements: &Measurements) -> Option<Cause> {
+    let window = measurements.window?;
     let limit = window.saturating_sub(reserve);
-    let tokens = gauge.tokens.upper;
+    let tokens = measurements.tokens.upper;
     (tokens > limit || reserve >= window).then_some(Cause::Window { tokens, limit, window })
 }
 
 /// What was asked for by these, at a safe point: every call has its result.
-pub(crate) fn asked(gauge: &Measurements, by: impl Fn(Asker) -> bool) -> Option<Cause> {
-    let due: Vec<Demand> = gauge.demands.iter().filter(|d| by(d.by)).cloned().collect();
-    (!due.is_empty() && gauge.rounds.count().open_calls == 0).then_some(Cause::Asked(due))
+pub(crate) fn asked(measurements: &Measurements, by: impl Fn(Asker) -> bool) -> Option<Cause> {
+    let due: Vec<Demand> = measurements.demands.iter().filter(|d| by(d.by)).cloned().collect();
+    (!due.is_empty() && measurements.rounds.count().open_calls == 0).then_some(Cause::Asked(due))
 }
 
 impl Serialize for When {

@@ -154,7 +154,7 @@ fn guard(outcome: &Outcome, compactor: &Compactor, tally: &Tally) -> Guard {
     let base = &outcome.base;
     let options = compactor.options();
     let units = Units::of(&base.transcript, base.format.instructions());
-    let wishes = GuardOptions {
+    let options = GuardOptions {
         target: outcome.receipt.target,
         task: options.task,
         pins: &options.pins,
@@ -164,5 +164,5 @@ fn guard(outcome: &Outcome, compactor: &Compactor, tally: &Tally) -> Guard {
         binding: Binding::of(base),
         open_loop: epitome::strategy::guard::OpenLoop::Stays,
     };
-    Guard::new(base, &units, tally, wishes)
+    Guard::new(base, &units, tally, options)
 }

@@ -22,7 +22,7 @@ pub struct Score {
     /// Requests given up: nothing smaller was left to send.
     pub given_up: usize,
     /// Causes told why nothing is compacted.
-    pub stuck: usize,
+    pub stall: usize,
     /// Messages of which something giant was cut as it arrived.
     pub taken_in: usize,
     /// Crashes.
@@ -66,7 +66,7 @@ impl Score {
             &mut self.dropped,
             &mut self.overflows,
             &mut self.given_up,
-            &mut self.stuck,
+            &mut self.stall,
             &mut self.taken_in,
             &mut self.crashes,
             &mut self.crashes_inside,

@@ -68,7 +68,7 @@ impl World {
                 "law 10: epoch {known:?} of {session:?} became {epoch} without a commit"
             ));
         }
-        self.score.stuck += usize::from(answer.stuck.is_some());
+        self.score.stall += usize::from(answer.stall.is_some());
         if answer.taken_in > 0 {
             self.score.taken_in += answer.taken_in;
             self.unsaved.insert(session);

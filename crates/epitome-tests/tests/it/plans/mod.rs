@@ -117,7 +117,7 @@ impl Case {
         let preserved = Preserved { tools: &self.tools, ..Preserved::default() };
         let (task, pins, tail) = (self.task, self.pins.as_slice(), self.tail);
         let came_from: Vec<_> = (0..self.request.transcript.len()).map(Some).collect();
-        let wishes = GuardOptions {
+        let options = GuardOptions {
             target,
             task,
             pins,
@@ -127,7 +127,7 @@ impl Case {
             binding,
             open_loop: OpenLoop::Stays,
         };
-        let guard = Guard::new(&self.request, &units, &tally, wishes);
+        let guard = Guard::new(&self.request, &units, &tally, options);
         let leaving =
             self.request.transcript.entries().filter(|entry| guard.may_leave(entry.index));
         let least = least_tokens(leaving, &[], &counter);

@@ -69,9 +69,10 @@ impl Strategy for Wordy {
         "wordy"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let parts = scene.matter.transcript.entries().flat_map(|entry| entry.parts());
-        let calls = parts.filter(|p| p.kind() == PartKind::Call && !scene.draft.is_edited(p.slot));
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let parts = context.counts.transcript.entries().flat_map(|entry| entry.parts());
+        let calls =
+            parts.filter(|p| p.kind() == PartKind::Call && !context.draft.is_edited(p.slot));
         let words = "what was asked for here, at greater length than it was asked".repeat(3);
         let put = Put::Arguments(format!(r#"{{"elided":"{words}"}}"#).into());
         let edit = |at| PartEdit { at, put: put.clone(), reason: Reason::LongArguments };
@@ -136,8 +137,8 @@ impl Strategy for Thoughtless {
         "thoughtless"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        let parts = scene.matter.transcript.entries().flat_map(|entry| entry.parts());
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        let parts = context.counts.transcript.entries().flat_map(|entry| entry.parts());
         let thoughts = parts.filter(|part| part.kind() == PartKind::Reasoning);
         let (put, reason) = (Put::Nothing, Reason::OldReasoning);
         thoughts

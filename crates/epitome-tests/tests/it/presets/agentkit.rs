@@ -19,10 +19,11 @@ fn acts_above_items() {
 #[test]
 fn counts_tokens_too() {
     let either = When::Any(vec![When::Items(32), When::Share(0.8)]);
-    let mut gauge = Measurements { items: 3, window: Some(1_000), ..Measurements::default() };
-    gauge.tokens.tokens = 800;
-    gauge.tokens.upper = 800;
-    assert!(fires(&either, &gauge).is_some());
+    let mut measurements =
+        Measurements { items: 3, window: Some(1_000), ..Measurements::default() };
+    measurements.tokens.tokens = 800;
+    measurements.tokens.upper = 800;
+    assert!(fires(&either, &measurements).is_some());
 }
 
 const THOUGHTS: &str = "\

@@ -15,20 +15,20 @@ use super::{
 fn acts_above_nine_tenths() {
     let trigger = preset("docker-agent", 100_000).trigger;
     let at = |tokens: u64| {
-        let mut gauge = Measurements { window: Some(100_000), ..Measurements::default() };
-        gauge.tokens.tokens = tokens;
-        gauge.tokens.upper = tokens;
-        fires(&trigger, &gauge).is_some()
+        let mut measurements = Measurements { window: Some(100_000), ..Measurements::default() };
+        measurements.tokens.tokens = tokens;
+        measurements.tokens.upper = tokens;
+        fires(&trigger, &measurements).is_some()
     };
     assert!(!at(0) && !at(7_000) && !at(90_000) && at(90_001) && at(95_000));
 }
 
 #[test]
 fn needs_a_window() {
-    let mut gauge = Measurements::default();
-    gauge.tokens.tokens = 999_999;
-    gauge.tokens.upper = 999_999;
-    assert_eq!(fires(&preset("docker-agent", 100_000).trigger, &gauge), None);
+    let mut measurements = Measurements::default();
+    measurements.tokens.tokens = 999_999;
+    measurements.tokens.upper = 999_999;
+    assert_eq!(fires(&preset("docker-agent", 100_000).trigger, &measurements), None);
 }
 
 #[test]

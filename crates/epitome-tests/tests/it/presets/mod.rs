@@ -83,19 +83,19 @@ fn request(drawn: &str) -> Request {
 }
 
 /// What a trigger would look at.
-fn gauge(request: &Request, window: u64) -> Measurements {
+fn measurements(request: &Request, window: u64) -> Measurements {
     let counter = counter("chars4").expect("a known name");
     let tokens = Tally::of(request, counter.as_ref()).total();
     Measurements { window: Some(window), ..Measurements::of(request, tokens) }
 }
 
-fn fires(trigger: &When, gauge: &Measurements) -> Option<Cause> {
-    trigger.clone().build().expect("in range").fires(gauge)
+fn fires(trigger: &When, measurements: &Measurements) -> Option<Cause> {
+    trigger.clone().build().expect("in range").fires(measurements)
 }
 
 /// Looks as a preset does, and compacts if it is time.
 fn looked(preset: &Preset, request: &Request, window: u64) -> Option<Outcome> {
-    let cause = fires(&preset.trigger, &gauge(request, window))?;
+    let cause = fires(&preset.trigger, &measurements(request, window))?;
     Some(compactor(preset.options.clone()).with_cause(cause).compact(request).expect("a view"))
 }
 

@@ -11,10 +11,10 @@ use super::{
 fn acts_at_eight_tenths() {
     let trigger = preset("planck", 1_003).trigger;
     let at = |tokens: u64| {
-        let mut gauge = Measurements { window: Some(1_003), ..Measurements::default() };
-        gauge.tokens.tokens = tokens;
-        gauge.tokens.upper = tokens;
-        fires(&trigger, &gauge).is_some()
+        let mut measurements = Measurements { window: Some(1_003), ..Measurements::default() };
+        measurements.tokens.tokens = tokens;
+        measurements.tokens.upper = tokens;
+        fires(&trigger, &measurements).is_some()
     };
     assert!(!at(801) && at(802) && at(803));
 }

@@ -6,7 +6,8 @@ use epitome::trigger::{Cause, Condition, Measurements, RoundCount, When};
 use epitome::{Compactor, Format, Options, Tail, Target, Task};
 
 use super::{
-    checkpoint, compacted, compactor, exchanges, fires, gauge, letters, looked, preset, request,
+    checkpoint, compacted, compactor, exchanges, fires, letters, looked, measurements, preset,
+    request,
 };
 
 fn steps(many: usize) -> String {
@@ -21,7 +22,7 @@ fn acts_after_eight_steps() {
     let trigger = preset("ptc-runner", 100_000).trigger;
     let at = |many: usize| {
         let said = request(&format!("user Go.\n{}", steps(many)));
-        fires(&trigger, &gauge(&said, 100_000)).is_some()
+        fires(&trigger, &measurements(&said, 100_000)).is_some()
     };
     assert!(!at(7) && !at(8) && at(9));
 }
@@ -31,10 +32,10 @@ fn either_fires() {
     let either = When::Any(vec![When::Steps(8), When::Tokens(12_000)]);
     let with = |steps: usize, tokens: u64| {
         let rounds = RoundCount { steps, ..RoundCount::default() }.into();
-        let mut gauge = Measurements { rounds, ..Measurements::default() };
-        gauge.tokens.tokens = tokens;
-        gauge.tokens.upper = tokens;
-        fires(&either, &gauge)
+        let mut measurements = Measurements { rounds, ..Measurements::default() };
+        measurements.tokens.tokens = tokens;
+        measurements.tokens.upper = tokens;
+        fires(&either, &measurements)
     };
     assert_eq!(with(8, 11_999), None);
     assert!(matches!(with(1, 12_000), Some(Cause::Tokens { .. })));
@@ -135,7 +136,7 @@ fn counts_arguments() {
         "user Go.\nasst call a write {{\"text\":\"{}\"}}\nres  a = ok\n",
         "word ".repeat(10_000)
     );
-    assert!(fires(&When::Tokens(12_000), &gauge(&request(&large), 100_000)).is_some());
+    assert!(fires(&When::Tokens(12_000), &measurements(&request(&large), 100_000)).is_some());
 }
 
 #[test]

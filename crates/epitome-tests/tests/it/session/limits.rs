@@ -101,22 +101,22 @@ fn what_the_frame_alone_is_over_is_not_tried() {
             steps(0..many).replace("You fix builds.", &"You fix builds. ".repeat(bytes / 16));
         testkit::parse(Format::Anthropic, &notation)
     };
-    let stuck = |when: When, request: &Request, window: Option<u64>| {
+    let stall = |when: When, request: &Request, window: Option<u64>| {
         let mut sessions = sessions(options(when, Target::Tokens(500)));
         let to = Recipient { window, ..Recipient::default() };
         let answer = sessions.observe("", request, to, START);
-        (answer.stuck, answer.begun.is_some())
+        (answer.stall, answer.begun.is_some())
     };
     let (small, large) = (framed(6, 160), framed(6, 14_400));
-    assert_eq!(stuck(When::Bytes(9_000), &small, None), (None, true));
-    assert_eq!(stuck(When::Bytes(9_000), &large, None), (Some(StallReason::Overhead), false));
-    assert_eq!(stuck(When::Share(0.1), &small, Some(30_000)), (None, true));
-    assert_eq!(stuck(When::Share(0.1), &large, Some(30_000)), (Some(StallReason::Overhead), false));
+    assert_eq!(stall(When::Bytes(9_000), &small, None), (None, true));
+    assert_eq!(stall(When::Bytes(9_000), &large, None), (Some(StallReason::Overhead), false));
+    assert_eq!(stall(When::Share(0.1), &small, Some(30_000)), (None, true));
+    assert_eq!(stall(When::Share(0.1), &large, Some(30_000)), (Some(StallReason::Overhead), false));
     // What the reply asks for is taken from the window: 4,096 tokens.
     let (small, large) = (framed(3, 160), framed(3, 14_400));
     let window = Some(tokens(&large));
-    assert_eq!(stuck(When::Full, &small, window), (None, true));
-    assert_eq!(stuck(When::Full, &large, window), (Some(StallReason::Overhead), false));
+    assert_eq!(stall(When::Full, &small, window), (None, true));
+    assert_eq!(stall(When::Full, &large, window), (Some(StallReason::Overhead), false));
 }
 
 /// A long task with ten steps, and more behind them.
@@ -143,8 +143,8 @@ fn what_landed_on_its_floor_is_tried_again_once_it_has_grown() {
         let now = sessions.show("", &more, None, START).stats.after.count.tokens;
         let answer = sessions.observe("", &more, None, START);
         let is_grown = now > floor + floor / 8;
-        let stuck = if is_grown { None } else { Some(StallReason::Overhead) };
-        assert_eq!((answer.stuck, answer.begun.is_some()), (stuck, is_grown), "{now} of {floor}");
+        let stall = if is_grown { None } else { Some(StallReason::Overhead) };
+        assert_eq!((answer.stall, answer.begun.is_some()), (stall, is_grown), "{now} of {floor}");
         met[usize::from(is_grown)] = true;
     }
     assert_eq!(met, [true; 2]);
@@ -157,7 +157,7 @@ fn compactions_with_requests_between_them_do_not_go_in_circles() {
     while epochs < 6 {
         steps += 1;
         let mut answer = sessions.observe("", &after(steps), None, START);
-        assert_eq!(answer.stuck, None, "{steps}");
+        assert_eq!(answer.stall, None, "{steps}");
         if answer.begun.is_some() {
             adopt(&mut sessions, &mut answer, START);
             epochs += 1;

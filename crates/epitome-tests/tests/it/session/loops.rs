@@ -14,7 +14,7 @@ fn overhead_above_the_trigger() {
             sessions.observe("", &testkit::parse(Format::Anthropic, &heavy), window, START);
         assert!(answer.begun.is_none() && matches!(answer.send, Outgoing::AsItCame(_)));
         assert_eq!(answer.stats.reason, StallReason::Overhead.words());
-        answer.stuck
+        answer.stall
     };
     assert_eq!(at(None), Some(StallReason::Overhead));
     assert_eq!(at(None), None, "told once");
@@ -29,9 +29,9 @@ fn no_gain() {
     let refused = Committed::Refused { cause: Refusal::NoGain };
     assert_eq!(adopt(&mut sessions, &mut answer, START), refused);
     let again = sessions.observe("", &after(10), None, START);
-    assert_eq!((again.stuck, again.begun.is_none()), (Some(StallReason::NoGain), true));
+    assert_eq!((again.stall, again.begun.is_none()), (Some(StallReason::NoGain), true));
     let grown = sessions.observe("", &after(11), None, START);
-    assert_eq!((grown.stuck, grown.begun.is_none()), (None, true), "by less than an eighth");
+    assert_eq!((grown.stall, grown.begun.is_none()), (None, true), "by less than an eighth");
     assert!(sessions.observe("", &after(12), None, START).begun.is_some(), "by more");
 }
 
@@ -44,9 +44,9 @@ fn refilled_at_once() {
         assert_eq!(committed, Committed::Adopted { epoch: round as u32 });
     }
     let fourth = sessions.observe("", &after(20), None, START);
-    assert_eq!((fourth.stuck, fourth.begun.is_none()), (Some(StallReason::Refilled), true));
+    assert_eq!((fourth.stall, fourth.begun.is_none()), (Some(StallReason::Refilled), true));
     let again = sessions.observe("", &after(20), None, START);
-    assert_eq!((again.stuck, again.begun.is_none()), (None, true));
+    assert_eq!((again.stall, again.begun.is_none()), (None, true));
     assert!(sessions.observe("", &after(25), None, START).begun.is_some(), "it has grown");
 }
 
@@ -58,10 +58,10 @@ fn the_same_failure_again() {
     let error = CompactError::Archive(ArchiveError::Write { why });
     let mut fail = |now: Duration| {
         let answer = sessions.observe("", &after(10), None, now);
-        let Some(begun) = answer.begun else { return (false, answer.stuck) };
+        let Some(begun) = answer.begun else { return (false, answer.stall) };
         let committed = sessions.commit(answer.session, begun.ticket, Err(&error), now);
         assert_eq!(committed, Committed::Failed);
-        (true, answer.stuck)
+        (true, answer.stall)
     };
     assert_eq!(fail(START), (true, None));
     assert_eq!(fail(START + cooldown / 2), (false, None), "it cools down");

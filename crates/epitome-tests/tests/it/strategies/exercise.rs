@@ -19,14 +19,14 @@ impl Strategy for SameLines {
         "same-lines"
     }
 
-    fn propose(&self, scene: &StrategyContext<'_>) -> Vec<Edit> {
-        scene
-            .old_entries(scene.budget.recent())
-            .flat_map(|entry| scene.editable(entry))
+    fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit> {
+        context
+            .old_entries(context.budget.recent())
+            .flat_map(|entry| context.editable(entry))
             .filter(|part| part.kind() == PartKind::Result)
             .filter_map(|part| {
-                let once = once(&scene.matter.part_text(&part));
-                let saves = scene.matter.put_tokens(&part, &once) < scene.tokens(&part);
+                let once = once(&context.counts.part_text(&part));
+                let saves = context.counts.put_tokens(&part, &once) < context.tokens(&part);
                 let put = Put::Text(once.into());
                 let reason = Reason::Custom("same-lines".parse().expect("a label"));
                 let edit = PartEdit { at: part.slot, put, reason };

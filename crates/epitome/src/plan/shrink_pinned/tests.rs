@@ -56,7 +56,7 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&PlanInput<'_>) -> T) ->
     let units = Units::of(&request.transcript, request.format.instructions());
     let tally = Tally::of(&request, &counter);
     let came_from: Vec<_> = (0..request.transcript.len()).map(Some).collect();
-    let wishes = GuardOptions {
+    let options = GuardOptions {
         target,
         task: Task::Keep,
         pins,
@@ -66,7 +66,7 @@ fn with<T>(pins: &[Pin], target: u64, what: impl FnOnce(&PlanInput<'_>) -> T) ->
         binding: Binding::Free,
         open_loop: OpenLoop::Stays,
     };
-    let guard = Guard::new(&request, &units, &tally, wishes);
+    let guard = Guard::new(&request, &units, &tally, options);
     what(&PlanInput {
         request: &request,
         units: &units,
