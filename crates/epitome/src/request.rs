@@ -157,16 +157,16 @@ pub struct Request {
 }
 
 impl Request {
-    /// The same request to this model, where the body names none: at Gemini and Bedrock the address does.
+    /// The same request to this model, whatever the body names: at Gemini and Bedrock the address does.
     #[must_use]
     pub fn addressed_to(mut self, model: &str) -> Self {
         self.addressed = Some(model.into());
         self
     }
 
-    /// The model that will read it, if the body or the caller names it.
+    /// The model that will read it, if the caller or the body names it.
     pub(crate) fn reader(&self) -> Option<String> {
-        self.model().or_else(|| self.addressed.as_deref().map(str::to_owned))
+        self.addressed.as_deref().map(str::to_owned).or_else(|| self.model())
     }
 
     /// The buffer that all spans point into.

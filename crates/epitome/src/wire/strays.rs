@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Format;
 use super::rules::{Finding, Mend, RuleId};
-use crate::json::quote;
+use crate::json::{self, Span, quote};
 use crate::request::Request;
 use crate::text::NO_RESULT;
+use crate::text::outcome::said;
 use crate::transcript::{Marks, Part, PartKind, Role, Slot, Transcript};
 
 /// The longest result, in bytes, that may be no more than the note that there is none.
@@ -22,7 +23,7 @@ pub(super) fn keep(request: &Request, findings: &mut Vec<Finding>) {
     if strays.is_empty() {
         return;
     }
-    keep_last(transcript, findings);
+    keep_last(request, findings);
     let placed = by_place(transcript, &strays);
     let calls: HashSet<Slot> = placed.values().copied().collect();
     findings.retain(|found| !matches!(found.mend, Mend::Answer(call) if calls.contains(&call)));
@@ -43,9 +44,11 @@ pub(super) fn keep(request: &Request, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Where a call has several results, all but the last leave, and the last says what they said. What says that there is none gives
-/// way to any other.
-fn keep_last(transcript: &Transcript, findings: &mut Vec<Finding>) {
+/// Where a call has several results, all but the last leave, and the last says what they said. What says nothing, or that there is
+/// none, gives way to any other.
+fn keep_last(request: &Request, findings: &mut Vec<Finding>) {
+    let transcript = &request.transcript;
+    let made = made(transcript);
     let mut all: HashMap<_, Vec<Part<'_>>> = HashMap::new();
     for part in results(transcript) {
         all.entry(key(&part)).or_default().push(part);
@@ -57,26 +60,26 @@ fn keep_last(transcript: &Transcript, findings: &mut Vec<Finding>) {
         let Some(last) = stray(transcript, found).map(|slot| transcript.part(slot)) else {
             continue;
         };
-        let same = all.get(&key(&last)).map(Vec::as_slice).unwrap_or_default();
+        let same = all.get(&key(&last)).filter(|_| made.contains(&key(&last)));
+        let same = same.map(Vec::as_slice).unwrap_or_default();
         let before = &same[..same.partition_point(|part| part.slot < last.slot)];
         let earlier = before.iter().rev().find(|part| !left.contains(&part.slot));
         // By its name alone nobody knows whose it is.
-        let earlier = earlier.filter(|part| !last.id().is_empty() || is_made_up(part));
+        let earlier =
+            earlier.filter(|part| !last.id().is_empty() || says_nothing(transcript, part));
         let Some(earlier) = earlier else { continue };
         let (first, second) = (earlier.text(), last.text());
-        let is_note = is_made_up(earlier);
+        let is_note = says_nothing(transcript, earlier);
         // What adds nothing leaves itself.
-        if is_made_up(&last) || !is_note && first.contains(&*second) {
+        if says_nothing(transcript, &last) || !is_note && says_all(&first, &second) {
             left.insert(last.slot);
             continue;
         }
         left.insert(earlier.slot);
         let mut before = said.remove(&earlier.slot).map_or_else(Vec::new, |(_, before)| before);
-        if !is_note && !second.contains(&*first) {
+        if !is_note && !says_all(&second, &first) {
             before.push(earlier.slot);
         }
-        let is_literal = |slot: &Slot| transcript.part(*slot).raw_body().starts_with('"');
-        before.retain(|slot| is_literal(slot) && is_literal(&last.slot));
         if !before.is_empty() {
             said.insert(last.slot, (found.rule, before));
         }
@@ -86,9 +89,8 @@ fn keep_last(transcript: &Transcript, findings: &mut Vec<Finding>) {
         found.mend = Mend::DropPart(earlier.slot);
     }
     findings.extend(said.into_iter().map(|(last, (rule, before))| {
-        let texts: Vec<_> =
-            before.iter().chain([&last]).map(|slot| transcript.part(*slot).text()).collect();
-        let mend = Mend::Rewrite { slot: last, json: quote(&texts.join("\n")) };
+        let all: Vec<_> = before.iter().chain([&last]).map(|slot| transcript.part(*slot)).collect();
+        let mend = Mend::Rewrite { slot: last, json: joined(request, &all) };
         let detail = format!("`{}` has an earlier result", transcript.part(last).id());
         Finding::of_entry(rule, transcript.entry_of(last), Some(last), detail, mend)
     }));
@@ -108,9 +110,60 @@ fn results(transcript: &Transcript) -> impl Iterator<Item = Part<'_>> {
     parts.filter(|part| part.kind() == PartKind::Result && !part.is(Marks::NESTED))
 }
 
-/// Whether a result only says that there is none.
-fn is_made_up(result: &Part<'_>) -> bool {
-    result.raw_body().len() <= LONGEST_NOTE && result.text().contains(NO_RESULT)
+/// Whether a result says nothing, or only that there is none.
+fn says_nothing(transcript: &Transcript, result: &Part<'_>) -> bool {
+    let text = result.text();
+    let is_note = result.raw_body().len() <= LONGEST_NOTE && text.contains(NO_RESULT);
+    is_note
+        || matches!(said(&text).trim(), "" | "null" | "[]" | "{}")
+            && !shows_media(transcript, result)
+}
+
+/// Whether something else than text is in it.
+fn shows_media(transcript: &Transcript, result: &Part<'_>) -> bool {
+    let span = result.row().span;
+    let inside =
+        |part: &Part<'_>| span.start <= part.row().span.start && part.row().span.end <= span.end;
+    let entry = transcript.entry(transcript.entry_of(result.slot));
+    let mut parts = entry.parts().filter(|part| part.is(Marks::NESTED));
+    parts.any(|part| part.kind() == PartKind::Media && inside(&part))
+}
+
+/// Whether each line of `short` is one of `long`.
+fn says_all(long: &str, short: &str) -> bool {
+    short.lines().all(|line| long.lines().any(|said| said.trim() == line.trim()))
+}
+
+/// The body of a result that says what all of these say. An earlier one says how it went, where the last went otherwise.
+fn joined(request: &Request, all: &[Part<'_>]) -> String {
+    let has_failed = all.last().is_some_and(|last| last.is(Marks::ERROR));
+    let note = |part: &Part<'_>| match part.is(Marks::ERROR) {
+        failed if failed == has_failed => "",
+        true => "[this result was an error] ",
+        false => "[this result was no error] ",
+    };
+    let bodies = all.iter().map(Part::raw_body);
+    if all.iter().all(|part| part.raw_body().starts_with('"')) {
+        let texts = all.iter().map(|part| format!("{}{}", note(part), part.text()));
+        return quote(&texts.collect::<Vec<_>>().join("\n"));
+    }
+    if request.format == Format::Gemini {
+        return format!(r#"{{"results":[{}]}}"#, bodies.collect::<Vec<_>>().join(","));
+    }
+    let block = |text: &str| request.format.dialect().text_block(text);
+    let mut blocks = Vec::new();
+    for part in all {
+        let body = part.raw_body();
+        let elements = json::elements(body, Span::new(0..body.len())).unwrap_or_default();
+        let note = note(part);
+        if elements.is_empty() {
+            blocks.push(block(&format!("{note}{}", part.text())));
+            continue;
+        }
+        blocks.extend((!note.is_empty()).then(|| block(note.trim_end())));
+        blocks.extend(elements.iter().map(|element| element.of(body).to_owned()));
+    }
+    format!("[{}]", blocks.join(","))
 }
 
 /// By what a call and its result are known: their id; where they have none, as Gemini's may, the tool.
@@ -118,20 +171,31 @@ fn key<'a>(part: &Part<'a>) -> Cow<'a, str> {
     Some(part.id()).filter(|id| !id.is_empty()).unwrap_or_else(|| part.name())
 }
 
+/// By what the calls are known that a client has to answer.
+fn made(transcript: &Transcript) -> HashSet<Cow<'_, str>> {
+    let parts = transcript.entries().flat_map(|entry| entry.parts());
+    let is_call = |part: &Part<'_>| part.kind() == PartKind::Call && !part.is(Marks::SERVER);
+    parts.filter(is_call).map(|part| key(&part)).collect()
+}
+
 /// The strays right behind as many calls that have no result at all, and by their order the calls.
 fn by_place(transcript: &Transcript, strays: &HashSet<Slot>) -> HashMap<Slot, Slot> {
     let said: HashSet<_> = results(transcript).map(|part| key(&part)).collect();
     let parts = || transcript.entries().flat_map(|entry| entry.parts());
-    let is_call = |part: &Part<'_>| part.kind() == PartKind::Call && !part.is(Marks::SERVER);
-    let made: HashSet<_> = parts().filter(is_call).map(|part| key(&part)).collect();
+    let made = made(transcript);
     let mut placed = HashMap::new();
     let (mut calls, mut behind) = (Vec::<Part<'_>>::new(), Vec::<Part<'_>>::new());
     let mut pair = |calls: &mut Vec<Part<'_>>, behind: &mut Vec<Part<'_>>| {
         let is_open = |call: &Part<'_>| !said.contains(&key(call));
         let is_stray = |part: &Part<'_>| strays.contains(&part.slot) && !made.contains(&key(part));
-        if calls.len() == behind.len() && calls.iter().all(is_open) && behind.iter().all(is_stray) {
-            placed
-                .extend(calls.iter().zip(&*behind).map(|(call, result)| (result.slot, call.slot)));
+        let may_be = |(call, result): (&Part<'_>, &Part<'_>)| {
+            is_open(call)
+                && is_stray(result)
+                && (result.name().is_empty() || result.name() == call.name())
+        };
+        let pairs = || calls.iter().zip(&*behind);
+        if calls.len() == behind.len() && pairs().all(may_be) {
+            placed.extend(pairs().map(|(call, result)| (result.slot, call.slot)));
         }
         calls.clear();
         behind.clear();

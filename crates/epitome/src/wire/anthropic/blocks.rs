@@ -54,7 +54,7 @@ const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"]
 
 /// What the frame says that blocks are judged by.
 pub(super) fn demands_signatures(request: &Request) -> bool {
-    request.model().is_some_and(|model| model.contains("claude"))
+    request.reader().is_some_and(|model| model.contains("claude"))
 }
 
 pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {

@@ -52,7 +52,7 @@ impl Dialect for OpenaiChat {
 
     /// Chat templates of Mistral's models demand it, and others whose names don't tell (PROVIDERS.md B.3).
     fn turns(&self, request: &Request) -> Turns {
-        let is_known = request.model().is_some_and(|model| is_mistrals(&model));
+        let is_known = request.reader().is_some_and(|model| is_mistrals(&model));
         if is_known { Turns::Demanded } else { Turns::Unknown }
     }
 
