@@ -1,7 +1,7 @@
 //! An archive that keeps no secrets.
 
 use super::{Archive, ArchiveError, FoundOriginal, KeptView, Original, Shown};
-use crate::text::secrets::masked;
+use crate::text::secrets::{masked, masked_document};
 use crate::transcript::ContentId;
 
 /// An archive in which secrets are masked before anything is kept: what comes back isn't byte for byte what went in,
@@ -13,7 +13,7 @@ impl Original {
     /// The same with its secrets masked, under the id of what is left.
     #[must_use]
     pub fn redacted(&self) -> Original {
-        let bytes = masked(&self.bytes).into_owned();
+        let bytes = masked_document(&self.bytes).into_owned();
         let id = ContentId::of_text(&bytes);
         Original { id, bytes, words: masked(&self.words).into_owned(), ..self.clone() }
     }
@@ -23,7 +23,8 @@ impl Shown {
     /// The same with its secrets masked.
     #[must_use]
     pub fn redacted(&self) -> Shown {
-        let [text, receipt] = [&self.text, &self.receipt].map(|text| masked(text).into_owned());
+        let [text, receipt] =
+            [&self.text, &self.receipt].map(|json| masked_document(json).into_owned());
         Shown { text, receipt, ..self.clone() }
     }
 }

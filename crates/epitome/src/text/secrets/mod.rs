@@ -71,9 +71,8 @@ fn masked_once(text: &str) -> Cow<'_, str> {
     let mut done = 0;
     for Secret { name, from, to } in Secrets::of(text, Unwrapping::Once) {
         out.push_str(&text[done..from]);
-        out.push_str(MASK);
-        out.push_str(name);
-        out.push(']');
+        let quote = bare_value(text, from, to);
+        out.extend([quote, MASK, name, "]", quote]);
         done = to;
     }
     if done == 0 {
@@ -81,6 +80,16 @@ fn masked_once(text: &str) -> Cow<'_, str> {
     }
     out.push_str(&text[done..]);
     Cow::Owned(out)
+}
+
+/// The quotes of a name in JSON, as they are escaped, where its value is a number between these places: what stands for that has to
+/// be a string. Empty elsewhere.
+fn bare_value(text: &str, from: usize, to: usize) -> &str {
+    let is_number = text[from..to].bytes().all(|byte| byte.is_ascii_digit());
+    let name = text[..from].trim_end().strip_suffix(':').filter(|_| is_number);
+    let Some(name) = name.and_then(|name| name.trim_end().strip_suffix('"')) else { return "" };
+    let start = name.trim_end_matches('\\').len();
+    &text[start..=name.len()]
 }
 
 /// The first `most` characters of `text` without its secrets. More is looked at, so that none is cut to where it looks
