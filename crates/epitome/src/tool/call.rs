@@ -218,6 +218,9 @@ mod tests {
             ("git", "log --oneline", true),
             ("git", "push origin main", false),
             ("robot", "status R07", true),
+            ("ticket", "status 17 closed", false),
+            ("clear", "logs", false),
+            ("db", "query VACUUM FULL a", false),
         ] {
             let arguments = serde_json::json!({ "command": command }).to_string();
             assert_eq!(Call::read(tool, &arguments).only_looks(), looks, "{tool} {command}");

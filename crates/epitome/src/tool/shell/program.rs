@@ -2,7 +2,7 @@
 
 use super::script::{awk_writes, behind_script, gives_script, is_script_flag, sed_writes};
 use super::{Command, Deed, join};
-use crate::tool::name::{changes, may_change};
+use crate::tool::name::{changes, may_change, words as tool_words};
 use crate::word_list::words;
 
 impl Command {
@@ -116,7 +116,7 @@ impl Command {
             }
             _ if VERB_FIRST.contains(&program) => self.acts |= !looks_by_verb(rest, 0),
             _ if VERB_SECOND.contains(&program) => self.acts |= !looks_by_verb(rest, 1),
-            _ => self.acts |= !LOOKING.contains(&program) && !asks(rest),
+            _ => self.acts |= !LOOKING.contains(&program),
         }
     }
 
@@ -209,8 +209,9 @@ const LOOKING_GIT: [&str; 11] =
     words!("status log diff show branch remote rev-parse blame ls-files grep describe");
 
 /// Programs whose first word says whether they look, and those whose second one does: `kubectl get pods`, `gh pr view 7`.
-const VERB_FIRST: [&str; 14] =
-    words!("kubectl kube oc helm docker podman systemctl npm pnpm pip pip3 cargo brew apt");
+const VERB_FIRST: [&str; 16] = words!(
+    "kubectl kube oc helm docker podman systemctl npm pnpm pip pip3 cargo brew apt promtool virsh"
+);
 const VERB_SECOND: [&str; 3] = words!("gh glab aws");
 /// First words behind which the verb stands.
 const GROUPS: [&str; 6] = words!("compose container image network volume rollout");
@@ -240,22 +241,24 @@ pub(crate) fn asks_program(program: &str, line: &str) -> bool {
         "git" => !Command::read(&format!("git {}", words.join(" "))).acts,
         _ if VERB_FIRST.contains(&program) => looks_by_verb(&words, 0),
         _ if VERB_SECOND.contains(&program) => looks_by_verb(&words, 1),
-        _ => asks(&words),
+        _ => asks(program, &words),
     }
 }
 
-/// First words by which any program is asked for what is there.
-const ASKING: [&str; 7] = words!("list show status describe query info logs");
+/// First words by which any tool is asked for what is there.
+const ASKING: [&str; 6] = words!("list show status describe info logs");
 
-/// Whether the first word asks, and none behind it changes anything: `promtool query instant up`, but not `db query "DELETE …"`.
-fn asks(words: &[&str]) -> bool {
-    let Some(rest) =
-        words.split_first().and_then(|(verb, rest)| ASKING.contains(verb).then_some(rest))
-    else {
-        return false;
+/// Whether the first word asks, about one thing at most, and neither that nor the tool's name changes anything: `status R07`, but not
+/// `status 17 closed`.
+fn asks(tool: &str, words: &[&str]) -> bool {
+    let changes = |word: &str| {
+        let mut parts = word.split(|c: char| !c.is_alphanumeric());
+        parts.any(|part| may_change(&part.to_lowercase()))
     };
-    let said = rest.iter().flat_map(|word| word.split(|c: char| !c.is_alphanumeric()));
-    !said.into_iter().any(|word| may_change(&word.to_lowercase()))
+    let is_asked = |verb: &&str| ASKING.contains(verb) && words.len() <= 2;
+    words.first().is_some_and(is_asked)
+        && !tool_words(tool).iter().any(|word| may_change(word))
+        && !words[1..].iter().any(|word| changes(word))
 }
 
 /// Whether the verb behind `before` words only looks.

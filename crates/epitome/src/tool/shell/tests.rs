@@ -181,6 +181,9 @@ fn what_may_change_something_is_no_look() {
         // Flags.
         "myctl db query \"DELETE FROM a\"",
         "admin list drop a",
+        "mkdir logs",
+        "dropdb info",
+        "rsync logs prod:/srv/",
         "sort --out=a a",
         "sort --compress-program=./x a",
         "rg --pre ./x a",
