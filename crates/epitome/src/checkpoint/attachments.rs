@@ -1,22 +1,11 @@
 //! What people attached to their words: a checkpoint names it, and quotes what of it is a short text.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
-
-use crate::json::{self, Span, unquote};
 use crate::text::figure;
+use crate::transcript::media::names_and_texts;
 use crate::transcript::{Entry, Part, PartKind};
 
-/// The longest value that is said beside others, in bytes.
-const MOST_NAME: usize = 200;
-/// The longest text that is quoted.
+/// The longest text that is quoted, in bytes.
 const MOST_TEXT: usize = 400;
-/// The longest id; what is longer and has neither words nor dots is data.
-const MOST_ID: usize = 64;
-/// Levels of objects and lists that are looked into.
-const DEEPEST: usize = 4;
-/// Members that say how something is sent, and not what it is.
-const MANNERS: [&str; 3] = ["type", "detail", "ttl"];
 
 /// What stands for the images, documents and files of a person's message, each on lines of its own.
 pub(super) fn attachments(entry: Entry<'_>) -> Vec<String> {
@@ -26,45 +15,13 @@ pub(super) fn attachments(entry: Entry<'_>) -> Vec<String> {
 
 /// `[attached: text/plain, rules.txt]`, and below it its text. A long one is somebody's page: it isn't quoted among people's words.
 pub(super) fn attachment(part: &Part<'_>) -> String {
-    let raw = part.raw();
-    let mut values = vec![part.name()];
-    strings(raw, Span::new(0..raw.len()), DEEPEST, &mut values);
-    let is_name = |value: &Cow<'_, str>| value.len() <= MOST_NAME && !value.contains('\n');
-    let (mut names, texts): (Vec<_>, Vec<_>) = values.into_iter().partition(is_name);
-    let mut said = HashSet::new();
-    names.retain(|name| !name.is_empty() && said.insert(name.clone()));
-    let names = if names.is_empty() { "a file".to_owned() } else { names.join(", ") };
+    let (names, texts) = names_and_texts(part);
+    let names = if names.is_empty() { "a file" } else { &names };
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
     match bytes {
         0 => format!("[attached: {names}]"),
         1..=MOST_TEXT => format!("[attached: {names}]\n{}", texts.join("\n")),
         _ => format!("[attached: {names}, {} of text, not quoted]", figure::size(bytes)),
-    }
-}
-
-/// The texts in a value, but for data.
-fn strings<'t>(text: &'t str, span: Span, levels: usize, out: &mut Vec<Cow<'t, str>>) {
-    let raw = span.of(text);
-    match raw.as_bytes().first() {
-        Some(b'"') => {
-            let is_data = raw.starts_with("\"data:")
-                || raw.len() > MOST_ID && raw.is_ascii() && !raw.contains([' ', '.']);
-            out.extend((!is_data).then(|| unquote(raw)));
-        }
-        Some(b'{') if levels > 0 => {
-            let members = json::members(text, span).unwrap_or_default().into_iter();
-            let says = |name: &Span| !MANNERS.contains(&&*unquote(name.of(text)));
-            for (_, value) in members.filter(|(name, _)| says(name)) {
-                strings(text, value, levels - 1, out);
-            }
-        }
-        Some(b'[') if levels > 0 => {
-            let elements = json::elements(text, span).unwrap_or_default();
-            for value in elements {
-                strings(text, value, levels - 1, out);
-            }
-        }
-        _ => {}
     }
 }
 

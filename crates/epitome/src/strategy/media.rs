@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{BadOption, Edit, Strategy, StrategyContext};
+use crate::transcript::media::names_and_texts;
 use crate::transcript::{Marks, Part, PartKind, Slot};
 use crate::view::{PartEdit, Put, Reason};
 use crate::working_view::{nested, result_of};
@@ -75,7 +76,7 @@ fn put(at: Slot, words: String) -> Edit {
 
 /// What is said where a medium was.
 pub(crate) fn media_note(media: &Part<'_>) -> String {
-    let kind = media.name();
-    let kind = if kind.is_empty() { "image or document" } else { kind.as_ref() };
-    format!("[elided: {kind}, {} bytes]", media.raw_body().len())
+    let (names, _) = names_and_texts(media);
+    let names = if names.is_empty() { "image or document" } else { &names };
+    format!("[elided: {names}, {} bytes]", media.raw_body().len())
 }

@@ -2,6 +2,7 @@
 
 mod id;
 mod mark;
+pub(crate) mod media;
 mod numbering;
 mod owner;
 mod place;
