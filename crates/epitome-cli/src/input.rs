@@ -162,8 +162,8 @@ pub(crate) fn understood(
                 bail!(Failure::usage(what).hint("leave --run out"));
             }
             if report == Report::Words {
-                tell_damage(&recording.skipped);
-                tell_elsewhere(&recording.skipped);
+                damage(&recording.skipped).iter().for_each(|told| output::warn(told));
+                elsewhere(&recording.skipped).iter().for_each(|told| output::note(told));
                 if how.sidechain.is_none() {
                     tell_sides(&recording.sidechains);
                 }
@@ -226,11 +226,13 @@ fn recorded(
     how: &ReadingArgs,
 ) -> Result<Opened> {
     let ids: Vec<String> = recording.sidechains.iter().map(|side| side.id.clone()).collect();
+    let notes = recording.notes.iter().map(ToString::to_string);
+    let left_out = damage(&recording.skipped).into_iter().chain(elsewhere(&recording.skipped));
     let source = Source {
         recording: Some(recording.reader.to_owned()),
         compactions: recording.compactions,
         skipped: recording.skipped.len(),
-        notes: recording.notes.iter().map(ToString::to_string).collect(),
+        notes: notes.chain(left_out).collect(),
         sidechain: how.sidechain.clone(),
         reported: Prompt::newest(&recording.usage),
         sidechains: ids.clone(),
@@ -261,7 +263,7 @@ const NAMED: usize = 8;
 const ID_WIDTH: usize = 40;
 
 /// Rows that should have been messages and couldn't be read are worth a word; others aren't.
-fn tell_damage(skipped: &[Skipped]) {
+fn damage(skipped: &[Skipped]) -> Option<String> {
     let expected = |why: &Why| {
         matches!(
             why,
@@ -274,13 +276,13 @@ fn tell_damage(skipped: &[Skipped]) {
         )
     };
     let mut damaged = skipped.iter().filter(|row| !expected(&row.why));
-    let Some(first) = damaged.next() else { return };
+    let first = damaged.next()?;
     let others = match damaged.count() {
         0 => String::new(),
         1 => ", and one more".to_owned(),
         more => format!(", and {more} more"),
     };
-    output::warn(&format!("left out row {}: {}{others}", first.row, first.why));
+    Some(format!("left out row {}: {}{others}", first.row, first.why))
 }
 
 /// What an image says of itself isn't always true.
@@ -298,13 +300,14 @@ fn tell_junk(request: &Request) {
 }
 
 /// Rows that are somebody's words, and none of what is read.
-fn tell_elsewhere(skipped: &[Skipped]) {
-    for why in [Why::OtherBranch, Why::BrokenOff, Why::Condensed] {
+fn elsewhere(skipped: &[Skipped]) -> Vec<String> {
+    let told = |why: Why| {
         let mut rows = skipped.iter().filter(|row| row.why == why);
-        let Some(first) = rows.next() else { continue };
+        let first = rows.next()?;
         let count = counted(1 + rows.count(), "row");
-        output::note(&format!("left out {count}: {why} (first row {})", first.row));
-    }
+        Some(format!("left out {count}: {why} (first row {})", first.row))
+    };
+    [Why::OtherBranch, Why::BrokenOff, Why::Condensed].into_iter().filter_map(told).collect()
 }
 
 /// Sub-agents that stand in the same file.

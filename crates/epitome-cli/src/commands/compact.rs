@@ -15,7 +15,7 @@ use crate::commands::landing::{self, Landed};
 use crate::failure::Exit;
 use crate::formats;
 use crate::in_place::{self, InPlace};
-use crate::input::{self, Opened};
+use crate::input::{self, Opened, Source};
 use crate::output::{self, Parcel, Place, Report};
 use crate::receipt::{self, Tense};
 use crate::summarizers;
@@ -81,7 +81,8 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     let receipt = &done.outcome.receipt;
 
     // The receipt goes first: whoever finds a request finds what was done to it, and its checkpoint's id.
-    let told = Told { receipt, archived: archived.as_ref(), converted: carried.as_ref() };
+    let source = &opened.source;
+    let told = Told { receipt, source, archived: archived.as_ref(), converted: carried.as_ref() };
     let receipt_text = terminal::json(&told) + "\n";
     let told = (report == Report::Json && place.leaves_stdout()).then_some(Place::Stdout);
     let receipts = receipt_place
@@ -158,11 +159,12 @@ fn warn_of_broken(written: &Request, opened: &Opened) {
     }
 }
 
-/// The receipt as it is written: where the result was converted, with what became of it.
+/// The receipt as it is written, with where the transcript is from; where the result was converted, with what became of it.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
     receipt: &'a Receipt,
+    source: &'a Source,
     #[serde(skip_serializing_if = "Option::is_none")]
     archived: Option<&'a Archived>,
     #[serde(skip_serializing_if = "Option::is_none")]

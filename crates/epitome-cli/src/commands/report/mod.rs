@@ -37,6 +37,8 @@ pub(super) use history::{Epoch, Lived};
 struct History {
     version: u32,
     file: String,
+    /// What was left out of it, and what else isn't in the request.
+    notes: Vec<String>,
     /// The first words of the first person.
     title: Option<String>,
     /// Whose recording it is, or the format of a request.
@@ -193,6 +195,7 @@ pub(crate) fn run(args: &ReportArgs, report: Report) -> Result<Exit> {
     let mut history = History {
         version: 1,
         file: name,
+        notes: now.source.notes.clone(),
         title,
         kind: now.source.recording.clone().unwrap_or_else(|| now.request.format.name().to_owned()),
         model: model.as_deref().map(|model| quoting.line(model, NAME)),
