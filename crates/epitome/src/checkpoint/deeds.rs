@@ -4,6 +4,7 @@
 
 mod counts;
 mod editor;
+mod line;
 mod looks;
 mod merge;
 mod targets;
@@ -12,9 +13,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::outcome::{has_failed, has_warned, is_bad, outcome, state};
-use super::target::{
-    MOST_ERROR, asked_with, file_key, key, records, says_all, shown, target, whole_ends,
-};
+use super::target::{asked_with, file_key, key, records, says_all, shown, target};
 use crate::json::unquote_inner;
 use crate::text::arguments::Arguments;
 use crate::text::keys::{self, Key};
@@ -23,7 +22,6 @@ use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, cut};
 use crate::tool::{Act, Call};
 
-use counts::CallCounts;
 use editor::{Editor, Known, tells_of};
 pub(super) use looks::LookRoom;
 use looks::{Answer, LOOKS, Look};
@@ -38,6 +36,8 @@ pub(super) struct Deed {
     first: u32,
     /// Of the last.
     last: u32,
+    /// Where the last stands among all calls: one message may make several.
+    place: u32,
     times: u32,
     /// How many of them failed, and of how many only their output says so.
     failed: u32,
@@ -96,6 +96,7 @@ enum Asked {
         records: Vec<Box<str>>,
     },
     Look {
+        number: u32,
         look: usize,
         targets: Vec<String>,
         act: Act,
@@ -107,6 +108,8 @@ enum Asked {
 const MOST_ARGUMENTS: usize = 4096;
 /// What stands before how a call went.
 const WENT: &str = " → ";
+/// What stands between how a call went and what became of it.
+const THEN: &str = " (then ";
 /// What stands before the number of calls that no line names.
 const UNNAMED: &str = "[…] more calls, not named: ";
 /// Bytes of a target among others, unless it is one exact string.
@@ -151,7 +154,7 @@ impl Deeds {
             let whole = whole.filter(|whole| targets[0] != *whole);
             self.looks[look].ask(targets.iter().map(String::as_str), whole.as_deref());
             let whole = whole.map(Into::into);
-            self.open.push((slot, Asked::Look { look, targets, act, whole }));
+            self.open.push((slot, Asked::Look { number, look, targets, act, whole }));
             return;
         }
         let records = records(&call).map(Box::from).collect();
@@ -175,6 +178,7 @@ impl Deeds {
         self.all.push(Deed {
             first: number,
             last: number,
+            place: self.all.len() as u32,
             times: 1,
             failed: 0,
             warned: 0,
@@ -255,7 +259,7 @@ impl Deeds {
                 deed.went = went.into();
                 deed.shape = shape(deed);
             }
-            Asked::Look { look, targets, act, whole } => {
+            Asked::Look { number, look, targets, act, whole } => {
                 let verdict = judge(output, reported);
                 // Of a search that found nothing, or of files that differ, 1 is the code (POSIX, grep and diff).
                 let says_no = act == Act::Run
@@ -264,10 +268,34 @@ impl Deeds {
                 let has_failed = verdict.outcome == CallStatus::Error && !says_no;
                 let asks = matches!(act, Act::Ask | Act::Other) && !has_failed;
                 let state = Some(output).filter(|_| asks).and_then(|said| state(said, is_new));
+                if let Some(state) = &state {
+                    targets.iter().for_each(|id| self.became(number, id, state));
+                }
                 let is_line = act == Act::Run;
                 self.looks[look].answer(&targets, &Answer { is_line, has_failed, whole, state });
             }
         }
+    }
+
+    /// Says beside the call that made `id` what message `number` found of it: a job that was queued may have failed since.
+    fn became(&mut self, number: u32, id: &str, state: &str) {
+        let is_sign = |c: char| !c.is_alphanumeric() && !"-_.".contains(c);
+        let names = |text: &str| text.split(is_sign).any(|word| word == id);
+        let is_id = id.contains(|c: char| c.is_ascii_digit()) && !id.contains(is_sign);
+        let made = self.all.iter_mut().rev().filter(|_| is_id);
+        let Some(deed) = made.into_iter().find(|it| names(&it.went) && !names(&it.what)) else {
+            return;
+        };
+        let was = deed.went.split(THEN).next().unwrap_or_default();
+        if was.contains(state) {
+            return;
+        }
+        deed.went = format!("{was}{THEN}[{number}]: {state})").into();
+        if !deed.in_full.is_empty() {
+            let was = deed.in_full.split(THEN).next().unwrap_or_default();
+            deed.in_full = format!("{was}{THEN}[{number}]: {state})").into();
+        }
+        deed.shape = shape(deed);
     }
 
     /// Whether what message `number` did went well, as far as its output tells.
@@ -290,7 +318,7 @@ impl Deeds {
             if let Some(count) = line.strip_prefix(UNNAMED) {
                 self.unnamed = self.unnamed.saturating_add(count.parse().unwrap_or(0));
             } else if let Some(deed) = Deed::read(line) {
-                self.all.push(deed);
+                self.all.push(Deed { place: self.all.len() as u32, ..deed });
             } else if let Some(look) = line.strip_prefix(LOOKS).and_then(Look::read) {
                 let at = self.look(&look.tool);
                 self.looks[at].carry(look);
@@ -314,7 +342,7 @@ impl Deeds {
         let same = grouped(all.iter().copied(), Merging::Same);
         let same = same.iter().map(|group| group.merged(Merging::Same)).collect();
         let mut same = mended(same, &all);
-        same.sort_by_key(|deed| deed.last);
+        same.sort_by_key(Deed::order);
         same
     }
 
@@ -322,9 +350,9 @@ impl Deeds {
     pub(super) fn in_order(&self, is_of: impl Fn(&Deed) -> bool) -> Vec<Deed> {
         let all: Vec<&Deed> = self.all.iter().filter(|deed| is_of(deed)).collect();
         let runs = all.chunk_by(|one, next| one.what == next.what && one.asks == next.asks);
-        let runs = runs.flat_map(|run| merged(run.iter().copied(), Merging::Same)).collect();
-        let mut calls = mended(runs, &all);
-        calls.sort_by_key(|deed| deed.last);
+        let mut calls: Vec<Deed> =
+            runs.flat_map(|run| mended(merged(run.iter().copied(), Merging::Same), run)).collect();
+        calls.sort_by_key(Deed::order);
         calls
     }
 
@@ -342,7 +370,7 @@ impl Deeds {
 /// Of these calls, those that `merging` takes for one and that went alike are one, in the order of the last of them.
 pub(super) fn merged<'d>(calls: impl IntoIterator<Item = &'d Deed>, merging: Merging) -> Vec<Deed> {
     let mut groups = grouped(calls.into_iter(), merging);
-    groups.sort_by_key(|group| group.deed.last);
+    groups.sort_by_key(|group| group.deed.order());
     groups.iter().map(|group| group.merged(merging)).collect()
 }
 
@@ -382,6 +410,11 @@ impl Deed {
         self.last
     }
 
+    /// When the last of them was made.
+    pub(super) fn order(&self) -> (u32, u32) {
+        (self.last, self.place)
+    }
+
     /// Counts calls of another line among these.
     fn count(&mut self, other: &Deed) {
         self.times = self.times.saturating_add(other.times);
@@ -408,76 +441,6 @@ impl Deed {
     /// Whether it says which files it changed.
     pub(super) fn names_files(&self) -> bool {
         self.names_files
-    }
-
-    pub(super) fn line(&self) -> String {
-        self.line_that(&self.what, &self.went)
-    }
-
-    /// The same with as many of a lone call's arguments as a short line has room for.
-    pub(super) fn line_with_arguments(&self) -> String {
-        let what = targets::with_arguments(&self.alone, MOST_ERROR);
-        self.line_that(what.as_deref().unwrap_or(&self.what), &self.went)
-    }
-
-    /// The same with all that is known of the call and its outcome.
-    pub(super) fn line_in_full(&self) -> String {
-        let Deed { what, went, in_full, alone, .. } = self;
-        let what = if alone.is_empty() { what } else { alone };
-        self.line_that(what, if in_full.is_empty() { went } else { in_full })
-    }
-
-    fn line_that(&self, what: &str, went: &str) -> String {
-        let Deed { first, last, times, failed, warned, differs, .. } = self;
-        let mut line = format!("[{first}] {what}");
-        if *times > 1 {
-            let _ = write!(
-                line,
-                " {}, last [{last}]",
-                CallCounts { times: *times, failed: *failed, warned: *warned, differs: *differs }
-                    .told()
-            );
-        }
-        if !went.is_empty() {
-            let _ = write!(line, "{WENT}{went}");
-        }
-        line
-    }
-
-    fn read(line: &str) -> Option<Self> {
-        let (first, rest) = line.strip_prefix('[')?.split_once("] ")?;
-        let first = first.parse().ok()?;
-        let (what, went) = rest.rsplit_once(WENT).unwrap_or((rest, ""));
-        let again = || {
-            let (what, again) = what.rsplit_once(" ×")?;
-            let (times, last) = again.strip_suffix(']')?.split_once(", last [")?;
-            Some((what, CallCounts::read(times)?, last.parse().ok()?))
-        };
-        let (failed, warned) = (u32::from(has_failed(went)), u32::from(has_warned(went)));
-        let once = CallCounts { times: 1, failed, warned, differs: false };
-        let (what, CallCounts { times, failed, warned, differs }, last) =
-            again().unwrap_or((what, once, first));
-        // One that was told in full; where one was quoted its mark stands first.
-        let is_long = times == 1 && went.len() > MOST_ERROR && !is_bad(went);
-        let mut deed = Deed {
-            first,
-            last,
-            times,
-            failed,
-            warned,
-            names_files: names_files(what),
-            what: what.into(),
-            asks: 0,
-            given: 0,
-            went: if is_long { whole_ends(went, MOST_ERROR).into() } else { went.into() },
-            in_full: if is_long { went.into() } else { "".into() },
-            alone: "".into(),
-            shape: 0,
-            is_one: times == 1,
-            differs,
-        };
-        deed.shape = shape(&deed);
-        Some(deed)
     }
 }
 

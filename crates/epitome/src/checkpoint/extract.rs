@@ -5,7 +5,7 @@
 
 mod answers;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::activation::{Mentions, weight};
@@ -87,8 +87,8 @@ pub struct Gathered {
     served: HashMap<Box<str>, Slot>,
     /// Tools that answer calls of folded entries, and the file that each shows, by the slots of their results.
     pub(super) tools: Vec<(u32, Box<str>)>,
-    /// Human messages that the view shows.
-    pub(super) shown_human: Vec<usize>,
+    /// Human messages that the view shows, and how many parts of each.
+    pub(super) shown_human: BTreeMap<usize, usize>,
     /// Human messages that earlier checkpoints stand for and don't quote.
     pub(super) unquoted: Ranges,
     /// How many more these are.
@@ -133,15 +133,20 @@ impl Gathered {
         &self.stands_for
     }
 
-    /// The human messages that stand before the checkpoint and are newer than some that it quotes.
-    pub(super) fn newer_above(&self) -> Ranges {
-        let (oldest, newest) = (self.words.first(), self.stands_for.last());
-        let is_between = |at: &&usize| {
-            oldest.is_some_and(|word| word.at < **at) && newest.is_some_and(|last| **at < last)
-        };
+    /// The human messages that stand before the checkpoint and are newer than some that it stands for; empty if none are. Those of
+    /// several parts say of how many.
+    pub(super) fn newer_above(&self) -> String {
+        let (oldest, newest) = (self.stands_for.first(), self.stands_for.last());
+        let is_between = |at: usize| oldest < Some(at) && Some(at) < newest;
+        let shown = self.shown_human.iter().filter(|(at, _)| is_between(**at));
         let mut above = Ranges::default();
-        self.shown_human.iter().filter(is_between).for_each(|at| above.add(*at));
-        above
+        shown.clone().for_each(|(at, _)| above.add(*at));
+        let several = shown.filter(|(_, parts)| **parts > 1);
+        let several: Vec<String> = several.map(|(at, parts)| format!("{at}×{parts}")).collect();
+        match &*several {
+            [] => above.text(),
+            several => format!("{}{}{})", above.text(), titles::PARTS, several.join(", ")),
+        }
     }
 
     /// Whether it stands for any entry.
@@ -167,7 +172,7 @@ impl Gathered {
     /// Whether a message is newer than all of the user's that stand in the checkpoint or before it.
     fn is_last(&self, word: &QuotedMessage) -> bool {
         let newest = self.stands_for.last().unwrap_or_default();
-        let above = self.shown_human.iter().copied().filter(|at| *at < newest).max();
+        let above = self.shown_human.keys().copied().filter(|at| *at < newest).max();
         let folded = self.words.last().map(|word| word.at).max(self.unquoted.last());
         above.max(folded).is_none_or(|human| word.at > human)
     }
@@ -187,22 +192,24 @@ impl Gathered {
     ) {
         self.see_human(entry);
         let number = self.numbering.of(entry.index);
-        if entry.is_human() {
-            self.shown_human.push(number);
+        let later = numbers_within(entry);
+        let shown = entry.parts().filter(|part| part.kind() != PartKind::Link);
+        let shown = shown.filter(|part| !part.is(Marks::NESTED) && !draft.is_gone(part.slot));
+        for part in shown.filter(|part| part.origin() != Origin::Checkpoint && entry.is_human()) {
+            let own = later.iter().find(|(slot, _)| *slot == part.slot);
+            *self.shown_human.entry(own.map_or(number, |(_, own)| *own)).or_default() += 1;
         }
         let is_next = self.stands_for.last().is_some_and(|last| number == last + self.gone + 1);
         if is_next && entry.parts().all(|part| draft.is_gone(part.slot)) {
             self.gone += 1;
         }
         let age = units.all().len() - units.index_of(entry.index);
-        let later = numbers_within(entry);
         for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
-            if let Some((_, number)) = later.iter().find(|(slot, _)| *slot == part.slot) {
+            let own = later.iter().find(|(slot, _)| part.is_human() && *slot == part.slot);
+            if let Some((_, number)) = own {
                 self.newest_human = self.newest_human.max(Some(*number as u32));
                 if draft.is_gone(part.slot) {
                     self.said_later(*number, &part);
-                } else if !self.shown_human.contains(number) {
-                    self.shown_human.push(*number);
                 }
             }
             if draft.is_gone(part.slot) {
@@ -411,6 +418,7 @@ impl Gathered {
         self.carried.push(id);
         let Contents {
             stands_for,
+            parts: _,
             instructions,
             words,
             unquoted,

@@ -125,7 +125,7 @@ impl Lanes<'_> {
         let [old, new] = [self.old, self.new]
             .map(|calls| self.total(&deeds::lines(&merged(&calls.same, Merging::Ordered))));
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
-        let least = self.least_of(self.all(), Merging::LEAST);
+        let least = self.least_of(self.all(), Merging::Least);
         let commands = room_of((new + old.min(room / 4)).min(room / 2).max(least));
         // What the newest words answer comes before older words.
         let most = self.shares.answered.max(LEAST_ANSWERED).max(room / MOST_ANSWERED);
@@ -254,7 +254,9 @@ impl Lanes<'_> {
         let last = self.gathered.last_words();
         let mut out =
             last.map_or_else(String::new, |last| quotes::agent_lane(last, most, self.counter));
-        let mut room = self.shares.todo.min(left.saturating_sub(self.tokens(&out)));
+        let left = left.saturating_sub(self.tokens(&out));
+        // What is open is worth more than notes and names.
+        let mut room = self.shares.todo.max(left / 2).min(left);
         let mut items = String::new();
         for item in self.gathered.todo() {
             let Some(rest) = room.checked_sub(self.tokens(&item) + 1) else { break };

@@ -46,7 +46,7 @@ pub fn least_tokens<'a>(
             }
         }
     }
-    for deed in merged(&carried.calls(|_| true), Merging::LEAST) {
+    for deed in merged(&carried.calls(|_| true), Merging::Least) {
         let times = tools.entry(deed.tool().to_owned()).or_default();
         *times = times.saturating_add(deed.times());
     }

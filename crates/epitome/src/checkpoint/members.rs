@@ -29,6 +29,11 @@ const CUT: &str = ", …";
 const VALUE: u32 = 0;
 /// Of so many records each is told that has room, of more only where most are alike.
 const MOST_APART: usize = 4;
+/// Names of members that say in words why something failed.
+const REASONS: [&str; 7] =
+    ["message", "msg", "reason", "detail", "details", "description", "error_description"];
+/// Words in the names of members that say how it was before.
+const BEFORE: [&str; 5] = ["old", "previous", "prior", "before", "former"];
 /// Members of what is listed that are looked at.
 const MOST_LISTED: usize = 4096;
 /// Status codes of HTTP that tell of a failure (RFC 9110, sections 15.5 and 15.6).
@@ -165,8 +170,11 @@ impl<'a> Members<'a> {
         // A code says little without the words beside it.
         let with_words = |said: String| {
             let is_code = said.split_once(": ").is_some_and(|(_, value)| !value.contains(' '));
-            let mut words = self.all.iter().filter(|member| member.record.is_none());
-            let words = words.find(|it| it.value.contains(' ') && !asked.contains(it.value.trim()));
+            let is_reason = |it: &&Member<'_>| {
+                let is_so = REASONS.iter().any(|name| it.name.eq_ignore_ascii_case(name));
+                is_so && it.value.contains(' ') && !asked.contains(it.value.trim())
+            };
+            let words = self.all.iter().find(|it| it.record.is_none() && is_reason(it));
             match words.filter(|_| is_code) {
                 Some(words) => {
                     whole_words(&format!("{said}, {}", words.value.trim()), MOST_ERROR).into_owned()
@@ -203,12 +211,19 @@ impl<'a> Members<'a> {
         let rank = |member: &Member<'_>| {
             let Member { name, value, .. } = member;
             let is_sentence = || value.contains(' ') && !asked.contains(value.trim());
+            let is_asked = |value: &str| {
+                asked
+                    .split(|c: char| !c.is_alphanumeric() && !"-.".contains(c))
+                    .any(|it| it == value)
+            };
             match () {
                 () if member.is_all_well() => Some(4),
                 () if member.is_word() || is_state(name) => Some(0),
                 () if is_target(value) => is_new(value).then_some(1),
                 () if is_sentence() => Some(2),
-                () => is_new(value).then_some(3),
+                () if is_new(value) => Some(3),
+                // A measurement may be what it was before.
+                () => (value.parse::<f64>().is_ok() && !is_asked(value)).then_some(5),
             }
         };
         let is_own = |member: &&Member<'_>| {
@@ -218,7 +233,8 @@ impl<'a> Members<'a> {
                 value if value.contains(' ') => said.contains(value),
                 _ => said.split(|c: char| c.is_whitespace() || ",:;=".contains(c)).any(is_word),
             };
-            member.record.is_none() && !is_said
+            let is_past = words(&member.name).iter().any(|word| BEFORE.contains(&word.as_str()));
+            member.record.is_none() && !is_said && !is_past
         };
         let own = self.all.iter().filter(is_own);
         let mut told: Vec<_> = own.filter_map(|member| Some((rank(member)?, member))).collect();

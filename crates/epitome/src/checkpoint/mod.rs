@@ -152,12 +152,12 @@ fn within(
         return behind(&header(gathered));
     }
     let newer = newer_words(gathered);
-    let quotes_none = |written: &Written| written.words.quoted.is_empty();
     let written = behind(&short_header(gathered, &newer));
-    // Where no words are quoted, none are newer.
-    let bare = Some(&written).filter(|written| !newer.is_empty() && quotes_none(written));
-    let bare = bare.map(|_| behind(&short_header(gathered, ""))).filter(quotes_none);
-    bare.unwrap_or(written)
+    // Tools have names first.
+    if newer.is_empty() || !written.lacks_tools {
+        return written;
+    }
+    behind(&short_header(gathered, ""))
 }
 
 /// Tokens for a summary in a checkpoint of at most `most` tokens; `None` if it has no room for one.
@@ -194,7 +194,6 @@ fn header(gathered: &Gathered) -> String {
     );
     let above = gathered.newer_above();
     if !above.is_empty() {
-        let above = above.text();
         let _ = writeln!(
             out,
             "Newer words of the user's stand before this message: {above}. They hold over quotes here with a lower number."
@@ -220,7 +219,7 @@ fn newer_words(gathered: &Gathered) -> String {
     if above.is_empty() {
         return String::new();
     }
-    format!(" Newer words of the user's stand before this: {}.", above.text())
+    format!(" Newer words of the user's stand before this: {above}.")
 }
 
 /// The least checkpoint, which quotes nothing.

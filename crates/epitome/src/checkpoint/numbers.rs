@@ -30,34 +30,39 @@ fn is_followed(entry: Entry<'_>, checkpoint: &Part<'_>) -> bool {
     entry.parts().any(|part| part.slot > checkpoint.slot && part.kind() != PartKind::Link)
 }
 
-/// What people say in an entry that shares its message with a checkpoint, each part with the number of the message that it was in;
-/// empty where that isn't known.
+/// The parts of an entry that shares its message with a checkpoint, each with the number of the message that it was in; empty where
+/// that isn't known.
 pub fn numbers_within(entry: Entry<'_>) -> Vec<(Slot, usize)> {
-    let parts = || entry.parts().filter(|part| !part.is(Marks::NESTED));
-    let is_known =
-        |part: Part<'_>| matches!(part.kind(), PartKind::Text | PartKind::Media | PartKind::Link);
+    let parts =
+        entry.parts().filter(|part| !part.is(Marks::NESTED) && part.kind() != PartKind::Link);
+    let parts: Vec<Part<'_>> = parts.collect();
+    let is_known = |part: &Part<'_>| matches!(part.kind(), PartKind::Text | PartKind::Media);
     let is_checkpoint = |part: &Part<'_>| part.origin() == Origin::Checkpoint;
-    let Some(first) = parts().find(is_checkpoint).filter(|_| parts().all(is_known)) else {
+    let Some(at) = parts.iter().position(is_checkpoint).filter(|_| parts.iter().all(is_known))
+    else {
         return Vec::new();
     };
-    let Some(contents) = read(&first.text()) else { return Vec::new() };
-    // Those that it doesn't stand for came before it: one for each entry, and here one for each text, if they are as many.
+    let Some(contents) = read(&parts[at].text()) else { return Vec::new() };
+    // Those that it doesn't stand for came before it, one in each entry and the others here.
     let last = contents.stands_for.last().unwrap_or_default();
     let outside = (0..last).filter(|number| !contents.stands_for.contains(*number));
     let outside: Vec<usize> = outside.skip(entry.index).collect();
-    let begins = |part: &Part<'_>| part.is_human() && part.kind() == PartKind::Text;
-    let texts = parts().take_while(|part| !is_checkpoint(part)).filter(begins).count();
-    let Some(mut number) = outside.first().copied() else { return Vec::new() };
-    let mut next = outside.iter().copied().filter(|_| texts == outside.len());
+    let Some((task, later)) = outside.split_first() else { return Vec::new() };
+    let parts_of = |number: &usize| {
+        let several = contents.parts.iter().find(|(of, _)| of == number);
+        std::iter::repeat_n(*number, several.map_or(1, |(_, parts)| *parts).min(at))
+    };
+    let later: Vec<usize> = later.iter().flat_map(parts_of).collect();
+    let Some(own) = at.checked_sub(later.len()).filter(|own| *own > 0) else { return Vec::new() };
+    let mut before = std::iter::repeat_n(*task, own).chain(later);
+    let mut number = *task;
     let mut numbers = Vec::new();
-    for part in parts() {
-        if is_checkpoint(&part) {
+    for part in &parts {
+        if is_checkpoint(part) {
             let last = read(&part.text()).and_then(|contents| contents.stands_for.last());
             number = last.map_or(number, |last| last + 1);
-        } else if part.is_human() {
-            if begins(&part) && part.slot < first.slot {
-                number = next.next().unwrap_or(number);
-            }
+        } else {
+            number = before.next().unwrap_or(number);
             numbers.push((part.slot, number));
         }
     }

@@ -354,6 +354,9 @@ pub(super) fn brief(went: &str, most: usize) -> Cow<'_, str> {
     // The id or address of what was made is what else the agent has to know.
     let made = went.starts_with(ANSWERED).then(|| went.split(", ").next()).flatten();
     let said = match went {
+        _ if let Some(state) = went.strip_prefix(SAYS).and_then(stated) => {
+            return format!("{SAYS}{state}").into();
+        }
         _ if has_warned(went) => WARNED,
         _ if has_failed(went) => {
             if reason.len() <= most {
@@ -370,6 +373,14 @@ pub(super) fn brief(went: &str, most: usize) -> Cow<'_, str> {
         _ => made.filter(|made| made.len() <= MOST_RESULT).unwrap_or(ANSWERED),
     };
     said.into()
+}
+
+/// The state of a failure that an answer tells, where it is short: `status=failed`.
+fn stated(said: &str) -> Option<String> {
+    let read = || Members::read(said)?.state();
+    let first =
+        || said.split([',', ' ']).next().filter(|word| word.contains('=')).map(str::to_owned);
+    read().or_else(first).filter(|state| state.len() <= MOST_RESULT)
 }
 
 #[cfg(test)]

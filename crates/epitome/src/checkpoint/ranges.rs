@@ -64,6 +64,11 @@ impl Ranges {
         self.0.is_empty()
     }
 
+    /// The least number.
+    pub(super) fn first(&self) -> Option<usize> {
+        self.0.first().map(|(from, _)| *from)
+    }
+
     /// The greatest number.
     pub fn last(&self) -> Option<usize> {
         self.0.last().map(|(_, to)| *to)

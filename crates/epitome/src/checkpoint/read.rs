@@ -11,6 +11,8 @@ use super::{fence, titles};
 pub struct Contents {
     /// Which messages it stands for.
     pub stands_for: Ranges,
+    /// Messages before it that have more than one part, and how many.
+    pub parts: Vec<(usize, usize)>,
     /// Standing instructions.
     pub instructions: Vec<QuotedMessage>,
     /// The user's words, oldest first.
@@ -44,8 +46,11 @@ pub fn read(text: &str) -> Option<Contents> {
         let ends = [". ", ", for"].iter().filter_map(|end| rest.find(end)).min();
         Ranges::read(&rest[..ends?])
     });
-    let mut contents =
-        Contents { stands_for: stands_for.unwrap_or_default(), ..Contents::default() };
+    let mut contents = Contents {
+        stands_for: stands_for.unwrap_or_default(),
+        parts: parts(body),
+        ..Contents::default()
+    };
     let mut rest = &body[body.find("\n\n").map_or(body.len(), |at| at + 2)..];
     while !rest.is_empty() {
         let (title, behind) = rest.split_once('\n').unwrap_or((rest, ""));
@@ -97,6 +102,18 @@ pub fn read(text: &str) -> Option<Contents> {
         }
     }
     Some(contents)
+}
+
+/// What the header says of messages of several parts.
+fn parts(body: &str) -> Vec<(usize, usize)> {
+    let head = body.split("\n\n").next().unwrap_or_default();
+    let listed = head.split_once(titles::PARTS).and_then(|(_, rest)| rest.split_once(')'));
+    let all = listed.iter().flat_map(|(listed, _)| listed.split(", "));
+    all.filter_map(|one| {
+        let (number, parts) = one.split_once('×')?;
+        Some((number.parse().ok()?, parts.parse().ok()?))
+    })
+    .collect()
 }
 
 /// A lane up to the next title, without the blank line before it; and what follows.

@@ -20,3 +20,5 @@ pub(super) const ALL: [&str; 8] =
 pub(super) const NO_AUTHORITY: &str = "quotes carry no authority";
 /// What stands before the numbers of the messages.
 pub(super) const STANDS_FOR: &str = "It stands for messages ";
+/// What stands before the numbers of messages of several parts: `(parts: 43×2, 47×3)`. Their words share the task's message.
+pub(super) const PARTS: &str = " (parts: ";

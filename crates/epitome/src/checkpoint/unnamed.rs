@@ -14,6 +14,11 @@ impl Unnamed {
     pub(super) fn of(deeds: &[Deed]) -> Self {
         Unnamed { calls: count(deeds), is_made: !deeds.iter().all(Deed::has_failed) }
     }
+
+    pub(super) fn and(self, others: Self) -> Self {
+        let calls = self.calls.saturating_add(others.calls);
+        Unnamed { calls, is_made: self.is_made || others.is_made }
+    }
 }
 
 /// How many calls these are.

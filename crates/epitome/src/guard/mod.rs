@@ -469,7 +469,6 @@ impl Guard {
     }
 }
 
-/// Whether it is what stands for a result, or looks like that.
 /// What people said later in the task's message, but for the newest. Where roles take turns, a view's newest words share it, together
 /// with a checkpoint, and stay in it for whoever goes on from the view.
 fn came_later(task: Entry<'_>, has_newest: bool) -> Vec<Slot> {
@@ -479,6 +478,7 @@ fn came_later(task: Entry<'_>, has_newest: bool) -> Vec<Slot> {
     numbers.into_iter().filter(|(_, number)| !stays(*number)).map(|(slot, _)| slot).collect()
 }
 
+/// Whether it is what stands for a result, or looks like that.
 fn begins_as_stub(part: &Part<'_>) -> bool {
     let is_output = part.kind() == PartKind::Result || part.is(Marks::NESTED);
     is_output && part.text().starts_with(STUB)

@@ -284,7 +284,7 @@ fn has_preamble(output: &str) -> bool {
 
 /// An output without them; in place of the JSON of content blocks, or of an object with an exit code, the texts in it.
 pub(crate) fn said(output: &str) -> Cow<'_, str> {
-    let bare = body(output);
+    let bare = json_block(body(output));
     let whole = Span::new(bare.len() - bare.trim_start().len()..bare.len());
     let blocks = blocks(bare);
     let whole = blocks.as_ref().map_or(whole, |blocks| blocks.content);
@@ -310,6 +310,20 @@ pub(crate) fn said(output: &str) -> Cow<'_, str> {
     let is_beside = !texts.is_empty() && !is_said;
     texts.extend(structured.filter(|it| is_beside && it.starts_with('{')));
     if texts.is_empty() { Cow::Borrowed(bare) } else { Cow::Owned(texts.join("\n")) }
+}
+
+/// Of the block `{"json": …}`, in which Bedrock has an object, that object.
+fn json_block(output: &str) -> &str {
+    let whole = output.trim();
+    let block =
+        whole.strip_prefix('[').and_then(|all| all.strip_suffix(']')).unwrap_or(whole).trim();
+    if !block.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with("\"json\"")) {
+        return output;
+    }
+    match json::members(block, Span::new(0..block.len())).as_deref() {
+        Ok([(_, value)]) if value.of(block).starts_with(['{', '[']) => value.of(block),
+        _ => output,
+    }
 }
 
 /// A line without the tags that harnesses put around errors.

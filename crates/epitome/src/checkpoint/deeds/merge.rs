@@ -1,10 +1,9 @@
 //! Which calls become one line, where not each has room for its own.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::targets::{apart, detailed, flags, handles, inner, targets, tool, with_arguments};
+use super::targets::{self, detailed, flags, handles, inner, targets, tool, with_arguments};
 use super::{BETWEEN, CUT, Deed, MOST_BRIEF};
 use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
 use crate::checkpoint::target::{MOST_COMMAND, MOST_ERROR, is_target};
@@ -73,8 +72,8 @@ pub(super) struct Group<'a> {
     shapes: HashSet<Key>,
     /// Which kind they are of.
     kind: usize,
-    /// Of each call the places of its targets, and its handles.
-    members: Vec<(Vec<usize>, Vec<Key>)>,
+    /// Where what the last of them was done to stands among these.
+    newest: Vec<usize>,
     /// Handles that another group had since, and which: what these did there may not stand any more.
     overtaken: HashMap<Key, usize>,
 }
@@ -91,6 +90,8 @@ struct Outcome<'a> {
 const MOST_SHAPES: usize = 3;
 /// What stands between outcomes.
 const OR: &str = " / ";
+/// What stands between the newest outcome of one call and those before.
+const BEFORE: &str = " / before: ";
 /// Bytes of a call with its first arguments.
 const MOST_SHORT: usize = 96;
 /// More outcomes than this never fit a line.
@@ -119,7 +120,7 @@ struct Member<'a> {
 /// Calls in the groups that `merging` makes of them.
 ///
 /// One line of several calls stands where the last of them was made. Where something else was done since to what an earlier one was
-/// done to, it would stand behind that and seem to hold: such calls have several lines, or that one isn't named.
+/// done to, it would stand behind that and seem to hold: such calls have several lines.
 pub(super) fn grouped<'a>(
     deeds: impl Iterator<Item = &'a Deed>,
     merging: Merging,
@@ -150,7 +151,6 @@ const MOST_ROUNDS: usize = 4;
 
 fn members(deeds: Vec<&Deed>, merging: Merging) -> Vec<Member<'_>> {
     let shapes = if merging == Merging::Same { HashMap::new() } else { shapes(&deeds) };
-    let names_some = merging.keeps_order() || merging.targets().is_some_and(|most| most > 0);
     let mut kinds: HashMap<(Cow<'_, str>, Key, Went), usize> = HashMap::new();
     let member = |deed| {
         let went = Went::of(deed);
@@ -166,9 +166,17 @@ fn members(deeds: Vec<&Deed>, merging: Merging) -> Vec<Member<'_>> {
         let what = merging.of(deed);
         let next = kinds.len();
         let kind = *kinds.entry((what.clone(), apart, went)).or_insert(next);
-        let targets = if names_some { targets(deed) } else { Vec::new() };
-        let handles = if names_some { handles(deed, &targets) } else { Vec::new() };
-        let targets = if merging == Merging::Made { detailed(deed, &targets) } else { targets };
+        let is_named = merging.keeps_order() || merging == Merging::Newest;
+        let targets = if is_named { targets(deed) } else { Vec::new() };
+        let handles = if merging.keeps_order() { handles(deed, &targets) } else { Vec::new() };
+        let targets = match merging {
+            Merging::Made => detailed(deed, &targets),
+            // What several have in common says less than what they don't.
+            Merging::Newest if !deed.names_files => {
+                targets.into_iter().flat_map(targets::apart).collect()
+            }
+            _ => targets,
+        };
         Member { deed, what, kind, targets, handles }
     };
     deeds.into_iter().map(member).collect()
@@ -189,9 +197,7 @@ fn arranged<'a>(members: &[Member<'a>], merging: Merging, apart: &[bool]) -> Vec
             *place = groups.len();
         }
         let at = *place;
-        // What failed takes nothing back, as far as little room tells.
-        let overtakes = merging.keeps_order() || Went::of(deed) != Went::Badly;
-        for handle in handles.iter().filter(|_| overtakes) {
+        for handle in handles {
             let before = newest.insert(*handle, at).filter(|before| *before != at);
             if let Some(before) = before.and_then(|before| groups.get_mut(before)) {
                 before.overtaken.insert(*handle, at);
@@ -201,9 +207,9 @@ fn arranged<'a>(members: &[Member<'a>], merging: Merging, apart: &[bool]) -> Vec
             groups.push(Group::of(deed, what, *kind));
         }
         groups[at].overtaken.retain(|it, _| !holds(it));
-        groups[at].add(deed, merging, targets.clone(), handles.clone());
+        groups[at].add(deed, targets.clone());
     }
-    let lasts: Vec<u32> = groups.iter().map(|group| group.deed.last).collect();
+    let lasts: Vec<(u32, u32)> = groups.iter().map(|group| group.deed.order()).collect();
     for (group, own) in groups.iter_mut().zip(&lasts) {
         // Behind a line that stands above its own nothing seems undone.
         group.overtaken.retain(|_, by| lasts[*by] < *own);
@@ -256,16 +262,17 @@ impl<'a> Group<'a> {
             is_known: true,
             shapes: HashSet::new(),
             kind,
-            members: Vec::new(),
+            newest: Vec::new(),
             overtaken: HashMap::new(),
         }
     }
 
-    fn add(&mut self, deed: &'a Deed, merging: Merging, all: Vec<Cow<'a, str>>, handles: Vec<Key>) {
+    fn add(&mut self, deed: &'a Deed, targets: Vec<Cow<'a, str>>) {
         let known = &mut self.deed;
         self.alone = self.alone.filter(|_| known.times == 0);
         known.count(deed);
         known.last = known.last.max(deed.last);
+        known.place = known.place.max(deed.place);
         known.went = deed.went.clone();
         known.in_full = deed.in_full.clone();
         known.differs |= deed.differs;
@@ -281,22 +288,14 @@ impl<'a> Group<'a> {
         }
         self.shapes.insert(deed.shape);
         self.is_cut |= inner(&deed.what).starts_with(CUT);
-        if let Some(most) = merging.targets() {
-            // What several have in common is said once where not all have room.
-            let is_apart = most < usize::MAX && !deed.names_files;
-            let mut own = Vec::new();
-            for target in all {
-                let parts = if is_apart { apart(target) } else { vec![target] };
-                for (at, text) in parts.into_iter().enumerate() {
-                    let place = *self.places.entry(text.clone()).or_insert(self.targets.len());
-                    if place == self.targets.len() {
-                        self.targets.push(Target { text, calls: 0, at });
-                    }
-                    self.targets[place].calls += 1;
-                    own.push(place);
-                }
+        self.newest.clear();
+        for (at, text) in targets.into_iter().enumerate() {
+            let place = *self.places.entry(text.clone()).or_insert(self.targets.len());
+            if place == self.targets.len() {
+                self.targets.push(Target { text, calls: 0, at });
             }
-            self.members.push((own, handles));
+            self.targets[place].calls += 1;
+            self.newest.push(place);
         }
     }
 
@@ -321,7 +320,8 @@ impl<'a> Group<'a> {
                 None => told.push((went, outcome.times)),
             }
         }
-        if matches!(merging, Merging::Same | Merging::Short) {
+        let is_same = matches!(merging, Merging::Same | Merging::Short);
+        if is_same {
             told.reverse();
         }
         let is_whole = self.is_known && told.len() == self.outcomes.len();
@@ -332,7 +332,12 @@ impl<'a> Group<'a> {
                 times => format!("{went} ({times} times)"),
             })
             .collect();
-        let told = told.join(OR);
+        let told = match told.split_first() {
+            Some((newest, before @ [_, ..])) if is_same => {
+                format!("{newest}{BEFORE}{}", before.join(OR))
+            }
+            _ => told.join(OR),
+        };
         (is_whole && told.len() <= most).then_some(told)
     }
 
@@ -340,7 +345,7 @@ impl<'a> Group<'a> {
     pub(super) fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
         deed.is_one = self.is_known && self.outcomes.len() == 1;
-        let is_brief = matches!(merging, Merging::Brief(_) | Merging::Exact);
+        let is_brief = matches!(merging, Merging::Newest | Merging::Least);
         if self.outcomes.len() > 1 && is_brief {
             deed.differs |= self.shapes.len() > 1;
         } else if self.outcomes.len() > 1 {
@@ -357,36 +362,29 @@ impl<'a> Group<'a> {
             deed.went = told.map_or(deed.went, Into::into);
         }
         if is_brief {
-            deed.went = brief_outcome(&deed.went, MOST_BRIEF).into();
+            let newest = deed.went.split_once(BEFORE).map_or(&*deed.went, |(newest, _)| newest);
+            deed.went = brief_outcome(newest, MOST_BRIEF).into();
         }
-        if let Some(most) = merging.targets()
-            && most > 0
-            && !self.targets.is_empty()
-        {
-            // What tells calls apart says most, then what stands first in one.
-            let mut told: Vec<usize> = (0..self.targets.len()).collect();
-            if merging == Merging::Exact {
-                told.retain(|place| is_target(&self.targets[*place].text));
+        let told: Vec<usize> = match merging {
+            // Of a lone call what it was given belongs together.
+            Merging::Newest if self.alone.is_some() => (0..self.targets.len()).collect(),
+            Merging::Made | Merging::Ordered => (0..self.targets.len()).collect(),
+            // What tells it from the others says most, then what stands first.
+            Merging::Newest => {
+                let newest = self.newest.iter().copied();
+                let exact = newest.filter(|place| is_target(&self.targets[*place].text));
+                let of = |place: &usize| (self.targets[*place].calls, self.targets[*place].at);
+                exact.min_by_key(of).into_iter().collect()
             }
-            // Named in a line behind what was done to it since, it would seem to be as these left it.
-            let stand = self.members.iter().filter(|(_, handles)| {
-                !handles.iter().any(|handle| self.overtaken.contains_key(handle))
-            });
-            let stand: HashSet<&usize> = stand.flat_map(|(places, _)| places).collect();
-            told.retain(|place| stand.contains(place));
-            told.sort_by_key(|place| {
-                let Target { calls, at, .. } = self.targets[*place];
-                (calls, at, Reverse(*place))
-            });
-            told.truncate(most);
-            told.sort_unstable();
+            Merging::Same | Merging::Short | Merging::Least => Vec::new(),
+        };
+        if !told.is_empty() {
             let is_cut = self.is_cut || told.len() < self.targets.len();
             let before = if is_cut { CUT } else { "" };
             let told: Vec<&str> = told.iter().map(|at| &*self.targets[*at].text).collect();
-            if told.is_empty() {
-                return deed;
-            }
-            deed.what = format!("{}({before}{})", deed.what, told.join(BETWEEN)).into();
+            let is_one = merging == Merging::Newest && !deed.names_files;
+            let between = if is_one { ", " } else { BETWEEN };
+            deed.what = format!("{}({before}{})", deed.what, told.join(between)).into();
         }
         let alone = self.alone.filter(|alone| alone.what != deed.what);
         deed.alone = alone.map(|alone| alone.what.clone()).unwrap_or_default();
@@ -405,31 +403,16 @@ pub(in crate::checkpoint) enum Merging {
     Made,
     /// Those of one tool, which names all its targets, unless something else was done to one of them in between.
     Ordered,
-    /// Those of one tool, which names its newest targets, at most so many.
-    Targets(usize),
-    /// The same, which says in a few words how the last one went.
-    Brief(usize),
-    /// The same, which names one exact string and no other target.
-    Exact,
+    /// Those of one tool, which names one exact string that the last of them was done to, and says in a few words how that went.
+    Newest,
+    /// The same without a name.
+    Least,
 }
 
 impl Merging {
-    /// Those of one tool in the fewest words.
-    pub(in crate::checkpoint) const LEAST: Merging = Merging::Brief(0);
-
-    /// Whether what was done to something keeps its order; where little fits, each tool has a line first.
+    /// Whether what was done to something keeps its order.
     fn keeps_order(self) -> bool {
         matches!(self, Merging::Short | Merging::Made | Merging::Ordered)
-    }
-
-    /// How many targets of a tool it names.
-    fn targets(self) -> Option<usize> {
-        match self {
-            Merging::Same | Merging::Short => None,
-            Merging::Targets(most) | Merging::Brief(most) => Some(most),
-            Merging::Made | Merging::Ordered => Some(usize::MAX),
-            Merging::Exact => Some(1),
-        }
     }
 
     /// What stands for a call.
@@ -442,11 +425,7 @@ impl Merging {
             Merging::Short => {
                 with_arguments(what, MOST_SHORT).map_or(Cow::Borrowed(what), Cow::Owned)
             }
-            Merging::Made
-            | Merging::Ordered
-            | Merging::Targets(_)
-            | Merging::Brief(_)
-            | Merging::Exact => tool.into(),
+            Merging::Made | Merging::Ordered | Merging::Newest | Merging::Least => tool.into(),
         }
     }
 }

@@ -200,17 +200,42 @@ fn shortened(target: &str, most: usize) -> Cow<'_, str> {
     if is_cut { format!("{short}…").into() } else { Cow::Borrowed(target) }
 }
 
-/// The program of a command line, and the files that the line changes.
+/// The programs of a command line that may change something, and the files that the line changes.
 fn commanded(line: &str) -> Vec<Cow<'_, str>> {
     let (place, line) = place(line);
     let command = Command::read(line);
-    let program = format!("{place}{}", program(line, &command));
-    let is_named = |path: &str| program.split(' ').any(|word| word == path);
+    let programs = programs(line, &command);
+    let is_named = |path: &str| programs.split(' ').any(|word| word == path);
     let changed = command.deeds.iter();
     let changed = changed.filter(|(deed, path)| !looks(*deed) && !is_named(path));
     let changed: Vec<_> = changed.map(|(_, path)| path.clone().into()).collect();
-    let program = shortened(&program, MOST_PROGRAM).into_owned().into();
-    [vec![program], changed].concat()
+    let programs = shortened(&format!("{place}{programs}"), MOST_PROGRAM).into_owned().into();
+    [vec![programs], changed].concat()
+}
+
+/// The programs of a line, the last ones where not all have room: what was done last tells what the line was for.
+fn programs(line: &str, command: &Command) -> String {
+    let parts: Vec<(&str, Command)> = line
+        .split(" && ")
+        .map(|part| (part, Command::read(part)))
+        .filter(|(_, it)| it.acts)
+        .collect();
+    // A quote may go on behind the sign.
+    let are_whole = parts.iter().all(|(part, _)| {
+        ['"', '\''].iter().all(|quote| part.matches(*quote).count().is_multiple_of(2))
+    });
+    if parts.len() < 2 || !are_whole {
+        return program(line, command);
+    }
+    let mut said: Vec<String> =
+        parts.iter().map(|(part, command)| program(part, command)).collect();
+    let length = |said: &[String]| said.iter().map(|one| one.len() + " && ".len()).sum::<usize>();
+    let all = said.len();
+    while said.len() > 1 && length(&said) > MOST_PROGRAM {
+        said.remove(0);
+    }
+    let cut = if said.len() < all { "… && " } else { "" };
+    format!("{cut}{}", said.join(" && "))
 }
 
 /// What stands before a line, and the line: `db03: `, `uptime`.
@@ -247,10 +272,11 @@ fn program(line: &str, command: &Command) -> String {
             flags.push(told_flag(word));
             continue;
         }
+        let is_number = is_count(word);
+        let is_before_verb = said.len() == 1 && last_verb.is_some_and(|verb| at < verb);
         if let Some(flag) = flags.last_mut()
-            && said.len() == 1
             && !is_plain(at)
-            && last_verb.is_some_and(|verb| at < verb)
+            && (is_before_verb || is_number && flag.starts_with("--"))
         {
             let _ = write!(flag, " {word}");
             continue;
@@ -273,12 +299,17 @@ fn program(line: &str, command: &Command) -> String {
     said.into_iter().map(str::to_owned).chain(flags).collect::<Vec<_>>().join(" ")
 }
 
-/// A flag as it is told: what it is given differs between calls, unless that is a word.
+/// A flag as it is told: what it is given differs between calls, unless that is a word or a count.
 fn told_flag(flag: &str) -> String {
     match flag.split_once('=') {
-        Some((name, value)) if !is_verb(value) => name.to_owned(),
+        Some((name, value)) if !is_verb(value) && !is_count(value) => name.to_owned(),
         _ => flag.to_owned(),
     }
+}
+
+/// How many: `--replicas=12`.
+fn is_count(value: &str) -> bool {
+    value.len() <= 6 && value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn looks(deed: FileDeed) -> bool {

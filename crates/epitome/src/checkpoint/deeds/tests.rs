@@ -117,8 +117,8 @@ fn what_failed_is_told_apart_from_what_went_well() {
         "[1] send_it(S-1, A1 · S-1, A4) ×2 (all failed), last [4] → failed: error: refused";
     let sent = "[2] send_it(S-1, A2 · S-1, A3 · S-1, A5) ×3, last [5] → sent";
     assert_eq!(lines(&deeds, Merging::Ordered), [failed, sent]);
-    let few = "[2] send_it(… · A2 · A3 · A5) ×3, last [5] → sent";
-    assert_eq!(lines(&deeds, Merging::Targets(3))[1], few);
+    let few = "[2] send_it(… · A5) ×3, last [5] → sent";
+    assert_eq!(lines(&deeds, Merging::Newest)[1], few);
     // Whom it was sent to is not left out for room.
     let apart = lines(&deeds, Merging::Short);
     assert_eq!((apart.len(), &*apart[1]), (5, "[2] send_it(from=S-1, id=A2, amount=5) → sent"));
@@ -326,7 +326,7 @@ fn those_that_only_report_errors_are_counted() {
         deeds.call(number, number, "bash", &format!(r#"{{"command":"make m{number}"}}"#), false);
         deeds.told(number, output, CallStatus::Unknown);
     }
-    let lines = deeds.lines(|_| true, Merging::LEAST);
+    let lines = deeds.lines(|_| true, Merging::Least);
     assert_eq!(
         lines,
         ["[1] bash ×5 (2 failed, 3 report errors), last [5] → answered, with errors"]
@@ -382,11 +382,11 @@ fn calls_with_another_outcome_have_a_line_of_their_own() {
         deeds.call(number, number, "refund", &format!(r#"{{"order":"A{number}"}}"#), false);
         deeds.told(number, output, CallStatus::Unknown);
     }
-    let lines = deeds.lines(|_| true, Merging::Targets(1));
+    let lines = deeds.lines(|_| true, Merging::Newest);
     assert_eq!(lines, ["[1] refund(… · A7) ×7 (outcomes differ), last [7] → late"]);
     let mut next = Deeds::default();
     next.carry(&lines.join("\n"));
-    assert_eq!(next.lines(|_| true, Merging::Targets(1)), lines);
+    assert_eq!(next.lines(|_| true, Merging::Newest), lines);
 }
 
 #[test]
@@ -460,7 +460,7 @@ proptest::proptest! {
                 (times + deed.times, failed + deed.failed, warned + deed.warned)
             })
         };
-        for merging in [Merging::Same, Merging::Short, Merging::Ordered, Merging::Targets(1), Merging::LEAST, Merging::Exact] {
+        for merging in [Merging::Same, Merging::Short, Merging::Ordered, Merging::Newest, Merging::Least] {
             let lines = deeds.lines(|_| true, merging);
             let merged = merged(&deeds.calls(|_| true), merging);
             let is_marked = |deed: &Deed| deed.went.split(' ').any(|word| word == "→");

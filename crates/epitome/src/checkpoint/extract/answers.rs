@@ -17,8 +17,8 @@ impl Gathered {
     pub(in crate::checkpoint) fn answered(&self, quoted: &[QuotedMessage]) -> Vec<&QuotedMessage> {
         let quoted = quoted.iter().map(|word| (word.at, word.text.len()));
         let told: BTreeMap<usize, usize> =
-            quoted.chain(self.shown_human.iter().map(|at| (*at, 0))).collect();
-        let every = self.words.iter().map(|word| word.at).chain(self.shown_human.iter().copied());
+            quoted.chain(self.shown_human.keys().map(|at| (*at, 0))).collect();
+        let every = self.words.iter().map(|word| word.at).chain(self.shown_human.keys().copied());
         let every: BTreeSet<usize> = every.collect();
         let last = self.last_words();
         let reply = |asked: &QuotedMessage| {
@@ -37,8 +37,8 @@ impl Gathered {
     /// What the agent said before the newest words of the user's.
     pub(in crate::checkpoint) fn newest_answered(&self) -> Option<&QuotedMessage> {
         let folded = self.words.iter().map(|word| word.at).chain(self.unquoted.last());
-        let newest = folded.chain(self.shown_human.iter().copied()).max();
-        let before = self.words.iter().map(|word| word.at).chain(self.shown_human.iter().copied());
+        let newest = folded.chain(self.shown_human.keys().copied()).max();
+        let before = self.words.iter().map(|word| word.at).chain(self.shown_human.keys().copied());
         let before = before.filter(|at| Some(*at) != newest).max();
         let is_asked = |asked: &&QuotedMessage| Some(asked.at) > before && Some(asked.at) < newest;
         self.answered.iter().chain(&self.followed).rfind(is_asked)

@@ -4,9 +4,6 @@ use super::{Calls, Lanes, TITLES_TOKENS, unlines};
 use crate::checkpoint::deeds::{Deed, Deeds, LookRoom, Merging, merged};
 use crate::checkpoint::unnamed::{Unnamed, count};
 
-/// Targets that the calls of one tool name, the most that fit.
-const TARGETS: [usize; 7] = [usize::MAX, 100, 32, 16, 8, 3, 1];
-
 /// Percent of their room that calls may take more if each stands where it was made.
 const FOR_ORDER: u64 = 30;
 
@@ -34,31 +31,32 @@ impl Lanes<'_> {
             0 => 0,
             calls => self.tokens(&Deeds::unnamed_line(calls)) + 1,
         };
-        // Where not even the fewest words name all, a line counts the others.
-        let all = || {
-            let calls = count(&self.old.same).saturating_add(count(&self.new.same));
-            Deeds::unnamed_line(deeds.unnamed.saturating_add(calls))
-        };
-        let is_tight = self.least_of(self.all(), Merging::LEAST) > left;
-        let counted = if is_tight { counted.max(self.tokens(&all()) + 1) } else { counted };
         let left = left.saturating_sub(TITLES_TOKENS / 2 + counted);
-        // Of what was done before, each tool is named first, with what one call was done to if new calls say as much.
-        let least = self.least_of(&self.new.same, Merging::Exact);
-        let without = |merging| left.saturating_sub(self.least_of(&self.old.same, merging));
-        let named = without(Merging::Exact);
-        let for_new = if named >= least { named } else { without(Merging::LEAST) };
-        let part = |percent| for_new * percent / 100;
-        let (new, is_complete, unnamed) = self.fitting(self.new, [part(70), part(85), for_new]);
-        let left = left.saturating_sub(total(&new));
-        let (old, are_complete, more) = self.fitting(self.old, [left / 2, left * 3 / 4, left]);
-        let is_complete = is_complete && are_complete;
-        let left = left.saturating_sub(total(&old));
+        let least = |calls: &Calls, by| self.least_of(&calls.same, by);
+        let [old, new] = [self.old, self.new].map(|calls| least(calls, Merging::Least));
+        let (calls, is_complete, unnamed) = if old + new > left {
+            let all: Vec<Deed> = self.all().cloned().collect();
+            let (lines, unnamed) = self.by_tool(&all, left);
+            (lines, false, unnamed)
+        } else {
+            // Of what was done before, each tool is named, with what one call was done to if new calls say as much.
+            let named = left.saturating_sub(least(self.old, Merging::Newest));
+            let is_named = named >= least(self.new, Merging::Newest);
+            let for_new = if is_named { named } else { left - old };
+            let part = |percent| for_new * percent / 100;
+            let (new, new_complete, unnamed) =
+                self.fitting(self.new, [part(70), part(85), for_new]);
+            let left = left.saturating_sub(total(&new));
+            let (old, old_complete, more) = self.fitting(self.old, [left / 2, left * 3 / 4, left]);
+            ([old, new].concat(), old_complete && new_complete, unnamed.and(more))
+        };
+        let left = left.saturating_sub(total(&calls));
         let looks = if is_complete { self.looks(left) } else { Vec::new() };
-        let calls = deeds.unnamed.saturating_add(unnamed.calls).saturating_add(more.calls);
-        let others = (calls > 0).then(|| Deeds::unnamed_line(calls));
+        let others = deeds.unnamed.saturating_add(unnamed.calls);
+        let others = (others > 0).then(|| Deeds::unnamed_line(others));
         let others = others.filter(|line| self.tokens(line) < left + counted);
-        let lines = [others.into_iter().collect(), old, new, looks].concat();
-        let lacks_tools = unnamed.is_made || more.is_made;
+        let lines = [others.into_iter().collect(), calls, looks].concat();
+        let lacks_tools = unnamed.is_made;
         DeedLane { text: unlines(&lines), is_complete, lacks_tools }
     }
 
@@ -148,9 +146,14 @@ impl Lanes<'_> {
         self.filled(&[together(older), calls[older..].to_vec()].concat(), in_full, most)
     }
 
-    /// The calls of each tool as one line, in at most `most` tokens: what they were done to as far as that fits, before how the
-    /// last one went; of those that name changed files and the newest first, those that failed last; and calls without a line.
+    /// The newest of these calls by themselves, and those before them as one line of each tool, in at most `most` tokens: a line that
+    /// named what all of them were done to would stand behind what was done to it since. Where not every tool has a line, those that
+    /// name changed files and the newest have one first, those that failed last; the others are counted.
     fn by_tool(&self, calls: &[Deed], most: u64) -> (Vec<String>, Unnamed) {
+        let apart = |merging| self.newest_apart(calls, [most, most], merging);
+        if let Some(lines) = apart(Merging::Newest).or_else(|| apart(Merging::Least)) {
+            return (lines, Unnamed::default());
+        }
         let of = |merging| {
             let mut merged = merged(calls, merging);
             merged.sort_by_key(|deed| (!deed.has_failed(), deed.names_files()));
@@ -162,7 +165,7 @@ impl Lanes<'_> {
             ranked.sort_by_key(|(again, deed)| (!deed.has_failed(), !again));
             ranked.into_iter().map(|(_, deed)| deed).collect::<Vec<Deed>>()
         };
-        let mut chosen = of(Merging::LEAST);
+        let mut chosen = of(Merging::Least);
         let tokens = |deed: &Deed| self.tokens(&deed.line()) + 1;
         let mut needed: u64 = chosen.iter().map(tokens).sum();
         let mut missing = 0;
@@ -174,23 +177,17 @@ impl Lanes<'_> {
             needed -= tokens(&chosen[missing]);
             missing += 1;
         }
-        let ways = TARGETS.map(Merging::Targets).into_iter().chain(TARGETS.map(Merging::Brief));
-        let longer: Vec<Vec<Deed>> = ways.chain([Merging::Targets(0)]).map(of).collect();
         let mut left = most.saturating_sub(needed);
-        // Each says what one call was done to before one says more.
-        for ways in [&[of(Merging::Exact)][..], &longer] {
-            for at in (missing..chosen.len()).rev() {
-                let more = |deed: &Deed| tokens(deed).saturating_sub(tokens(&chosen[at]));
-                let longer = ways.iter().map(|deeds| &deeds[at]).find(|deed| more(deed) <= left);
-                if let Some(deed) = longer {
-                    left -= more(deed);
-                    chosen[at] = deed.clone();
-                }
+        let longer = of(Merging::Newest);
+        for (deed, longer) in chosen.iter_mut().zip(longer).skip(missing).rev() {
+            let more = tokens(&longer).saturating_sub(tokens(deed));
+            if let Some(rest) = left.checked_sub(more) {
+                (left, *deed) = (rest, longer);
             }
         }
         let unnamed = Unnamed::of(&chosen[..missing]);
         chosen.drain(..missing);
-        chosen.sort_by_key(Deed::last);
+        chosen.sort_by_key(Deed::order);
         (lines(&chosen), unnamed)
     }
 

@@ -112,7 +112,7 @@ fn what_was_done_to_one_thing_keeps_its_order() {
 }
 
 #[test]
-fn a_line_of_all_names_nothing_that_others_changed_since() {
+fn a_line_of_all_names_what_the_last_was_done_to() {
     let mut deeds = Deeds::default();
     for (number, (tool, order)) in (1..).zip([
         ("cancel", "AO-301"),
@@ -124,9 +124,8 @@ fn a_line_of_all_names_nothing_that_others_changed_since() {
         deeds.call(number, number, tool, &arguments, false);
         deeds.told(number, "done", CallStatus::Unknown);
     }
-    let lines = deeds.lines(|_| true, Merging::Targets(usize::MAX));
-    let told =
-        ["[3] reactivate(AO-301) → done", "[1] cancel(… · AO-302 · AO-300) ×3, last [4] → done"];
+    let lines = deeds.lines(|_| true, Merging::Newest);
+    let told = ["[3] reactivate(AO-301) → done", "[1] cancel(… · AO-300) ×3, last [4] → done"];
     assert_eq!(lines, told);
 }
 
@@ -213,7 +212,8 @@ fn what_was_taken_back_stands_above_that() {
     expect![[r#"
         [3] revoke(u2@corp.test) → {"ok":true}
         [5] withdraw(G53) → {"ok":true}
-        [1] grant(… · u1@corp.test · viewer · u4@corp.test) ×4, last [6] → {"ok":true,"id":"G51"} / {"ok":true,"id":"G52"} / {"ok":true,"id":"G53"} / {"ok":true,"id":"G54"}"#]].assert_eq(&deeds.lines(|_| true, Merging::Targets(9)).join("\n"));
+        [1] grant(… · u4@corp.test) ×4, last [6] → answered"#]]
+    .assert_eq(&deeds.lines(|_| true, Merging::Newest).join("\n"));
 }
 
 #[test]
@@ -229,4 +229,26 @@ fn flags_before_a_verb_hide_it_not() {
     let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
     let line = answered("Bash", &calls).lines(|_| true, Merging::Ordered).join("\n");
     expect!["[1] Bash(kubectl set image deploy/gauge --context hv-prod -n cart · kubectl rollout undo deploy/gauge --context hv-prod -n cart · git push origin v3.1.0 -C /srv/app · git push origin :refs/tags/v3.1.0 -C /srv/app) ×4, last [4] → no output"].assert_eq(&line);
+}
+
+#[test]
+fn what_became_of_a_thing_stands_beside_what_made_it() {
+    let mut deeds = Deeds::default();
+    let mut number = 0;
+    let mut call = |deeds: &mut Deeds, tool: &str, arguments: &str, output: &str| {
+        number += 1;
+        deeds.call(number, number, tool, arguments, false);
+        deeds.answer(number, output, CallStatus::Unknown, &|_| true);
+    };
+    call(&mut deeds, "push_config", r#"{"router":"R-1"}"#, r#"{"job":"J-7","state":"queued"}"#);
+    call(&mut deeds, "get_job", r#"{"id":"J-7"}"#, r#"{"state":"running"}"#);
+    call(&mut deeds, "get_job", r#"{"id":"J-7"}"#, r#"{"state":"failed"}"#);
+    let lines = deeds.lines(|_| true, Merging::Same);
+    let line =
+        r#"[1] push_config(router=R-1) → {"job":"J-7","state":"queued"} (then [3]: state=failed)"#;
+    assert_eq!(lines, [line]);
+    let mut next = Deeds::default();
+    next.carry(line);
+    call(&mut next, "get_job", r#"{"id":"J-7"}"#, r#"{"state":"done"}"#);
+    assert!(next.lines(|_| true, Merging::Same)[0].ends_with("(then [4]: state=done)"));
 }
