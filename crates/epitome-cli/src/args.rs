@@ -168,7 +168,7 @@ Example:
     ///
     /// Each call of the model in the recording becomes a request with all that was said before it. When
     /// the trigger fires (the preset's, unless another is named; else at 80% of the window) it is compacted, and later requests go on with that view. A request whose
-    /// tokens, as counted, exceed the window is an overflow. What replies cost isn't reckoned.
+    /// tokens, as counted, exceed the window is an overflow. The cost of replies is not included.
     /// Each request is read whole, as it would be sent: twice the session takes four times as long.
     #[command(after_help = "\
 Examples:
@@ -226,7 +226,7 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     Serve(ServeArgs),
 
     #[cfg(feature = "proxy")]
-    /// Run an agent behind a proxy of its own, as `serve` is one, and leave nothing behind.
+    /// Run an agent behind a private proxy, and leave nothing behind.
     #[command(after_help = wrap::EXAMPLES)]
     Wrap(WrapArgs),
 
@@ -242,7 +242,7 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     #[command(after_help = archive::UNDO)]
     Undo(GoArgs),
 
-    /// Put the view in force that was undone last, and write it.
+    /// Redo the last undone compaction, and write the view.
     #[command(after_help = archive::REDO)]
     Redo(GoArgs),
 
@@ -250,7 +250,7 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
     #[command(after_help = archive::FORGET)]
     Forget(ForgetArgs),
 
-    /// Say what stays verbatim wherever it is said, for all compactions with an archive.
+    /// Pin a text for all compactions that use this archive.
     Pin(PinArgs),
 
     /// Put hooks, the MCP server and a status line into an agent's settings.
@@ -368,7 +368,7 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "N", value_parser = window, allow_negative_numbers = true)]
     pub(crate) window: Option<u64>,
 
-    /// Compact as this system does; what else is asked goes before that.
+    /// Compact as this system does; explicit options override it.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(epitome::preset::NAMES))]
     pub(crate) preset: Option<String>,
 
@@ -388,7 +388,7 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "N[UNIT]", allow_negative_numbers = true)]
     pub(crate) keep_recent: Option<Tail>,
 
-    /// Keep the messages of people and the system that say this; if none does, the newest one that does (may be repeated).
+    /// Keep user and system messages that contain TEXT; otherwise the newest other message that does (may be repeated).
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) pin: Vec<String>,
 

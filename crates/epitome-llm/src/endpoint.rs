@@ -49,7 +49,7 @@ pub enum BadEndpoint {
     #[error("the key has characters that no key has")]
     Key,
     /// Nobody summarises in this format.
-    #[error("{0} isn't spoken here")]
+    #[error("unsupported format: {0}")]
     Format(&'static str),
     /// The client can't be made.
     #[error("no HTTP client: {0}")]

@@ -291,7 +291,7 @@ impl Inbound {
         Inbound { reply, ..self }
     }
 
-    /// The same, with somebody who is told what it says that it is billed.
+    /// Also reports the billed usage to `account`.
     pub(crate) fn accounted(self, account: Account) -> Self {
         self.read_by(|usage| usage.tell_billed(account))
     }
@@ -344,8 +344,8 @@ pub(crate) enum NoReply {
     /// It isn't asked, because of an error inside the proxy.
     #[error("{0}")]
     Internal(String),
-    /// It speaks another protocol from here on, for which nobody asked.
-    #[error("it switches protocols, and wasn't asked to")]
+    /// It answers 101 although no upgrade was asked for.
+    #[error("unexpected protocol switch")]
     Switched,
 }
 

@@ -1,4 +1,4 @@
-//! What a client is told besides where its prompt is refused as too long, and its compaction waits until somebody agrees.
+//! The hint added to a "too long" error while a compaction waits for consent.
 
 use std::sync::Arc;
 

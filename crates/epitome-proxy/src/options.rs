@@ -265,7 +265,7 @@ pub enum ProxyError {
     )]
     NobodyAgrees,
     /// A name of a model that can't be one.
-    #[error("`{0}`: a `*` stands at the end of a model's name alone, for all that begin so")]
+    #[error("`{0}`: `*` is only allowed at the end of a model name")]
     ModelName(String),
     /// An upstream is to prove who it is, and this machine trusts nobody.
     #[error(

@@ -221,13 +221,13 @@ impl Upstreams {
         Ok(Upstreams { each, other, compacting: Vec::new(), codex })
     }
 
-    /// The same, these of which do the compactions of their provider that a request asks for.
+    /// The same, with the upstreams of these providers compacting natively.
     #[must_use]
     pub fn compacting(self, providers: Vec<Provider>) -> Self {
         Upstreams { compacting: providers, ..self }
     }
 
-    /// Whether the upstream does the compactions of its provider: the public one, or one of which that is said.
+    /// Whether the upstream compacts natively: a public address, or one named by `--native`.
     pub(crate) fn has_native(&self, provider: Option<Provider>, path: &str) -> bool {
         let (Some(provider), Some(one)) = (provider, self.get(provider, path)) else {
             return false;

@@ -189,7 +189,7 @@ pub enum OpenError {
         at: usize,
     },
     /// What can be read stands inside of something else.
-    #[error("the input is {what}, which isn't taken out")]
+    #[error("the input is {what}, which is not extracted")]
     Wrapped {
         /// What it is.
         what: String,

@@ -35,8 +35,8 @@ pub enum BadAddress {
         /// What is wrong.
         error: String,
     },
-    /// What is to be trusted holds no certificate.
-    #[error("there is no certificate in what is to be trusted (PEM)")]
+    /// The CA file holds no certificate.
+    #[error("the CA file contains no PEM certificate")]
     NoAuthority,
     /// A token would be readable on the way.
     #[error("the token isn't sent to {0}, which isn't this machine, without TLS (https://…)")]

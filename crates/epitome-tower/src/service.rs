@@ -232,7 +232,7 @@ impl Call {
     /// Lets triggers look at it. The view in force stays in force where one panics.
     fn observe(&self, arrived: Arrived, sessions: &mut Sessions, now: Duration) -> Observed {
         let mut answer = caught(|| sessions.decide(arrived, self.to.clone(), now))?;
-        // Who goes away before he hears of it leaves nothing begun behind.
+        // A dropped caller cancels its compaction.
         let (shared, session) = (Arc::clone(&self.shared), answer.session);
         let begun = answer.begun.take();
         Ok((answer, begun.map(|begun| Flight::new(shared, session, *begun))))

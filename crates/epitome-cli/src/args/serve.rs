@@ -34,11 +34,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7411")]
     pub(crate) listen: ListenAt,
 
-    /// A file with the certificates to prove who it is with TLS, its own first, in PEM.
+    /// PEM file with the TLS certificate chain, the server's own certificate first.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
 
-    /// A file with the private key of that, in PEM.
+    /// PEM file with the certificate's private key.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
 
@@ -60,7 +60,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) recall: bool,
 
-    /// Offer that to the model itself, in requests that have tools, and answer its calls here: the client sees nothing of them.
+    /// Offer the recall tools to the model, in requests that have tools. The proxy answers its calls; the client sees nothing of them.
     #[arg(long)]
     pub(crate) inject_recall: bool,
 

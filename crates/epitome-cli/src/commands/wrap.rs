@@ -1,4 +1,4 @@
-//! `wrap`: an agent behind a proxy of its own.
+//! `wrap`: an agent behind a private proxy.
 
 use std::ffi::{OsStr, OsString};
 use std::future::pending;

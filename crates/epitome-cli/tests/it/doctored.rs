@@ -1,4 +1,4 @@
-//! What `doctor` says of summarizers (who would be asked, with which key, and whether he answers) and of agents' settings.
+//! What `doctor` says of summarizers (which one, with which key, whether it answers) and of agents' settings.
 
 use std::fs;
 

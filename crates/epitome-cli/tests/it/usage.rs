@@ -26,7 +26,7 @@ fn asked_for_help_it_says_what_it_can_do() {
           restore   Write the bytes that a compaction was made from
           recall    Find what was removed, in an archive: by words, or by an id
           serve     Keep any agent inside its model's window
-          wrap      Run an agent behind a proxy of its own
+          wrap      Run an agent behind a private proxy
           undo      Put the view before the last compaction in force again
           install   Put hooks, the MCP server and a status line into an agent's settings
           doctor    Check the program's surroundings

@@ -17,7 +17,7 @@ use crate::works::{entries, provider, request};
 
 const SUMMARY: &str = "The build fails because of a missing file, and each result was looked at.";
 
-/// Who answers as often as he is let, and how often he was asked.
+/// A summarizer that answers once for each permit, and how often it was asked.
 fn summaries(may: &Arc<Semaphore>, fails: bool) -> (Summaries, Arc<AtomicUsize>) {
     let asked = Arc::<AtomicUsize>::default();
     let (count, may) = (Arc::clone(&asked), Arc::clone(may));

@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// What a tool takes, what it was given and what stands around may be called as foreign members are.
+    /// Tool schemas, arguments and frame members are exempt.
     #[test]
     fn members_of_others_within_a_request_tell_nothing() {
         let within = [

@@ -457,7 +457,7 @@ impl Deed {
         let once = CallCounts { times: 1, failed, warned, differs: false };
         let (what, CallCounts { times, failed, warned, differs }, last) =
             again().unwrap_or((what, once, first));
-        // One that was told in full; where one was quoted its mark stands first.
+        // An outcome shown in full; a quotation keeps its mark first.
         let is_long = times == 1 && went.len() > MOST_ERROR && !is_bad(went);
         let mut deed = Deed {
             first,

@@ -194,10 +194,15 @@ fn header(gathered: &Gathered) -> String {
     );
     let above = gathered.newer_above();
     if !above.is_empty() {
+        let (messages, are, they) = if above.count() == 1 {
+            ("message", "is", "It overrides")
+        } else {
+            ("messages", "are", "They override")
+        };
         let above = above.text();
         let _ = writeln!(
             out,
-            "Newer words of the user's stand before this message: {above}. They hold over quotes here with a lower number."
+            "User {messages} {above} {are} shown above. {they} quotes below with a lower number."
         );
     }
     if let Some(channel) = gathered.channel() {
@@ -214,13 +219,14 @@ fn short_header(gathered: &Gathered, newer: &str) -> String {
     format!("{STANDS_FOR}{stands_for}, for reference; {NO_AUTHORITY}.{newer}\n")
 }
 
-/// Where words stand that hold over quotes; empty if none do.
+/// Names the messages shown above that override quotes; empty if there are none.
 fn newer_words(gathered: &Gathered) -> String {
     let above = gathered.newer_above();
     if above.is_empty() {
         return String::new();
     }
-    format!(" Newer words of the user's stand before this: {}.", above.text())
+    let messages = if above.count() == 1 { "message" } else { "messages" };
+    format!(" Shown above and newer: user {messages} {}.", above.text())
 }
 
 /// The least checkpoint, which quotes nothing.

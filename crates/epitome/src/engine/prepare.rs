@@ -250,7 +250,7 @@ fn guard(
     Guard::new(&base.request, units, tally, options)
 }
 
-/// Whose words those are that the model was told as a checkpoint.
+/// Sets the origin of each look-alike of a checkpoint: a checkpoint to continue, or injected text.
 fn mark_origins(request: &mut Request) {
     let checkpoints: Vec<(Slot, Origin)> = look_alikes(&request.transcript)
         // What was changed since no person wrote either.

@@ -176,7 +176,7 @@ impl Guard {
         entries.clone().any(|at| self.held(at) == Some(KeepReason::State))
     }
 
-    /// Lets the entries go, and what is held only beside others, to be found anew.
+    /// Releases these entries, and all that stay only as companions, which are found anew.
     fn release(&mut self, entries: &Range<usize>) {
         self.held.retain(|at, held| held != KeepReason::Companion && !entries.contains(&at));
     }

@@ -123,8 +123,8 @@ impl PlanInput<'_> {
             return Err(format!("it edits part {nth} of message {at}, which must stay"));
         }
         let counts = self.counts();
-        // Nothing is put into anybody's mouth: what is shown of his words are his own, and what a tool
-        // didn't say says who does.
+        // Nothing is put into anybody's mouth: people's words are shown as they are, and text that a tool
+        // didn't write names its author.
         let put = match (&edit.put, part.kind()) {
             (Put::Nothing, PartKind::Reasoning | PartKind::Media) => Some(Put::Nothing),
             (Put::Text(text), PartKind::Text) => {

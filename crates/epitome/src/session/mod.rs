@@ -101,8 +101,8 @@ pub struct Handling {
     /// The request as it came and as it is shown now, and why. `triggered` says that a compaction was
     /// begun.
     pub stats: Stats,
-    /// Entries of which something giant was cut as it arrived. Where a crash may come, a session that took
-    /// something in is saved before its request is sent, as is one in a new epoch ([`Saved`]).
+    /// Entries shortened on arrival. To survive a crash, save a session that shortened some, or that
+    /// begins a new epoch ([`Saved`]), before its request is sent.
     pub taken_in: usize,
     /// Why what is sent doesn't go on with what was sent before in the conversation, where it doesn't: the provider's cache
     /// knows no more than what they begin with alike.

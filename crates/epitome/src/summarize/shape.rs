@@ -122,7 +122,7 @@ impl AgentPrompt {
         AgentPrompt { request, sent, idle: None }
     }
 
-    /// ShapeReason no summary can be asked for behind it, if none can.
+    /// Why this prompt cannot be extended; `None` if it can.
     fn obstacle(&self) -> Option<ShapeReason> {
         let source = self.request.source().as_str();
         let start = source.find(|c: char| !c.is_whitespace()).unwrap_or_default();

@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_of_nothing_is_empty() {
+    fn a_transcript_without_entries_is_empty() {
         assert!(read("").is_empty());
         let transcript = read(r#"{"role":"user","content":"x"},{"role":"system","content":"y"}"#);
         assert!(!transcript.is_empty());

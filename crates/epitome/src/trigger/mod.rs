@@ -1,4 +1,4 @@
-//! When to act: a trigger looks at a [`Measurements`] and says why it fires, or nothing.
+//! When to act: a trigger looks at [`Measurements`] and says why it fires, or nothing.
 //!
 //! ```
 //! use epitome::trigger::{Any, Cause, Measurements, Trigger, When};

@@ -137,7 +137,7 @@ impl Finding {
         place(self.member.as_deref(), self.entry)
     }
 
-    /// What a member around the entries breaks and only its author can mend.
+    /// A breach in a frame member that cannot be repaired automatically.
     pub(super) fn of_member(rule: RuleId, member: &str, detail: impl Into<String>) -> Self {
         let member = Some(member.to_owned());
         Finding { rule, entry: 0, member, slot: None, detail: detail.into(), mend: Mend::Nothing }
