@@ -303,10 +303,10 @@ pub(crate) fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
             Failure::usage(what).hint("--archive 'postgres://user@localhost/database'; PGPASSWORD")
         }
         StoreError::Untrusted { .. } => Failure::other(what).hint(
-            "sslrootcert=FILE in the URL names authorities that are trusted; with it, sslmode=verify-ca asks for no name",
+            "sslrootcert=FILE in the URL names trusted CA certificates; sslmode=verify-ca then doesn't check the host name",
         ),
         StoreError::Server { .. } => {
-            Failure::other(what).hint(format!("psql {shown}; the password may stand in PGPASSWORD"))
+            Failure::other(what).hint(format!("psql {shown}; the password can be in PGPASSWORD"))
         }
         StoreError::Missing { .. } => {
             Failure::other(what).hint(format!("epitome compact FILE --archive {shown} makes one"))
@@ -401,7 +401,7 @@ pub(crate) fn located(
             return Ok(found);
         }
         let folder = operand(&archive.store);
-        let what = format!("nothing in {folder} is known of {}", name(what));
+        let what = format!("nothing in {folder} belongs to {}", name(what));
         let hint = format!("epitome sessions --archive {folder}");
         bail!(Failure::other(what).hint(hint));
     }

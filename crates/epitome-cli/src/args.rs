@@ -67,7 +67,7 @@ const CONFIGURATION: &str = "\
 Settings can also be in a TOML file: `--config FILE`, else the nearest `epitome.toml` in this \
 folder or above it, then `epitome/config.toml` in the XDG configuration folder. Keys: target, \
 tail (--keep-recent), task, trigger, preset, strategies (--strategy), stop, counting, pins, preserved-tools, read-only, counter, model, window, models, summarizer (--summarizer, and --then: a list), on-failure, timeout, spend; \
-summarizer and spend are ignored in a project's own `epitome.toml`. The environment variables \
+summarizer and spend are not allowed in a project's own `epitome.toml`. The environment variables \
 are EPITOME_TARGET and so on; EPITOME_PINS holds one pin per line, EPITOME_PRESERVED_TOOLS and EPITOME_READ_ONLY are split at \
 commas. Flags override the environment, which overrides the project's file, which overrides your own.";
 

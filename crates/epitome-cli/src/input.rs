@@ -293,7 +293,7 @@ fn tell_junk(request: &Request) {
     };
     let (width, height) = (size.width, size.height);
     output::warn(&format!(
-        "messages[{at}] has an image of {width}×{height} pixels by its header, as no image is: counted as a large one{more}"
+        "messages[{at}] has an image of {width}×{height} pixels by its header, which is impossible: counted as a large one{more}"
     ));
 }
 
@@ -336,7 +336,7 @@ fn tell_unworded(notes: &[Note]) {
     let kinds: Vec<String> = unworded.iter().map(|(kind, ..)| line(kind, 40)).collect();
     let kinds = kinds.join(", ");
     output::note(&format!(
-        "left out {all} that the agent words otherwise than it records: {kinds} (first row {first})"
+        "left out {all} that the agent sends otherwise than it records: {kinds} (first row {first})"
     ));
 }
 
@@ -413,7 +413,7 @@ fn refuse_loop(input: Option<Identity>, shown: &str) -> Result<()> {
     if input.is_none() || input != Identity::of_stdout() {
         return Ok(());
     }
-    Err(Failure::usage(format!("{shown} is both what is read and where stdout goes"))
+    Err(Failure::usage(format!("{shown} is both the input and stdout"))
         .hint("send stdout elsewhere; `compact -o` may replace its input, `>` can't")
         .into())
 }

@@ -164,7 +164,7 @@ impl Call<'_> {
             let is_reasoning = heard.is_only_reasoning();
             let again = if is_reasoning { Again::Roomier } else { Again::Never };
             let of = if is_reasoning { ", of which reasoning took all" } else { "" };
-            let detail = format!("it reached the limit of its tokens{of}");
+            let detail = format!("it reached its token limit{of}");
             return Err(Failed { again, ..Failed::new(FailureKind::CutShort, detail) });
         }
         Ok(std::mem::take(&mut heard.text))
@@ -268,7 +268,7 @@ impl Call<'_> {
             let to = cut::one_line(&to, 120);
             return Failed::new(
                 FailureKind::Rejected,
-                format!("{status} leads to {to}, and isn't followed"),
+                format!("{status} redirects to {to}, and redirects aren't followed"),
             );
         }
         let after = header(RETRY_AFTER.as_str());

@@ -39,14 +39,14 @@ impl fmt::Debug for Endpoint {
 pub enum BadEndpoint {
     /// Not an address.
     #[error(
-        "`{0}` is no address of a model server (http:// or https://, without a password, `?` or `#`)"
+        "`{0}` isn't the address of a model server (http:// or https://, without a password, `?` or `#`)"
     )]
     Address(String),
     /// No model is named.
     #[error("no model is named")]
     NoModel,
     /// A key that no header can hold.
-    #[error("the key has characters that no key has")]
+    #[error("the key has characters that no header can hold")]
     Key,
     /// Nobody summarises in this format.
     #[error("unsupported format: {0}")]

@@ -145,7 +145,10 @@ impl Purse {
                 Ok(Err(Unbooked::Unknown(why))) => SummarizeError::new(FailureKind::Unbooked, why),
                 Ok(Err(Unbooked::Busy)) | Err(_) => SummarizeError::new(
                     FailureKind::Unbooked,
-                    format!("another process holds the books for {} s", longest.as_secs_f64()),
+                    format!(
+                        "another process has held the spending file for {} s",
+                        longest.as_secs_f64()
+                    ),
                 ),
             };
             return Err(refused);
@@ -162,7 +165,7 @@ impl Purse {
             let is_busy = settled == Err(Unbooked::Busy);
             // The estimate stays; only where it was too low nobody may be asked any more.
             if settled.is_err() && !is_busy && *cost > entry.cost {
-                let what = format!("{cost} was spent and couldn't be booked");
+                let what = format!("{cost} was spent and couldn't be recorded");
                 *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
             }
             is_busy

@@ -141,7 +141,7 @@ impl Service<Uri> for Connector {
         };
         // What is said through it is encrypted, but not what is said to it.
         if proxy.uri().scheme() != Some(&Scheme::HTTP) {
-            let what = "of the proxies that the environment names only those at http:// are heeded";
+            let what = "only http:// proxies are supported in HTTPS_PROXY and its like";
             return Box::pin(std::future::ready(Err(what.into())));
         }
         let mut tunnel = Tunnel::new(proxy.uri().clone(), self.http.clone());

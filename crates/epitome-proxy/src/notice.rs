@@ -19,7 +19,7 @@ impl Notice {
     fn line(&self) -> Option<String> {
         let name = self.ledger.name(&(self.api, session()?));
         Some(format!(
-            "epitome: nothing is compacted unasked here (--mode ask). Agree at /ui/{name} of the proxy, and send it again."
+            "epitome: compactions need your consent here (--mode ask). Agree at /ui/{name} of the proxy, then send the request again."
         ))
     }
 

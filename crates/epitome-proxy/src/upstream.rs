@@ -71,11 +71,11 @@ pub struct Upstream {
 pub enum UpstreamError {
     /// No address.
     #[error(
-        "`{0}` is no address of a server: https://HOST[:PORT][/PATH], without a password, `?` or `#`"
+        "`{0}` isn't the address of a server: https://HOST[:PORT][/PATH], without a password, `?` or `#`"
     )]
     Address(String),
     /// A provider that isn't known.
-    #[error("`{0}` is none of anthropic, openai and gemini")]
+    #[error("`{0}` isn't a provider: name anthropic, openai or gemini")]
     Provider(String),
     /// The same provider, or all, twice.
     #[error("{0} has two upstreams")]

@@ -191,7 +191,7 @@ impl Session {
             self.lock().get_mut(counted).map(|sessions| ask(sessions, now))
         });
         self.sound(py)?;
-        answer.ok_or_else(|| error::compaction(py, "nothing was looked at yet"))
+        answer.ok_or_else(|| error::compaction(py, "no request was examined yet"))
     }
 }
 

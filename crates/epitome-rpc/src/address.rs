@@ -19,10 +19,10 @@ pub struct Address {
 #[non_exhaustive]
 pub enum BadAddress {
     /// `URL` or `URL#`.
-    #[error("no compactor is named behind the address: URL#NAME")]
+    #[error("the address names no compactor: URL#NAME")]
     NoName,
     /// `#NAME`.
-    #[error("there is no address before the name: URL#NAME")]
+    #[error("the address is missing: URL#NAME")]
     NoAddress,
     /// Neither `http://HOST:PORT`, `https://HOST:PORT` nor `HOST:PORT`.
     #[error("`{0}` isn't an address such as http://127.0.0.1:50051")]

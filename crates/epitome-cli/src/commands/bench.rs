@@ -63,7 +63,7 @@ pub(crate) fn rounds(args: &RoundsArgs, report: Report) -> Result<Exit> {
     drop(progress);
     let figures = measured.map_err(failure)?;
     if figures.rows.is_empty() {
-        return Err(unfit("in no session the model speaks often enough".to_owned()));
+        return Err(unfit("in no session does the model speak often enough".to_owned()));
     }
     match report {
         Report::Json => output::json(&figures)?,

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
     }
     if args.output.output.is_some() {
         bail!(
-            Failure::usage("-o is for the mended request, so it needs --repair")
+            Failure::usage("-o writes the repaired request, so it needs --repair")
                 .hint("epitome check --repair -o OUT FILE")
         );
     }

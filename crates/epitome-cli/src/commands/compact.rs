@@ -153,7 +153,7 @@ fn warn_of_broken(written: &Request, opened: &Opened) {
     let found = wire::check(written).len();
     if found > 0 {
         let rules = counted(found, "rule");
-        output::warn(&format!("it was passed as it came, and breaks {rules} of its format"));
+        output::warn(&format!("it was passed unchanged, and breaks {rules} of its format"));
         output::note(&format!("hint: {}", opened.source.command("check")));
     }
 }

@@ -175,7 +175,7 @@ impl Shape {
             match error {
                 CompactError::Summary { spent, .. } | CompactError::Delegated { spent, .. } => {
                     Failure::upstream(format!("{what}{}", receipt::paid(&spent)))
-                        .hint("--on-failure extractive compacts without help")
+                        .hint("--on-failure extractive compacts without a model")
                 }
                 CompactError::Archive(ArchiveError::Damaged { .. }) => {
                     Failure::input(what).hint("take the archive from a backup")
@@ -328,11 +328,11 @@ fn warn_of_changed(outcome: &Outcome) {
 /// The window that the trigger looks at, if it is one that a single request can make fire.
 fn due(when: &When, reader: &Reader, helpers: &Helpers) -> Result<Option<u64>> {
     if *when == When::Remote && helpers.compactors.chain.is_empty() {
-        let what = "the trigger `remote` leaves it to a whole compactor, and none is named";
+        let what = "the trigger `remote` asks a whole compactor, and none is named";
         bail!(Failure::usage(what).hint("--summarizer grpc:URL#NAME"));
     }
     if !when.is_of_one_request() {
-        let what = format!("the trigger `{when}` can't fire here: only a session knows of that");
+        let what = format!("the trigger `{when}` can't fire here: it needs a live session");
         bail!(Failure::usage(what).hint("say a size: --trigger 80%, 120k, 100items"));
     }
     if when.needs_window() && reader.window.is_none() {
@@ -347,7 +347,7 @@ fn due(when: &When, reader: &Reader, helpers: &Helpers) -> Result<Option<u64>> {
             "the trigger `{when}` would always fire: it leaves nothing of a window of {}",
             count(window)
         );
-        bail!(Failure::usage(what).hint("say how much is to be free: --trigger window-20k"));
+        bail!(Failure::usage(what).hint("name the tokens to keep free: --trigger window-20k"));
     }
     Ok(reader.window)
 }

@@ -177,7 +177,7 @@ impl Settings {
             })?;
             if !is_known {
                 output::warn(&format!(
-                    "EPITOME_{name} in the environment is no setting; they are {}",
+                    "EPITOME_{name} in the environment isn't a setting; the settings are {}",
                     KEYS.join(", ")
                 ));
             }
@@ -188,7 +188,7 @@ impl Settings {
 
 /// That a key in a project's own file isn't taken.
 pub(crate) fn not_taken(key: &str, file: &Path) -> Failure {
-    let what = format!("`{key}` in {} isn't taken from a project's own file", name(file));
+    let what = format!("`{key}` in {} isn't allowed in a project's own file", name(file));
     Failure::usage(what).hint(format!(
         "put it into your own (epitome config path), or name this one: --config {}",
         operand(file)

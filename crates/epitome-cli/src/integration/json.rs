@@ -38,7 +38,7 @@ pub(super) fn append(text: &str, path: &[String], value: &str) -> Done<String> {
         return insert(&text, at, &path[depth], &nested(&path[depth + 1..], &format!("[{value}]")));
     }
     if !at.of(&text).starts_with('[') {
-        return Err(format!("{} is no list", path.join(".")));
+        return Err(format!("{} isn't a list", path.join(".")));
     }
     let all = elements(&text, at).map_err(|error| error.what.to_owned())?;
     Ok(put(&text, at, all.last().copied(), value))
@@ -60,7 +60,7 @@ fn nested(path: &[String], value: &str) -> String {
 
 fn insert(text: &str, object: Span, name: &str, value: &str) -> Done<String> {
     if !object.of(text).starts_with('{') {
-        return Err(format!("what should hold {name:?} is no object"));
+        return Err(format!("the parent of {name:?} isn't an object"));
     }
     let all = members(text, object).map_err(|error| error.what.to_owned())?;
     let last = all.last().map(|(key, value)| Span { start: key.start, end: value.end });

@@ -110,10 +110,7 @@ pub(crate) fn deliver_private(path: &Path, text: &[u8]) -> Result<()> {
 /// What would be lost isn't known to whoever owns the file.
 fn refuse(path: &Path, unkept: &[String]) -> Result<()> {
     let Some(first) = unkept.first() else { return Ok(()) };
-    let what = format!(
-        "{} is left as it is: what replaces it can't have {first}, as this user",
-        name(path)
-    );
+    let what = format!("{} is left as it is: this user can't keep {first}", name(path));
     Err(Failure::other(what).hint("run it as the file's owner: sudo -u OWNER epitome …").into())
 }
 

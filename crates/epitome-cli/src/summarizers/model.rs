@@ -125,7 +125,7 @@ pub(crate) fn model(
                 _ => named.to_string(),
             };
             Failure::usage(format!("{who}{from}: {error}"))
-                .hint("a server of one's own is named so: http://localhost:11434/v1#MODEL")
+                .hint("a server of your own is named like this: http://localhost:11434/v1#MODEL")
         }
     })?;
     if let Some(host) = host.filter(|host| said(PLAIN).as_deref() != Some(host.as_str())) {
@@ -183,7 +183,7 @@ pub(crate) fn hidden(variable: &str) -> Result<Option<(String, String)>> {
     let key = input::by_hand(&path)
         .map_err(|error| Failure::usage(format!("{variable}, {}: {error}", name(&path))))?;
     if key.trim().is_empty() {
-        bail!(Failure::usage(format!("{variable}: there is nothing in {}", name(&path))));
+        bail!(Failure::usage(format!("{variable}: the file {} is empty", name(&path))));
     }
     Ok(Some((key, variable)))
 }

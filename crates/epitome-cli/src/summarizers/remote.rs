@@ -63,6 +63,7 @@ fn authorities() -> Result<Option<Vec<u8>>> {
 pub(crate) fn token() -> Result<Option<Token>> {
     let Some((text, from)) = hidden(TOKEN)? else { return Ok(None) };
     let token = Token::new(text);
-    let what = || Failure::usage(format!("{from} holds no token: one line without blanks"));
+    let what =
+        || Failure::usage(format!("{from} holds no token: it must be one line without blanks"));
     Ok(Some(token.ok_or_else(what)?))
 }

@@ -53,7 +53,7 @@ pub(crate) fn window(text: &str) -> Result<u64, String> {
 /// How many there are to be.
 pub(crate) fn count(text: &str) -> Result<usize, String> {
     let count = text.parse().ok().filter(|count| *count > 0);
-    count.ok_or_else(|| "not a number from 1 on".to_owned())
+    count.ok_or_else(|| "not a number of 1 or more".to_owned())
 }
 
 /// When to compact, in range.

@@ -194,7 +194,7 @@ fn what_is_read_is_not_where_stdout_goes() {
         "epitome compact < s.jsonl >> s.jsonl",
         "epitome stats s.jsonl 1<> s.jsonl",
     ] {
-        bench.shell(line).ends(2).complains(&["both what is read and where stdout goes"]);
+        bench.shell(line).ends(2).complains(&["is both the input and stdout"]);
         assert_eq!(bench.read("s.jsonl"), before, "{line}");
     }
 }

@@ -120,7 +120,7 @@ fn a_receipt_makes_sure_that_its_checkpoint_is_there() {
     assert!(!ran.err.contains("warning"), "{}", ran.err);
     let changed = bench.read("longer.json").replacen("not a new request", "a new request", 1);
     bench.write("changed.json", changed);
-    let missing = "no message is the checkpoint that --continue names";
+    let missing = "no message is the unchanged checkpoint that --continue names";
     bench.run("plan changed.json --target 6000 --continue once.receipt").complains(&[missing]);
     bench.run("plan longer.json --continue nowhere").ends(1);
     bench.run("plan longer.json --continue longer.json").ends(65);

@@ -115,7 +115,7 @@ async fn what_reached_its_limit_is_no_summary_and_not_asked_for_again() {
         let (answer, running) = ask(server, (format, model), limits()).await;
         let error = answer.expect_err("it isn't all");
         assert_eq!(error.kind, FailureKind::CutShort, "{format}: {error}");
-        assert!(error.detail.contains("the limit of its tokens"), "{format}: {error}");
+        assert!(error.detail.contains("its token limit"), "{format}: {error}");
         assert_eq!(running.recorded().len(), 1, "{format}");
     }
     let stop = Some("content_filter".to_owned());

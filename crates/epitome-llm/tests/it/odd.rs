@@ -69,7 +69,7 @@ async fn redirects_are_not_followed() {
     let (answered, heard) = told(vec![away]).await;
     let error = answered.expect_err("it leads away");
     assert_eq!(error.kind, FailureKind::Rejected);
-    assert!(error.detail.contains("isn't followed"), "{error}");
+    assert!(error.detail.contains("aren't followed"), "{error}");
     assert!(heard.len() == 1 && heard[0].contains(KEY), "only this one was told the key");
 }
 

@@ -67,7 +67,7 @@ async fn held_books_are_given_up_and_nothing_stays_booked() {
     let purse = Purse::of(vec![cap(books.clone()), cap(Arc::new(Held))]);
     let refused = purse.reserve(Money::micro(1), Money::ZERO, WAIT).await.expect_err("it is held");
     assert_eq!(refused.kind, FailureKind::Unbooked);
-    assert!(refused.to_string().contains("another process holds"), "{refused}");
+    assert!(refused.to_string().contains("another process has held"), "{refused}");
     assert_eq!(books.spent(), Money::ZERO);
 }
 

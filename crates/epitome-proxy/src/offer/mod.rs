@@ -60,7 +60,7 @@ fn answered(
         let arguments = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
         let answer = match serde_json::from_str::<Value>(arguments) {
             Ok(Value::Object(arguments)) => recalls.answer(&call.name, &arguments),
-            _ => Err("The arguments are no JSON object.".to_owned()),
+            _ => Err("The arguments aren't a JSON object.".to_owned()),
         };
         let answer = match answer {
             Ok(text) if text.len() > left => {

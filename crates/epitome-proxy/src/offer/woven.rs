@@ -128,7 +128,7 @@ impl Followed {
 
 /// A model that recalls even where it may only speak.
 fn circling() -> Refusal {
-    let what = format!("the model recalled {MOST_ROUNDS} times, and said nothing else");
+    let what = format!("the model recalled {MOST_ROUNDS} times and gave no answer");
     Refusal::new(StatusCode::BAD_GATEWAY, "recall", what)
 }
 

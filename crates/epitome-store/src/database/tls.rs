@@ -67,7 +67,7 @@ impl Encryption {
             None | Some("verify-full") if is_system => asked(Sure::Named),
             Some(other) if is_system => {
                 return Err(format!(
-                    "sslmode={other} isn't spoken with sslrootcert=system; verify-full is"
+                    "sslmode={other} isn't supported with sslrootcert=system; use verify-full"
                 ));
             }
             Some("verify-ca") if roots.is_none() => {
@@ -83,7 +83,7 @@ impl Encryption {
             None => Encryption::Unsaid,
             Some(other) => {
                 return Err(format!(
-                    "sslmode={other} isn't spoken{}; disable, require, verify-ca and verify-full are",
+                    "sslmode={other} isn't supported{}; use disable, require, verify-ca or verify-full",
                     if roots.is_some() { " where sslrootcert is named" } else { "" },
                 ));
             }
@@ -155,7 +155,9 @@ fn of_system() -> Result<RootCertStore, String> {
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
         let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
-        return Err(format!("the system trusts no authority{why}: name one with sslrootcert=FILE"));
+        return Err(format!(
+            "the system has no CA certificates{why}: name some with sslrootcert=FILE"
+        ));
     }
     Ok(roots)
 }

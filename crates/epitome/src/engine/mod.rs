@@ -123,7 +123,7 @@ pub enum CompactError {
         spent: Spent,
     },
     /// No whole compactor gave a view that can be used, and it was to fail then.
-    #[error("no compactor gave a view that can be used: {why}")]
+    #[error("no compactor gave a usable view: {why}")]
     Delegated {
         /// Why not the last of the chain.
         why: String,

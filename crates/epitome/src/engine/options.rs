@@ -75,10 +75,10 @@ pub enum OptionsError {
     #[error("the target {0} is out of range: tokens from 1, percent from 1 to 100")]
     Target(Target),
     /// A pin that every text says.
-    #[error("a pin must say something")]
+    #[error("a pin must not be blank")]
     EmptyPin,
     /// A summary of nothing.
-    #[error("a summary of no tokens can't be asked for")]
+    #[error("a summary needs at least one token")]
     NoSummary,
     /// An option of a strategy.
     #[error(transparent)]

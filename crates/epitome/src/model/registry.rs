@@ -107,7 +107,7 @@ pub enum RegistryError {
         found: u32,
     },
     /// Two models share a name.
-    #[error("{name} stands for both {first} and {second}")]
+    #[error("{name} is an alias of both {first} and {second}")]
     Ambiguous {
         /// The name.
         name: String,

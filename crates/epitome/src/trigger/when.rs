@@ -166,7 +166,7 @@ pub enum TriggerError {
         option: &'static str,
     },
     /// A short form that can't be read.
-    #[error("`{text}` is no trigger: {expected}")]
+    #[error("`{text}` isn't a trigger: {expected}")]
     Unknown {
         /// What was given.
         text: String,

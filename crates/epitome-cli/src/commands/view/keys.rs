@@ -246,7 +246,7 @@ impl Walk {
     /// Goes to the next message that says what was looked for, or to the one before; round at the ends.
     fn next(&mut self, by: isize) {
         let Some((words, found)) = &self.found else {
-            self.note = Some("nothing was looked for yet: /".to_owned());
+            self.note = Some("no search yet: /".to_owned());
             return;
         };
         if found.is_empty() {

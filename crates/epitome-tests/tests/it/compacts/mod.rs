@@ -150,7 +150,7 @@ fn the_next_in_the_chain_is_asked_and_in_the_end_it_is_as_the_caller_says() {
     let error = run(all).expect_err("it was to fail");
     assert_eq!(
         error.to_string(),
-        "no compactor gave a view that can be used: bad: it has 0 fates for 162 messages"
+        "no compactor gave a usable view: bad: it has 0 fates for 162 messages"
     );
 
     let idle =
