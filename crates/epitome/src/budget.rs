@@ -145,8 +145,8 @@ pub enum Stop {
     /// Once the target is reached: strategies behind that have nothing to do.
     #[default]
     AtTarget,
-    /// At its end: every strategy does all it does, and a target only says what must be reached
-    /// besides. For pipelines that say by themselves what stays.
+    /// At the end: every strategy does all it does, and the target is only checked. For pipelines
+    /// that decide by themselves what stays.
     AtEnd,
 }
 

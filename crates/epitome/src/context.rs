@@ -1,4 +1,4 @@
-//! What a caller says of a compaction, and what those who are asked say of their answers: ids, labels, wishes.
+//! The context of a compaction, from the caller and from the participants' answers: ids, labels, wishes.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ impl JobContext {
     }
 }
 
-/// What somebody who was asked says of an answer, by names of its own; receipts tell it.
+/// Metadata of a participant's answer, under its own names; receipts show it.
 pub type Metadata = BTreeMap<String, String>;
 
 /// The most that a receipt tells of what one says.
@@ -46,7 +46,7 @@ const MOST_NAMES: usize = 64;
 const NAME: usize = 100;
 const VALUE: usize = 400;
 
-/// Adds what was said to what is told; what is too much isn't, because some of it comes from another process.
+/// Adds metadata, up to the limits: some of it comes from another process.
 pub(crate) fn note(told: &mut Metadata, said: Metadata) {
     for (name, value) in said {
         let name = cut::one_line(&masked(&cut::visible(&name)), NAME);

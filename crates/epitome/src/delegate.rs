@@ -1,9 +1,9 @@
 //! Whole compactions by somebody else: a remote process, or a caller's own code.
 //!
-//! A compactor is asked for what a view is made of, never for messages: a fate for every entry, edits of
-//! slots, and one summary. So every law is checked on what it says as on what the engine plans itself, and
-//! whatever fails is done by the next one in the chain, or here. Nothing in this module waits: the engine says
-//! who is to be asked ([`Delegation`]), and whoever drives it brings the answer ([`crate::engine::Drive`] does).
+//! A compactor returns the elements of a view, never messages: a fate for every entry, edits of slots, and one
+//! summary. So every law is checked on its answer as on the engine's own plans. If an answer fails, the next
+//! compactor in the chain is asked, and in the end the engine does it. Nothing in this module waits: the engine
+//! returns the question ([`Delegation`]), and its driver brings the answer ([`crate::engine::Drive`] does).
 
 use std::fmt;
 use std::future::Future;
@@ -38,7 +38,7 @@ pub trait Compact: fmt::Debug + Send + Sync {
     }
 }
 
-/// Who is asked for whole compactions, about what, and what happens when nobody's answer can be used.
+/// Who is asked for whole compactions, with which instructions, and what happens if no answer can be used.
 #[derive(Clone, Debug, Default)]
 pub struct Compactors {
     /// Who is asked, in order.
@@ -104,11 +104,11 @@ pub struct Job {
     pub tokens: u64,
     /// Where to land, in tokens of the whole prompt, checkpoint included.
     pub target: u64,
-    /// What is known of each entry besides what it says.
+    /// Facts about each entry beside its content.
     pub entries: Vec<EntryFacts>,
     /// Why the compaction is made, in words, where that is known.
     pub reason: Option<String>,
-    /// What the caller says, with what was wished for.
+    /// The caller's context, with the wishes of hooks.
     pub about: JobContext,
 }
 
@@ -157,10 +157,10 @@ impl Skip {
 pub struct ProposedView {
     /// For every entry in order. Reasons are ours: what is said there isn't looked at.
     pub fates: Vec<Fate>,
-    /// What is to be remembered of what is folded. It is admitted as any other summary, but that its
-    /// sections are its own; without one the checkpoint is as it is without a model.
+    /// The summary of the folded entries. It is checked as any other summary, except for its
+    /// sections; without one the checkpoint has no summary.
     pub summary: Option<Summary>,
-    /// What it took, besides what the summary says of itself.
+    /// Calls and their cost, beside those of the summary.
     pub spent: Spent,
     /// What it says of its answer.
     pub metadata: Metadata,

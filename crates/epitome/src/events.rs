@@ -70,7 +70,7 @@ pub enum Event {
         model: Option<String>,
         /// Why, if that was said.
         cause: Option<Cause>,
-        /// What the caller says, with what was wished for.
+        /// The caller's context, with the wishes of hooks.
         #[serde(default, skip_serializing_if = "JobContext::is_empty")]
         about: JobContext,
     },

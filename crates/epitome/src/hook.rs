@@ -1,9 +1,9 @@
-//! A say in compactions: before one, a caller's own code may forbid it, write its summary, add instructions and
-//! add pins. What it says changes what is asked for, never what is checked. After one, an
-//! [`Observer`](crate::events::Observer) is told.
+//! Hooks. Before a compaction, a caller's code may forbid it, write its summary, add instructions and add pins.
+//! Its answer changes the request for a view, never the checks. After it, an
+//! [`Observer`](crate::events::Observer) gets the outcome.
 //!
-//! Nothing in this module waits: the engine says who is to be asked ([`Question`]), and whoever drives it brings
-//! the answer ([`crate::engine::Drive`] does; what can't wait takes answers that are there at once).
+//! Nothing in this module waits: the engine returns the question ([`Question`]), and its driver brings the
+//! answer ([`crate::engine::Drive`] does; a driver that can't wait takes only answers that are ready).
 
 use std::fmt;
 use std::future::Future;

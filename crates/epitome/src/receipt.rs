@@ -1,4 +1,4 @@
-//! What was done: before and after, each edit with its reason and saving, and what held the rest up.
+//! The receipt of a compaction: before and after, each edit with its reason and saving, and what held the rest up.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ pub struct HumanMessages {
     pub lost: usize,
 }
 
-/// What was to stay as it was said, and is an excerpt.
+/// An entry that should stay verbatim, and is an excerpt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpted {
     /// Index of its entry.
@@ -171,7 +171,7 @@ pub struct Receipt {
     pub reason: String,
     /// Why it began, as data; where something was compacted without a trigger, that the host asked for it.
     pub cause: Option<Cause>,
-    /// What the caller said of it, with what was wished for.
+    /// The caller's context, with the wishes of hooks.
     #[serde(default, skip_serializing_if = "JobContext::is_empty")]
     pub about: JobContext,
     /// What those who were asked say of their answers, by their names.
@@ -209,7 +209,7 @@ pub struct Receipt {
     pub summary: Option<SummaryReceipt>,
     /// What became of human messages.
     pub human_messages: HumanMessages,
-    /// What was to stay as it was said but is larger than its share of the target.
+    /// Entries that should stay verbatim but are larger than their share of the target.
     pub excerpted: Vec<Excerpted>,
     /// Known checkpoints of earlier compactions that still stand as they were, by id. The next
     /// compaction has to know these too.
@@ -220,10 +220,10 @@ pub struct Receipt {
     pub cost: Option<Cost>,
     /// Breaches that came in and were mended.
     pub repaired: Vec<Mended>,
-    /// Tokens that left with what was mended: neither shown nor summed up.
+    /// Tokens of removed parts of a repair: neither shown nor summarized.
     #[serde(default)]
     pub mending_took: u64,
-    /// Tokens that came with what was mended: notes of what is missing.
+    /// Tokens that a repair added: notes of missing parts.
     #[serde(default)]
     pub mending_added: u64,
     /// All that [`inspect`](crate::wire::inspect) finds in the request as it leaves; nothing where the trigger doesn't fire, so

@@ -204,8 +204,8 @@ impl Request {
         self.field(self.frame.thinking)
     }
 
-    /// History that is read by the model and isn't here: what is here is only the rest, so that its
-    /// counts are less than what the model reads. `None` if all of it is here.
+    /// History that the model reads and that isn't in the body, so that counts are too low. `None` if all of it is
+    /// here.
     pub fn elsewhere(&self) -> Option<Elsewhere> {
         if let Some((keeper, name)) = self.frame.elsewhere {
             let raw = name.of(self.source());
@@ -226,8 +226,8 @@ impl Request {
         self.frame.elsewhere.map(|(keeper, _)| keeper)
     }
 
-    /// The body without what is long in it: `null` stands for the entries, the system prompt and the tools. To look up
-    /// the other members in; nothing else of it is said as it was.
+    /// The body without its long members: `null` stands for the entries, the system prompt and the tools. Use it only
+    /// to look up other members.
     pub(crate) fn slim(&self) -> String {
         let source = self.source().trim_start_matches('\u{feff}');
         let shift = self.source().len() - source.len();
@@ -243,7 +243,7 @@ impl Request {
         out
     }
 
-    /// The value of the body's last member called `name`; what is long is stepped over, wherever it stands.
+    /// The value of the body's last member called `name`. Long members are skipped.
     pub(crate) fn member(&self, name: &str) -> Option<Span> {
         let [found] = self.members([name]);
         found

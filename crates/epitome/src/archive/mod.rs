@@ -32,7 +32,7 @@ pub struct Original {
     pub bytes: String,
     /// Who stands in it.
     pub about: EntryContext,
-    /// What can be searched of it, decoded; nothing that came from a recall itself, or that a checkpoint says again.
+    /// The searchable text, decoded; without finds of a recall, and without what a checkpoint repeats.
     pub words: String,
 }
 
@@ -89,7 +89,7 @@ impl Original {
                 at: entry.time(),
                 recalled: recalled.map(|(at, _)| at).collect(),
             };
-            // What a checkpoint says was said elsewhere, but for its summary.
+            // A checkpoint repeats other messages, except for its summary.
             let words = match origin {
                 Origin::Checkpoint => summaries(entry),
                 _ => searchable(entry, &about.recalled),

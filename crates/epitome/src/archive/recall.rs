@@ -113,9 +113,8 @@ pub struct Stretch<'a> {
     pub next: Option<usize>,
 }
 
-/// What `text` says from byte `from` on, as much as fits into so many tokens, and something always. All pieces, each
-/// from the `next` of the one before, are the whole text. A text with secrets is masked before, in all of it: half a
-/// secret has no shape.
+/// The text from byte `from` on, as much as fits into the tokens, but never nothing. All pieces, each from the `next`
+/// of the one before, are the whole text. Secrets are masked in the whole text first: half a secret has no shape.
 pub fn piece<'a>(
     text: &'a str,
     from: usize,
@@ -156,8 +155,8 @@ pub fn asked(question: &str) -> BTreeSet<String> {
     if telling.is_empty() { all } else { telling }
 }
 
-/// The stretch of `text`, at most `most` bytes and what marks a cut, in which most of the words of the
-/// question are; its beginning, where none is.
+/// The stretch of `text` with most of the question's words, at most `most` bytes and the marks of
+/// cuts; the beginning if no word occurs.
 ///
 /// ```
 /// let text = format!("{}\nthe port is 5433\n{}", "noise\n".repeat(99), "more\n".repeat(99));

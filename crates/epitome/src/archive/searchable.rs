@@ -25,9 +25,9 @@ pub fn is_recall(tool: &str) -> bool {
     before.is_some_and(|before| !before.ends_with(char::is_alphanumeric))
 }
 
-/// What can be searched of an entry: its words, its calls with their arguments, its results. Media,
-/// sealed reasoning and ids aren't words, and what a recall gave isn't found again: neither the results at these
-/// places among the parts, nor what bears the mark.
+/// The searchable parts of an entry: its words, its calls with their arguments, its results. Media, sealed
+/// reasoning and ids aren't words. Finds of a recall are left out: the results at these places among the parts,
+/// and whatever bears the mark.
 pub fn searchable(entry: Entry<'_>, recalled: &[usize]) -> String {
     let mut out = String::new();
     // Whether what follows in the same result is what a recall gave.
@@ -66,8 +66,8 @@ pub fn searchable(entry: Entry<'_>, recalled: &[usize]) -> String {
     out
 }
 
-/// What stands in a result before the first find of a recall: a shell may say something before it prints
-/// them. Who cites one within a line says words of their own.
+/// What can precede the first find of a recall in a result: a shell may print something first. A find
+/// quoted within a line is the speaker's own text.
 fn before_recalled(text: &str) -> &str {
     let is_mark = |at: usize| {
         let rest = &text[at + MARK.len()..];

@@ -1,6 +1,6 @@
 //! What was done: calls that may have changed something, with their key arguments and outcome, in order; and what was read.
 //!
-//! A line reads back what it says, so that the next checkpoint goes on from it: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
+//! Lines are read back, so that the next checkpoint continues them: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
 
 mod counts;
 mod editor;
@@ -54,7 +54,7 @@ pub(super) struct Deed {
     went: Box<str>,
     /// The same in more words, where there is more to say.
     in_full: Box<str>,
-    /// Of one call by itself, all that is said of it; empty where `what` says as much.
+    /// For a single call, its full text; empty if `what` is as long.
     alone: Box<str>,
     /// Tells outcomes apart that differ in more than names and numbers.
     shape: Key,

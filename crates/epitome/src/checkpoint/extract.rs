@@ -1,7 +1,7 @@
 //! What a checkpoint is made from, gathered in one pass over the conversation.
 //!
-//! Secrets are masked before anything is taken from a text: half a secret has no shape. Only what was pinned and standing
-//! instructions are restated as they are, because that is what they are for.
+//! Secrets are masked before anything is taken from a text: half a secret has no shape. Only pins and standing
+//! instructions are restated unmasked, because that is their purpose.
 
 mod answers;
 
@@ -38,7 +38,7 @@ const RULE_FILES: [&str; 7] = words!(
     "AGENTS.md CLAUDE.md GEMINI.md .cursorrules copilot-instructions.md CONVENTIONS.md \
      <user_instructions>"
 );
-/// Bytes at the beginning of an injected text in which such a name has to stand.
+/// Bytes at the beginning of an injected text in which the name must stand.
 const NAMED_WITHIN: usize = 800;
 /// Bytes before a number in which a note of ours begins.
 const NOTE: usize = 48;
@@ -59,7 +59,8 @@ pub struct Gathered {
     last_words: Option<QuotedMessage>,
     /// What it said last, unless the view shows that.
     asked: Option<QuotedMessage>,
-    /// What the agent said right before words of the user's that may be a bare answer: they name nothing, or are short behind a question.
+    /// The agent's words right before a human message that may be a bare answer: it names nothing, or is short and follows a
+    /// question.
     answered: Vec<QuotedMessage>,
     /// What the newest words follow, if they don't answer it.
     followed: Option<QuotedMessage>,
@@ -79,7 +80,7 @@ pub struct Gathered {
     pub(super) shown: Vec<u32>,
     /// The number of the newest human message.
     pub(super) newest_human: Option<u32>,
-    /// Entries right behind those that it stands for, of which the view shows nothing.
+    /// Entries right behind the folded ones of which the view shows nothing.
     gone: usize,
     /// Entries that are new, not carried from an earlier checkpoint.
     folded: usize,
@@ -119,7 +120,7 @@ impl Gathered {
         self.channel.as_deref()
     }
 
-    /// What a folded part says, as it may be quoted; to mask takes long.
+    /// The quotable text of a folded part, masked, which is slow.
     pub(super) fn said(&self, transcript: &Transcript, slot: u32) -> String {
         let part = transcript.part(Slot(slot));
         match self.own.binary_search(&slot) {
@@ -301,7 +302,7 @@ impl Gathered {
                             path.map_or_else(|| tool.to_string(), |it| format!("{tool} {it}"));
                         self.tools.push((part.slot.0, source.into()));
                     }
-                    // What stands for an output says less than its call.
+                    // A stub says less than the call.
                     if !text.starts_with(STUB) {
                         self.lines.add(source, &text, &found);
                     }

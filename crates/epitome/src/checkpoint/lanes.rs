@@ -120,8 +120,8 @@ impl Lanes<'_> {
         let Shares { room, words, summary, .. } = self.shares;
         let mut out = head.to_owned();
         let mut left = room;
-        // Commands and prohibitions have what the deeds don't need, half at the least, but for what names each; other words nothing
-        // that these need.
+        // Commands and prohibitions get what deeds don't need: at least half, unless naming the deeds takes more. Other
+        // words get only what deeds don't need.
         let [old, new] = [self.old, self.new]
             .map(|calls| self.total(&deeds::lines(&merged(&calls.same, Merging::Ordered))));
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
@@ -269,7 +269,7 @@ impl Lanes<'_> {
         out
     }
 
-    /// A summary in at most so many tokens. None of its lines passes for a title or for somebody's words.
+    /// A summary of at most `most` tokens. None of its lines can pass for a title or for somebody's words.
     fn prose(&self, summary: &str, most: u64) -> String {
         // Whoever sums up may repeat a secret.
         let summary = masked(summary.trim());
@@ -368,16 +368,14 @@ impl Lanes<'_> {
         (format!("[{label}{changed}] "), format!("{before}{said}{behind}\n"))
     }
 
-    /// What a label says behind a file or record that something was done to after message `number`: what is quoted of it may not
-    /// stand there any more.
+    /// The label for a file or record that was changed or acted on after message `number`: the quoted text may be out of date.
     fn since(&self, number: u32, label: &str) -> &'static str {
         let name = label.splitn(3, ' ').nth(2);
         name.map_or("", |name| self.gathered.deeds.since(number, name))
     }
 
-    /// Specifics that nothing else says, a line for each class, in at most `most` tokens. What stands inside a longer string of
-    /// the texts `above` is said, too. A number
-    /// that only tools told tells nothing by itself.
+    /// Specifics that nothing else mentions, a line for each class, in at most `most` tokens. A substring of a longer string in
+    /// the texts `above` counts as mentioned. A number that only tools mentioned means nothing by itself.
     fn names(&self, most: u64, is_said: &[bool], above: &[&Phrases<'_>]) -> String {
         let mentions = &self.gathered.mentions;
         let alike = self.gathered.lines.alike_by_specific(mentions.len());

@@ -1,4 +1,4 @@
-//! What an answer in JSON says of a failure, and of what is new in it.
+//! Failures and new values in an answer in JSON.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ const MOST_LISTED: usize = 4096;
 /// Status codes of HTTP that tell of a failure (RFC 9110, sections 15.5 and 15.6).
 const HTTP_FAILURES: RangeInclusive<u16> = 400..=599;
 
-/// What an object or list, and what is in it, says by itself.
+/// The members of an object or list, nested ones too.
 #[derive(Default)]
 pub(super) struct Members<'a> {
     all: Vec<Member<'a>>,
@@ -138,8 +138,8 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// What they say of a failure: a line that states one, else a flag or a status, with the first words beside it. What they
-    /// repeat of what was `asked` for is none.
+    /// The failure that the members report: a line that states one, else a flag or a status, with the first words beside it.
+    /// Words repeated from the `asked` arguments don't count.
     pub(super) fn failure(&self, asked: &str) -> Option<String> {
         let is_well = self.all.iter().any(Member::is_well);
         let is_count = |member: &Member<'_>| member.value.parse::<f64>().is_ok();
@@ -147,7 +147,7 @@ impl<'a> Members<'a> {
             let members = self.all.iter().filter(move |member| is_count(member) == are_counts);
             members.flat_map(|member| member.lines(asked, is_well)).collect::<Vec<_>>()
         };
-        // What is counted may be said beside it.
+        // Counts are used only without other lines.
         let lines: Vec<Cow<'_, str>> =
             Some(lines_of(false)).filter(|said| !said.is_empty()).unwrap_or_else(|| lines_of(true));
         let flag = || {
@@ -189,8 +189,8 @@ impl<'a> Members<'a> {
         Some(format!("{name}={}", one_line(value)))
     }
 
-    /// What a long answer tells in at most `most` bytes: its states and flags first, then new ids and addresses, sentences, what else
-    /// is new, and what it lists. Nothing that the call `asked` with, or that is `said` already.
+    /// The content of a long answer in at most `most` bytes: states and flags first, then new ids and addresses, sentences, other
+    /// new values, and lists. Values that the call `asked` with, or that were `said` already, are left out.
     pub(super) fn summary(
         &self,
         (asked, said): (&str, &str),

@@ -80,9 +80,9 @@ pub struct Checkpoint {
     pub words: usize,
 }
 
-/// Writes a checkpoint of at most `most` tokens, with `summary` in its lane. Tools that changed something are named even if that
-/// takes more: where they have no room, it has `above`. Where nothing else fits it is one line that says which messages it
-/// stands for; that line is written whatever `most` is.
+/// Writes a checkpoint of at most `most` tokens, with `summary` in its lane. Tools that changed something are always named: if
+/// they don't fit, the limit is `above`. If nothing else fits, the checkpoint is one line with the numbers of the messages that
+/// it stands for; this line is written whatever `most` is.
 pub fn write(
     gathered: &Gathered,
     transcript: &Transcript,

@@ -24,7 +24,7 @@ pub(super) struct Line {
     pub(super) who: Origin,
     /// About how many tokens it takes.
     tokens: f32,
-    /// What it says beside numbers and ids, if it has any; 0 if not.
+    /// The hash of a line without numbers and ids; 0 if nothing is left.
     pattern: Key,
     /// Its specifics, among all of [`Lines::specifics`].
     first: u32,
@@ -243,7 +243,8 @@ impl Lines {
         self.patterns.get(&line.pattern).map_or(1.0, |(_, count)| *count as f32)
     }
 
-    /// How many lines are like the one that says a specific, for each of the first `known`; of several the fewest, 1 for those in no line.
+    /// For each of the first `known` specifics, the number of lines like the one that has it: the smallest of several, 1 if no
+    /// line has it.
     pub(super) fn alike_by_specific(&self, known: usize) -> Vec<f32> {
         let mut alike = vec![f32::INFINITY; known];
         for line in &self.all {
@@ -256,8 +257,8 @@ impl Lines {
         alike.into_iter().map(|one| if one.is_finite() { one } else { 1.0 }).collect()
     }
 
-    /// The best lines until `takes` has no room for more: it is told each line, and says whether it took it. What a line that
-    /// is taken says is marked as said.
+    /// The best lines until `takes` has no room: it gets each line and returns whether it took it. Specifics of a taken line
+    /// are marked as said.
     pub(super) fn choose(
         &self,
         mentions: &Mentions,
@@ -356,7 +357,7 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| c.is_alphabetic())
 }
 
-/// What a line says without words that have digits; 0 if none has.
+/// A hash of a line's words without digits; 0 if there are none.
 fn pattern(line: &str) -> Key {
     let has_digits = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
     if !has_digits(line) {

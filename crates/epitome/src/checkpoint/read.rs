@@ -25,7 +25,7 @@ pub struct Contents {
     pub answered: Vec<QuotedMessage>,
     /// The agent's last words.
     pub last_words: Vec<QuotedMessage>,
-    /// The agent's own list of what is to be done, a line each; empty if there is none.
+    /// The agent's own to-do list, a line each; empty if there is none.
     pub todo: String,
     /// The summary; empty if there is none.
     pub summary: String,

@@ -18,8 +18,8 @@ pub struct UserRule {
     pub in_file: bool,
 }
 
-/// The rules of a transcript in order: of people's messages, of those that a checkpoint quotes, and of files with the user's
-/// rules. What is said twice is there twice.
+/// The rules of a transcript, in order: from human messages, from quotes of checkpoints, and from rule files. Repeated rules
+/// are repeated here.
 ///
 /// ```
 /// use epitome::{checkpoint::rules, wire};

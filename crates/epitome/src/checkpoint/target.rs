@@ -19,7 +19,7 @@ const MOST_ENDS: usize = 96;
 pub(super) const MOST_COMMAND: usize = 300;
 pub(super) const MOST_ERROR: usize = 140;
 pub(super) const MOST_RESULT: usize = 60;
-/// So many of a command's other arguments are said.
+/// How many of a command's other arguments are shown.
 const MOST_PLACES: usize = 3;
 /// The longest name of a record that stands in a label, and of a place.
 const MOST_RECORD: usize = 48;
@@ -51,7 +51,8 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
     if said.is_empty() { tool } else { format!("{tool}({said})") }
 }
 
-/// What a command is given beside its line, before it: the host that it runs on, a cluster. Of paths the line says enough.
+/// Arguments of a command beside its line, shown before it: a host, a cluster. Paths are left out, because the line names
+/// them.
 fn places(call: &Call<'_>) -> String {
     let texts = call.arguments.all().filter(|(name, raw)| {
         raw.starts_with('"') && !matches!(*name, "description" | "explanation" | "shell")
@@ -74,8 +75,8 @@ pub(super) fn file_key(what: &str, path: &str) -> String {
     format!("{tool}({})", one_line(path))
 }
 
-/// A call's arguments by their names: short ones in full, of long ones the beginning. Short ones have room first. Those that are
-/// an id, a path or an address stand first: they say what a call was done to.
+/// A call's arguments with their names: short ones in full, the beginning of long ones. Short ones get room first. Ids, paths
+/// and addresses come first: they name the target.
 fn named(call: &Call<'_>) -> String {
     let all = call.arguments.all().map(|(name, raw)| {
         let value = if raw.starts_with('"') { unquote(raw) } else { Cow::Borrowed(raw) };
@@ -286,7 +287,7 @@ pub(super) fn is_ruler(line: &str) -> bool {
     line.chars().all(|c| c.is_ascii_punctuation() || ('\u{2500}'..='\u{257f}').contains(&c))
 }
 
-/// What a line shows in the end: a terminal writes over what stands before a carriage return.
+/// What a terminal shows of the line in the end: a carriage return overwrites the text before it.
 pub(super) fn settled(line: &str) -> &str {
     let line = line.trim();
     line.rsplit('\r').next().unwrap_or(line).trim()

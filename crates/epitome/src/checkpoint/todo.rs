@@ -366,7 +366,7 @@ mod tests {
             r#"{"merge":true,"todos":[{"id":"2","content":"test it","status":"in_progress"}]}"#;
         next.take(9, "todo_write", &Arguments::read(merge));
         assert_eq!(next.lines(), ["[~] #2 test it", "[x] #1 read the spec"]);
-        // What isn't known of a state is said in its own word.
+        // An unknown state is shown as it is written.
         let blocked = r#"{"taskId":"2","status":"blocked"}"#;
         next.take(10, "TaskUpdate", &Arguments::read(blocked));
         assert_eq!(next.lines(), ["[blocked] #2 test it", "[x] #1 read the spec"]);

@@ -37,9 +37,9 @@ pub(super) fn label(neutral: &mut Neutral, to: &dyn Dialect) {
 /// Names given so far.
 pub(super) struct Names {
     demand: NameLimits,
-    /// What stands where there is nothing.
+    /// Replaces an empty name.
     default: &'static str,
-    /// What stands before what is no letter, where a name begins with one.
+    /// Precedes a name that doesn't begin with a letter.
     opening: Option<char>,
     /// All have so many letters and digits.
     length: Option<usize>,

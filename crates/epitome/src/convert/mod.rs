@@ -60,8 +60,8 @@ pub struct Converted {
     pub wanting: Vec<Cow<'static, str>>,
 }
 
-/// Writes `request` as a body of another format. One of its own format comes out as it is, but for what
-/// [`inspect`] finds in it, and what its model refuses to be told again.
+/// Writes `request` as a body of another format. In its own format it stays as it is, except for what
+/// [`inspect`] finds and for reasoning that its model refuses.
 ///
 /// ```
 /// use epitome::convert::{Loss, convert};

@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
             Role::Assistant => self.say(Side::Model, pieces),
             Role::System => self.instructions(at, Rank::System, pieces),
             Role::Developer => self.instructions(at, Rank::Developer, pieces),
-            // Its parts were listed; what else it says nobody knows.
+            // Its parts were listed; other members aren't known.
             Role::Other => {
                 let speaks = pieces.iter().any(|piece| matches!(piece, ContentPiece::Text(_)));
                 if speaks || parts.is_empty() {

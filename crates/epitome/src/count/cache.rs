@@ -54,10 +54,9 @@ impl CountCache {
         Self { key, half: capacity / 2, young: Generation::default(), old: Generation::default() }
     }
 
-    /// The count of a text: the one known, or what `count` says, which is then known.
+    /// The cached count of a text, or that of `count`, which is then cached.
     ///
-    /// `text` may be in any form, such as the raw bytes of a JSON string, as long as it is the same
-    /// form for the same counter every time.
+    /// `text` may be in any form, such as the raw bytes of a JSON string, but always in the same form for one counter.
     pub fn get_or_count(&mut self, text: &[u8], count: impl FnOnce() -> Count) -> Count {
         let hash = self.key.hash(text);
         self.get(hash).unwrap_or_else(|| {

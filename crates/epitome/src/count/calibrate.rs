@@ -124,7 +124,7 @@ impl Calibration {
             }
         });
         let evidence = match grown {
-            // What was added since says most of what will be added.
+            // The newest additions predict the next ones best.
             Some(grown) if grown.counted >= LEAST && grown.reported > 0 => Some(grown),
             Some(_) => None,
             None => Some(Evidence { reported: usage.prompt, counted }),
@@ -174,8 +174,8 @@ impl Calibration {
             u64::try_from((u128::from(tokens) * by).div_ceil(of.max(1))).unwrap_or(u64::MAX)
         };
         let tokens = times(count.tokens, sum(|one| one.reported), sum(|one| one.counted));
-        // No text is taken to be further off than the furthest that was seen; what the counter itself allows
-        // for counts less from the fourth report on, to an eighth: the next text may be of another kind.
+        // No text is assumed to be further off than the worst report so far. From the fourth report on, the
+        // counter's own error band counts less, down to an eighth: the next text may be of another kind.
         let seen = self
             .evidence
             .iter()
@@ -192,7 +192,7 @@ impl Calibration {
         Count { tokens, upper: seen.saturating_add(doubt), basis }
     }
 
-    /// The same for another counter: what is known of this one doesn't hold for it.
+    /// The same for another counter, without the reports of this one.
     #[must_use]
     pub fn for_counter(self, counter: &str) -> Self {
         if self.counter == counter { self } else { Calibration::new(counter) }

@@ -78,7 +78,7 @@ pub enum Basis {
 pub struct Count {
     /// Tokens, as well as they are known.
     pub tokens: u64,
-    /// Upper edge of the error band, never below `tokens`; of what has none ([`Basis::Unbounded`]) as far as it is known.
+    /// Upper edge of the error band, never below `tokens`; for [`Basis::Unbounded`] only the known part.
     pub upper: u64,
     /// Where the count comes from.
     pub basis: Basis,

@@ -1,7 +1,7 @@
 //! Counting a large request by a sample, to know whether it is due.
 //!
-//! Every so many bytes of a kind of text a chunk is counted; the mean of their tokens per byte stands for the rest of that
-//! kind, with four times its standard error above it.
+//! For each kind of text, a chunk is counted at regular distances. The mean tokens per byte stand for the rest, with four
+//! times the standard error above.
 
 use super::tally::{OVERHEAD, part_count};
 use super::{Basis, Count, TokenCounter};

@@ -128,7 +128,7 @@ impl Compactor {
         Compactor { strategies: strategies.into(), called, ..self }
     }
 
-    /// The same, keeping every entry of which `chosen` is true, besides what its options keep.
+    /// The same, also keeping every entry for which `chosen` is true.
     #[must_use]
     pub fn with_preserved(self, chosen: Predicate) -> Self {
         Compactor { chosen: Some(chosen), ..self }
@@ -148,8 +148,8 @@ impl Compactor {
         Compactor { cause: Some(Arc::new(cause)), ..self }
     }
 
-    /// The same, for a request of which the caller says this: strategies, hooks, summarizers, other compactors and observers are
-    /// told it, and the receipt tells it.
+    /// The same, with the caller's context for this request: strategies, hooks, summarizers, compactors, observers and the
+    /// receipt get it.
     #[must_use]
     pub fn with_context(self, about: JobContext) -> Self {
         Compactor { about: Arc::new(about), ..self }
@@ -212,15 +212,15 @@ impl Compactor {
         Ok(Compactor { summaries, ..self })
     }
 
-    /// The same, knowing what the agent sends by itself: a summarizer that is the agent's own model may go on from it,
-    /// where that costs less than a transcript of its own.
+    /// The same, with the agent's own next request: a summarizer that is the agent's model may extend it, if that
+    /// costs less than a separate transcript.
     #[must_use]
     pub fn with_agent_prompt(self, prompt: AgentPrompt) -> Self {
         Compactor { prompt: Some(Arc::new(prompt)), ..self }
     }
 
-    /// The same, asking others for the whole compaction first; its own strategies and summarizers are for when
-    /// none of them gives a view that obeys the laws. Whoever drives its compactions has to bring their
+    /// The same, but other compactors are asked first for the whole compaction; its own strategies and
+    /// summarizers run if none of them gives a view that obeys the laws. The driver has to bring their
     /// answers, as [`Drive`](super::Drive) does.
     #[must_use]
     pub fn with_compactors(self, compactors: impl Into<Compactors>) -> Self {
@@ -325,7 +325,7 @@ impl Compactor {
         &self.called
     }
 
-    /// What the caller says, with what was wished for.
+    /// The caller's context, with the wishes of hooks.
     pub fn context(&self) -> &JobContext {
         &self.about
     }
@@ -334,7 +334,7 @@ impl Compactor {
         self.cause.as_deref()
     }
 
-    /// Goes on by itself, since no other compactor answers; whether anything is to be done then.
+    /// Goes on without other compactors; returns whether anything is to be done.
     pub(super) fn go_on_alone(&mut self) -> bool {
         if !self.cause().is_some_and(Cause::is_remote) {
             return true;
@@ -345,7 +345,7 @@ impl Compactor {
         is_due
     }
 
-    /// The same without hooks, summarizers and other compactors, for what nobody can wait for.
+    /// The same without hooks, summarizers and other compactors, for callers that can't wait.
     pub(crate) fn asking_nobody(self) -> Self {
         Compactor { hooks: None, summaries: None, prompt: None, compactors: None, ..self }
     }

@@ -61,7 +61,7 @@ impl Log {
         self.tell_of(|| Event::Considered { tokens, target, about: compactor.context().clone() });
     }
 
-    /// Keeps what somebody who was asked says of an answer.
+    /// Keeps the metadata of a participant's answer.
     pub(super) fn note(&mut self, by: &str, said: Metadata) {
         if !said.is_empty() {
             note(self.metadata.entry(by.to_owned()).or_default(), said);
@@ -95,7 +95,7 @@ impl Log {
         }
     }
 
-    /// The edits of a plan so far. Where it began anew, what it did before is given up.
+    /// The edits of a plan so far. A new plan discards those of the one before.
     pub(super) fn applied(&mut self, steps: &[PlanStep], request: &Request, compactor: &Compactor) {
         if !steps.starts_with(&self.applied) {
             self.given_up("what the strategies did doesn't reach the target");
@@ -167,7 +167,7 @@ impl Log {
         self.end(&Event::Finished { receipt, dropped, edited, retained });
     }
 
-    /// The one end of what started; what didn't start has none. An observer that panicked isn't called again.
+    /// The end event of a compaction, once for each start event. An observer that panicked isn't called again.
     pub(super) fn end(&mut self, event: &Event) {
         if self.stage == Stage::Started && !self.is_telling {
             self.stage = Stage::Ended;

@@ -1,7 +1,7 @@
 //! The engine: a state machine without IO that compacts one request.
 //!
-//! [`Compaction::step`] does a bounded amount of work and says what it needs next. Whoever drives it
-//! may stop at any step: until [`Step::Done`] the old view is in force.
+//! [`Compaction::step`] does a bounded amount of work and says what it needs next. The driver may
+//! stop at any step: until [`Step::Done`] the old view is in force.
 
 mod compactor;
 mod delegation;
@@ -62,7 +62,7 @@ pub mod plan {
     pub use crate::plan::*;
 }
 
-/// What was done: before and after, each edit with its reason and saving, and what held the rest up.
+/// The receipt: before and after, each edit with its reason and saving, and what held the rest up.
 pub mod receipt {
     pub use crate::receipt::*;
 }

@@ -125,7 +125,7 @@ impl Prepared {
         if is_kept { State::Finished(finished) } else { State::Keeping(finished) }
     }
 
-    /// What was held for its own sake and isn't shown as it was said.
+    /// Held entries that aren't shown verbatim.
     fn excerpted(&self, plan: &Plan, view: &View) -> Vec<Excerpted> {
         let firm = self.guard.firm();
         let is_words = |edit: &PartEdit, at: usize| {
@@ -140,8 +140,8 @@ impl Prepared {
         });
         cut.filter_map(|(entry, _)| {
             let held = firm.get(&entry).copied()?;
-            // The model's answer to the newest message is there to show that there is one, and what
-            // stands for a task where no person gave one isn't anybody's words.
+            // Two held entries are left out: the model's answer to the newest message, and the task
+            // if no person gave one.
             let is_human = self.base.request.transcript.entry(entry).is_human();
             if matches!(held, KeepReason::Last | KeepReason::Task) && !is_human {
                 return None;

@@ -27,8 +27,8 @@ pub(super) enum Purpose {
     Compaction(Own),
 }
 
-/// How the engine itself makes a plan. A view that would break a provider's rule is never handed out: the next way is
-/// tried, at last none, and the receipt says so.
+/// The engine's own ways to make a plan. A view that would break a provider's rule is never returned: the next way is
+/// tried, in the end none, and the receipt says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Own {
     /// By the compactor's strategies.

@@ -42,7 +42,7 @@ pub(super) struct Mending {
 pub(super) struct Tallying {
     base: Base,
     tally: Tally,
-    /// What came, where it was mended and wasn't counted yet.
+    /// The request as it came, if it was repaired and isn't counted yet.
     came: Option<(Request, Tally)>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Base {
     pub(super) came_from: Arc<[Option<usize>]>,
     pub(super) mended: Vec<Mended>,
     pub(super) left: Vec<Finding>,
-    /// The size of the request as it came, where it was mended.
+    /// The size of the request as it came, if it was repaired.
     pub(super) came: Option<RequestSize>,
 }
 
@@ -103,7 +103,7 @@ impl Sizing {
                 Base { request, came_from, mended: Vec::new(), left: Vec::new(), came: None };
             return Prepared::new(base, tally, run).pass(Reached::NotTriggered, run);
         };
-        // What may be due is counted, and what is compacted is.
+        // A sample only shows that nothing is due; otherwise the request is counted in full.
         if tally.is_sampled() {
             let tally = Tally::begin(&request, counter);
             return State::Sizing(Box::new(Sizing { due, request, tally }));

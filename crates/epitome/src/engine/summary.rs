@@ -119,7 +119,8 @@ impl Extract {
         }
     }
 
-    /// The text of a given summary, as it may stand in the checkpoint, if it may: `known` is what it may speak of.
+    /// The given summary as it may stand in the checkpoint, if it passes: `known` are the specifics that it may
+    /// mention.
     fn admit(
         &self,
         by: &str,

@@ -198,7 +198,7 @@ impl Guard {
         if part.is(Marks::FIXED) || part.origin() == Origin::Checkpoint {
             return false;
         }
-        // What a client marks as a thought in a person's message is what stands there.
+        // A human part that a client marks as a thought counts as human text.
         let is_said = matches!(part.kind(), PartKind::Text | PartKind::Reasoning);
         let is_human_text = part.is_human() && is_said;
         // What stays keeps its reasoning: it may come to stand right before the newest message, as the
@@ -250,7 +250,7 @@ impl Guard {
         self.task
     }
 
-    /// What people said in the task's message after other messages: it leaves as these do, once a checkpoint stands for it.
+    /// Newer human words in the task's message. They leave as other messages do, once a checkpoint stands for them.
     pub fn came_later(&self) -> &[Slot] {
         if self.task.and_then(|task| self.held(task)) == Some(KeepReason::Task) {
             &self.came_later
@@ -288,8 +288,8 @@ impl Guard {
     fn state(&mut self, request: &Request, entry: Entry<'_>, tally: &Tally, target: u64) {
         let mut stateful = entry.parts().filter(|p| p.is(Marks::STATEFUL)).peekable();
         if stateful.peek().is_some() {
-            // Anthropic's own compaction hides what is before it: the cut moves behind. Of Responses the
-            // model still reads what stands before it (PROVIDERS.md B.2.3).
+            // Anthropic's own compaction hides everything before it, so the cut moves behind it.
+            // Responses still reads what precedes it (PROVIDERS.md B.2.3).
             let hides = !request.format.dialect().has(Feature::VisibleCompactions)
                 && stateful.any(|part| part.name() == "compaction");
             let from = if hides { 0 } else { entry.index };
@@ -399,8 +399,8 @@ impl Guard {
         }
     }
 
-    /// Gemini lets calls follow only the user's side, so what parts a held text of the model's from
-    /// the calls that may come to stand behind it stays with it.
+    /// Gemini lets calls follow only the user's side. So an entry between a held model text and
+    /// calls that may come to follow it stays with the text.
     fn parted_models(&mut self, request: &Request, units: &Units) {
         if !request.format.dialect().has(Feature::CallsFollowUser) {
             return;
@@ -435,8 +435,7 @@ impl Guard {
         }
     }
 
-    /// Where the turn in progress must start with thinking, what is held of it is held back to a step
-    /// that does.
+    /// If the turn in progress must start with thinking, its held part is extended back to a step that does.
     fn turn_starts_with_thinking(&mut self, request: &Request, units: &Units) {
         if self.thinking != Thinking::Manual {
             return;
@@ -469,9 +468,8 @@ impl Guard {
     }
 }
 
-/// Whether it is what stands for a result, or looks like that.
-/// What people said later in the task's message, but for the newest. Where roles take turns, a view's newest words share it, together
-/// with a checkpoint, and stay in it for whoever goes on from the view.
+/// Whether it is a stub for a result, or looks like one. Also later human words in the task's message, except the newest. Where
+/// roles take turns, a view's newest words share this message with a checkpoint, and stay in it when the view is continued.
 fn came_later(task: Entry<'_>, has_newest: bool) -> Vec<Slot> {
     let numbers = numbers_within(task);
     let (first, last) = (numbers.first().map(|it| it.1), numbers.last().map(|it| it.1));

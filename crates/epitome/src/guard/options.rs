@@ -73,7 +73,7 @@ pub struct GuardOptions<'a> {
     pub task: Task,
     /// Pins, of entries as they came.
     pub pins: &'a [Pin],
-    /// Where each entry stood as it came; `None` for one that mending added.
+    /// The original place of each entry; `None` for an entry that a repair added.
     pub came_from: &'a [Option<usize>],
     /// The newest content to keep.
     pub tail: Tail,

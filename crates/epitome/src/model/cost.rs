@@ -19,7 +19,7 @@ pub struct Rewrite {
     pub before: u64,
     /// The prompt as it will be.
     pub after: u64,
-    /// Of that, what stands before the first change: what a cache may hold of it.
+    /// Of these, the tokens before the first change, which a cache may hold.
     pub kept: u64,
     /// What making the summary costs; nothing without a model.
     pub summary: Money,
@@ -55,8 +55,7 @@ pub struct Cost {
     pub summary: Money,
     /// What every later request saves, from a warm cache.
     pub saved: Money,
-    /// How many such requests it takes to earn what rewrite and summary cost, rounded to hundredths;
-    /// `None` if none ever do.
+    /// How many such requests earn back the rewrite and the summary, in hundredths; `None` if they never do.
     pub break_even: Option<f64>,
     /// The prompt length above which all of a request costs more, if the rewrite gets under it.
     pub cliff: Option<u64>,

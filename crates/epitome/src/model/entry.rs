@@ -43,7 +43,7 @@ pub struct Model {
     /// How it reasons; `None` if it doesn't, or nothing is known of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Reasoning>,
-    /// What its provider accepts of other models and not of this one.
+    /// Features that its provider accepts for other models and not for this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refuses: Vec<Unsupported>,
     /// The day of its retirement (`2027-01-31`), where one is announced.

@@ -58,8 +58,8 @@ impl Learnt {
 }
 
 impl Window {
-    /// The most tokens that a prompt may have, given what the table says: an error's own figure goes
-    /// first, what was refused bounds it from above, what was accepted from below.
+    /// The maximum tokens of a prompt, starting from the table's value: an error's own figure comes
+    /// first, refused prompts bound it from above, accepted ones from below.
     pub fn most(&self, known: Option<u64>) -> Option<u64> {
         let most = match (self.limit.or(known), self.refused) {
             (Some(most), Some(refused)) => Some(most.min(refused.saturating_sub(1))),

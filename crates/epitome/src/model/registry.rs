@@ -259,7 +259,7 @@ impl Registry {
             .ok_or_else(|| UnknownModel { name: name.to_owned(), nearest: self.nearest(name) })
     }
 
-    /// What is known of models whose names start as this one does. The longest start counts.
+    /// The facts of models whose names share the longest known start with this one.
     pub fn family(&self, name: &str) -> Option<&Family> {
         let keys = name::keys(name);
         let bare = keys.last().map(|key| key.strip_prefix("ft-").unwrap_or(key))?;

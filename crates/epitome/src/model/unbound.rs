@@ -8,7 +8,7 @@ use crate::transcript::reasoning_links::ties;
 use crate::transcript::{PartKind, Role, Slot};
 use crate::wire::{self, Mended, Repaired, RuleId};
 
-/// Mends a request as [`wire::repair_except`] does, and takes out reasoning that was bound to what was mended before it.
+/// Repairs a request as [`wire::repair_except`] does, and removes reasoning that is bound to the repaired prefix.
 ///
 /// With thinking enabled by hand, the reasoning of an open turn stays: the turn must begin with it.
 pub fn repair(request: &Request, binding: Binding, waived: &[RuleId]) -> Repaired {
@@ -22,8 +22,7 @@ pub fn repair_inspected(request: &Request, binding: Binding, waived: &[RuleId]) 
     unbind(request, mend(request), binding, mend)
 }
 
-/// Takes out of a mended request the reasoning that was bound to what was mended before it. What is left without it is judged by
-/// `mend`.
+/// Removes reasoning that is bound to the repaired prefix. `mend` judges the rest.
 pub(crate) fn unbind(
     before: &Request,
     mut repaired: Repaired,
@@ -67,7 +66,7 @@ pub(crate) fn unbind(
     }));
     let came = |at: Option<usize>| at.and_then(|at| repaired.came_from[at]);
     let mut came_from: Vec<_> = origins.into_iter().map(came).collect();
-    // What has to stand before such a reply is judged anew, and whether its turn may begin without it.
+    // What must precede such a reply is judged again, and also whether its turn may begin without it.
     let again = mend(&request);
     repaired.left = again.left;
     if !again.mended.is_empty() {

@@ -20,7 +20,7 @@ pub fn reply_levels(said: &Value) -> impl Iterator<Item = &Value> {
 }
 
 impl UsageReport {
-    /// What a whole reply, or an event of one, says; `None` where it says nothing.
+    /// The usage in a whole reply, or in an event of a stream; `None` if there is none.
     pub fn of(said: &Value) -> Option<Self> {
         reply_levels(said).find_map(|said| {
             let is_there = |at| said.pointer(at).is_some_and(|value| !value.is_null());
@@ -50,7 +50,7 @@ enum Cached {
     Beside,
     /// In the prompt. Where nothing is said of writing, all is kept from 1,024 tokens on, in steps of 128.
     Within,
-    /// In the prompt, and nobody says what is kept.
+    /// Part of the prompt; cache writes aren't reported.
     Unkept,
 }
 
@@ -107,7 +107,7 @@ const FORMATS: [Names; 6] = [
         output: ["/usage/outputTokens", NONE],
         cached: Cached::Beside,
     },
-    // Anthropic's Messages. What follows in a stream says only what has changed.
+    // Anthropic's Messages. Later events of a stream only have changes.
     Names {
         told_by: "/usage",
         prompt: "/usage/input_tokens",
@@ -150,8 +150,8 @@ impl Names {
 }
 
 impl Billed {
-    /// Both of what two events of one reply say. A later one may say again what the prompt was, but not for how long what is
-    /// written stays, or tell of the reply alone.
+    /// Merges the usage of two events of one reply. A later one may repeat the prompt, but without the lifetime of cache
+    /// writes, or cover only the reply.
     #[must_use]
     pub fn and_then(self, later: Billed) -> Billed {
         let prompt = if later.prompt() < self.prompt() { self } else { later };

@@ -31,8 +31,8 @@ pub enum Reached {
     NotTriggered,
     /// It was small enough already.
     NothingToDo,
-    /// Somebody who was asked doesn't want it: a hook's veto, a compactor that skips, or no summary where none
-    /// means that nothing is compacted. It passes as it came.
+    /// A participant declined: a hook's veto, a compactor that skips, or no summary where none means no
+    /// compaction. The request passes unchanged.
     Declined,
     /// At or under the target.
     Target,
@@ -211,7 +211,7 @@ impl<'a> PlanInput<'a> {
         }
     }
 
-    /// Where a checkpoint stands: behind all that it stands for, so that what follows is newer (law 14).
+    /// The place of the checkpoint: behind everything that it stands for, so that what follows is newer (law 14).
     fn place(&self, draft: &Draft) -> usize {
         let all = self.request.transcript.len();
         (0..all).rev().find(|at| draft.is_folded(*at)).map_or(all, |last| last + 1)

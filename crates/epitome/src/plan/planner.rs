@@ -110,7 +110,7 @@ impl Planner {
         if input.is_small() && self.working.steps.is_empty() {
             return input.whole(Reached::NothingToDo, floor);
         }
-        // What strategies make of what must stay may be more than the least of it.
+        // Strategies may leave held entries larger than their least size.
         let is_short = self.is_above(input) && floor <= target;
         if is_short && self.must_reach(input) && input.means == Means::All {
             self.working = input.least_view();
@@ -148,7 +148,7 @@ impl PlanInput<'_> {
         self.tally.total().tokens <= self.budget.target
     }
 
-    /// Nothing but what must stay, cut where it has to be.
+    /// Only the held entries, cut where necessary.
     fn least_view(&self) -> WorkingPlan {
         let mut working = WorkingPlan::new(self);
         let units = self.units.all().iter().map(|unit| unit.entries.clone());

@@ -1,4 +1,4 @@
-//! A plan that somebody else drew up: what it says is checked before it is one.
+//! A plan by another compactor, checked before it is used.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::view::{Fate, PartEdit, Put, Reason};
 
 impl PlanInput<'_> {
-    /// What somebody else has to know of each entry.
+    /// Facts about each entry that another compactor needs.
     pub fn known(&self) -> Vec<EntryFacts> {
         let entries = self.request.transcript.entries();
         entries

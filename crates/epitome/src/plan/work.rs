@@ -39,7 +39,7 @@ impl WorkingPlan {
         input.stop == Stop::AtTarget && landing <= input.budget.target
     }
 
-    /// The most tokens that the checkpoint may have: what is left, and no more than what it stands for.
+    /// The maximum tokens of the checkpoint: the room that is left, and no more than the entries it stands for.
     fn checkpoint(&self, input: &PlanInput<'_>) -> CheckpointRoom {
         if !self.draft.folds() {
             return CheckpointRoom::default();
@@ -69,8 +69,8 @@ impl WorkingPlan {
         Plan { draft: self.draft, steps: self.steps, reached, floor, checkpoint, place }
     }
 
-    /// Folds all that may leave before the last entry that is folded: what is shown behind the checkpoint is newer than what it
-    /// stands for (law 14).
+    /// Folds everything before the last folded entry that may leave: what follows the checkpoint is newer than what it stands
+    /// for (law 14).
     pub(super) fn keep_order(&mut self, input: &PlanInput<'_>) {
         let all = input.request.transcript.len();
         let Some(last) = (0..all).rev().find(|at| self.draft.is_folded(*at)) else { return };
@@ -271,7 +271,7 @@ impl WorkingPlan {
         for edit in &edits {
             self.draft.apply(edit, &input.counts());
         }
-        // What has to stand before such a reply leaves with it: system text in mid-conversation.
+        // System text in mid-conversation that must precede such a reply leaves with it.
         let instructs =
             |at: usize| transcript.entry(at).role().instructs() && self.draft.is_shown(at);
         let alone: Vec<usize> = reasoning

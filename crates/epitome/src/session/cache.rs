@@ -1,4 +1,4 @@
-//! What a provider's cache can know of a prompt: each goes on with the one before, or it is known why not.
+//! Which part of a prompt a provider's cache can hold: each prompt continues the one before, or the reason is recorded.
 
 use std::time::Duration;
 
@@ -56,8 +56,8 @@ pub struct CacheReport {
     pub kept: u64,
 }
 
-/// What was read from a cache, beside what had to be in it: what was reported of the prompt before, with which this one
-/// begins, as long as the cache remembers it.
+/// Tokens read from a cache, and the tokens that it should hold: those reported for the earlier prompt that begins this
+/// one, while the cache remembers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheUse {
     /// Tokens that had to be in it.
@@ -89,8 +89,8 @@ impl LastSent {
 }
 
 impl Line {
-    /// Notes that so many links are sent now. Why that doesn't go on with what was sent before, and the tokens of it that the
-    /// provider's cache has; `idle` is the time since.
+    /// Records that these links are sent now. Returns why they don't continue what was sent before, and the tokens that the
+    /// provider's cache holds; `idle` is the time since.
     pub(super) fn forward(
         &mut self,
         links: usize,

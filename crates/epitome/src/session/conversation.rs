@@ -56,8 +56,7 @@ pub(super) struct Line {
     pub(super) floor: Option<u64>,
     /// Whether the open loop starts with reasoning that may be bound to another prompt.
     pub(super) is_unsure: bool,
-    /// What the reasoning of the newest request asked for; none where that isn't known: of what was loaded, and of what goes
-    /// another way than the conversation that it came from.
+    /// The reasoning setting of the newest request; `None` if unknown, as after loading or in a fork.
     pub(super) shown_for: Option<(Binding, Thinking)>,
 }
 
@@ -183,8 +182,8 @@ impl Line {
         let known = known.map(|(_, anchor)| *anchor);
         let of = Counted { model: &sent.model, counter, anchor: known };
         let anchor = experience.reported(of, &sent.estimate, reported);
-        // What was reported of an earlier view says nothing about where this one begins, and what was
-        // overtaken less than what overtook it.
+        // Reports about an earlier view say nothing about the beginning of this one, and an overtaken report says less
+        // than the newer one.
         let is_shown = sent.epoch == self.epoch().number;
         let is_newest = known.is_none_or(|known| known.entries() <= sent.estimate.links);
         if is_shown && is_newest {

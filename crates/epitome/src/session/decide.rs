@@ -446,9 +446,8 @@ const OUTCOME_BYTES: usize = 96;
 /// Percent of a view that these may have: 60 of a checkpoint, which has 70 of the room.
 const WORDS_SHARE: u64 = 42;
 
-/// The tokens that leave room for so many further turns as the conversation has grown by so far, in the counter's tokens. A quarter
-/// of what is shown at least, and as much as says what people said and what was done since; half of it at most, because a rewrite has to
-/// be worth it.
+/// The target that leaves room for this many further turns of the conversation's mean growth, in the counter's tokens. At least a
+/// quarter of the shown prompt and enough for human words and deeds; at most half, because a rewrite must be worth its cost.
 fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let is_reply = |entry: &Entry<'_>| entry.role() == Role::Assistant;
     let replies = subject.base.transcript.entries().filter(is_reply).count().max(1) as u64;

@@ -1,4 +1,4 @@
-//! What was sent, handed back with what the provider said of it.
+//! Sent requests, handed back with the provider's answer.
 //!
 //! Many requests of one conversation may be under way: which of them a provider speaks of only
 //! whoever sent it knows.
@@ -157,8 +157,8 @@ impl Sessions {
         Some(Retry { session: seen.session, begun: Box::new(begun), refused: RefusedPrompt(sent) })
     }
 
-    /// What to send of a request that was refused as too long, now that what was begun for it is over; `None`
-    /// if that isn't strictly smaller.
+    /// What to send for a request that was refused as too long, after its compaction; `None` if that isn't strictly
+    /// smaller.
     pub fn retry(
         &mut self,
         tenant: &str,

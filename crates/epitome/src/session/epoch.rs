@@ -117,8 +117,8 @@ impl Epoch {
         self.lots.iter().map(|(len, _)| *len).sum()
     }
 
-    /// How many links a conversation must share so that it holds for that: all that its compaction saw. The last one may be
-    /// another if it is shown as it was said: clients end requests with reminders that the next request doesn't have.
+    /// How many links a conversation must share with the epoch to use its view: all that its compaction saw. The last one
+    /// may differ if it is shown verbatim: clients end requests with reminders that the next request doesn't have.
     pub(super) fn needed(&self) -> usize {
         let last = self.compacted.saturating_sub(1);
         let is_kept = matches!(self.lot(last), None | Some(Lot::Keep));
@@ -201,8 +201,7 @@ impl Epoch {
         }
     }
 
-    /// What was cut as it arrived stays so in this epoch too, where it would show more of it. `tokens`
-    /// counts a text.
+    /// Entries cut on arrival stay cut in this epoch, even if it would show more of them. `tokens` counts a text.
     pub(super) fn carry(&mut self, before: &Epoch, tokens: impl Fn(&str) -> u64) {
         for Spare { link, tokens: spared, cut, whole } in &before.spares {
             let Some(cut) = cut else { continue };
@@ -291,9 +290,9 @@ impl Epoch {
         }
     }
 
-    /// The same in a next epoch for a model that binds reasoning to the prompt, where this one's didn't: of
-    /// what was said under earlier prompts the reasoning leaves. What was said under this one may stay,
-    /// because whatever leaves stands before it.
+    /// The same for an epoch whose model binds reasoning to the prompt, while this one's didn't: reasoning from under
+    /// earlier prompts leaves. Reasoning from under this prompt may stay, because everything that leaves stands before
+    /// it.
     pub(super) fn bound(&self, binding: Binding, late: impl Fn(usize) -> Late) -> Epoch {
         let mut next = Epoch {
             number: self.number + 1,

@@ -1,9 +1,8 @@
-//! Which conversation a stateless request goes on with: a chain of ids over what was said.
+//! Which conversation a stateless request continues: a chain of ids over its content.
 //!
-//! Clients re-send their whole history, and not in the same bytes: cache markers move, keys change
-//! their order, a string becomes a list of one text (PROVIDERS.md B.7). So an entry's id is taken from
-//! what was understood of it, what a client adds for one request only has none, and what it writes
-//! anew with each process counts by its place alone.
+//! Clients re-send their whole history, and not in the same bytes: cache markers move, keys change their order, a
+//! string becomes a list of one text (PROVIDERS.md B.7). So an entry's id is taken from its parsed content. A client's
+//! additions for one request have no id, and entries that it rewrites with each process count by their place alone.
 
 use highway::{HighwayHash, HighwayHasher, Key};
 use serde::{Deserialize, Serialize};

@@ -48,7 +48,7 @@ pub(super) fn arrivals(
     };
     let arrival = |link: usize| {
         let at = chain.entries()[link];
-        // What clients write anew can't be kept as it was.
+        // Entries that clients rewrite can't be kept as they were.
         if chain.restated().contains(&at) {
             return None;
         }

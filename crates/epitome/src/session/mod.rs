@@ -1,5 +1,4 @@
-//! The one machine that decides: which conversation a request goes on with, what of it is shown, and
-//! when a compaction begins.
+//! The machine that decides: which conversation a request continues, what of it is shown, and when a compaction begins.
 //!
 //! It does no IO and knows no clock: whoever drives it hands in requests and the time, sends what it
 //! is told to send, runs the compactions that it is given, and brings back how they went. Inside an
@@ -98,14 +97,14 @@ pub struct Handling {
     pub session: SessionId,
     /// What to send.
     pub send: Outgoing,
-    /// The request as it came and as it is shown now, and why. `triggered` says that a compaction was
-    /// begun.
+    /// Statistics of the request as it came and as it is shown now, with the reason. `triggered` says that a compaction
+    /// was begun.
     pub stats: Stats,
     /// Entries shortened on arrival. To survive a crash, save a session that shortened some, or that
     /// begins a new epoch ([`Saved`]), before its request is sent.
     pub taken_in: usize,
-    /// Why what is sent doesn't go on with what was sent before in the conversation, where it doesn't: the provider's cache
-    /// knows no more than what they begin with alike.
+    /// Why the sent request doesn't continue the one sent before in the conversation, if so: the provider's cache holds
+    /// only their common beginning.
     pub broke: Option<CacheBreak>,
     /// A compaction to run; [`Sessions::commit`] wants its outcome.
     pub begun: Option<Box<Begun>>,
@@ -183,9 +182,9 @@ impl Sessions {
         })
     }
 
-    /// The machine in so many parts, none of whose conversations is known yet, to be asked at the same time. Each has
-    /// conversations of its own: that of a request is in the part that [`Arrived::part`] says, and a conversation that is known
-    /// in the one that [`SessionId::part`] says. They share what use teaches, what they read, and the bounds of both.
+    /// The machine in this many parts, which can be asked at the same time. None has a conversation yet. A request's
+    /// conversation is in the part that [`Arrived::part`] names, a known conversation in the part that [`SessionId::part`]
+    /// names. Parts share learnt facts, read requests, and the bounds of both.
     ///
     /// # Panics
     /// Of no parts.
@@ -234,9 +233,9 @@ impl Sessions {
         self.reader.read(tenant, format, source)
     }
 
-    /// Puts one more message at the end of a request of `tenant`'s, for a host that holds the conversation itself: it is
-    /// what [`read`](Self::read) would make of it then, in the time that the message takes, whatever was said before and
-    /// however long it is. A clone of the request that somebody else holds stays as it was, and costs a copy.
+    /// Appends one message to a request of `tenant`'s, for a host that holds the conversation itself. The result is what
+    /// [`read`](Self::read) would make of the longer request, in time proportional to the message. A clone of the
+    /// request that another owner holds stays as it was, and costs a copy.
     ///
     /// # Errors
     /// The message is no JSON, or the request has no list that it could be put in. The request is as it was then.
@@ -324,8 +323,7 @@ impl Sessions {
         self.lines.is_empty()
     }
 
-    /// The conversation that the chain goes on with: the one with the longest beginning in common,
-    /// forked where it goes another way.
+    /// The conversation that the chain continues: the one with the longest common beginning, forked where they differ.
     fn find(&mut self, chain: &Chain, tenant: &str, now: Duration) -> SessionId {
         if let Some((id, links)) = self.longest(chain)
             && let Some(line) = self.lines.get(&id)

@@ -44,8 +44,8 @@ pub enum AtLimit {
     /// It waits for them, at most [`SessionOptions::patience`].
     #[default]
     Wait,
-    /// Nobody is asked: it is compacted extractively at once, and what was being prepared comes too late. Summaries are
-    /// then what `soft` prepares in time.
+    /// No summarizer is asked: the request is compacted extractively at once, and a summary under way comes too late.
+    /// Only summaries that `soft` prepares in time are used.
     Extractive,
 }
 

@@ -42,8 +42,7 @@ impl CurrentView {
 }
 
 impl Sessions {
-    /// What is shown of a request by the view in force; `None` where its conversation isn't known. Nothing is noted: it is as
-    /// if nobody had asked.
+    /// The request as the view in force shows it; `None` if its conversation isn't known. Nothing is recorded.
     pub fn current(&self, arrived: &Arrived) -> Option<CurrentView> {
         let (session, links) = self.longest(&arrived.chain)?;
         let line = self.lines.get(&session)?;

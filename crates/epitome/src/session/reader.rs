@@ -1,4 +1,4 @@
-//! What is found out about a request without looking at its conversation: it is read, held to the rules, mended and linked.
+//! What a request shows without its conversation: it is parsed, checked, repaired and linked.
 //!
 //! Most of a request's time goes there. It needs no conversation, so that many threads may do it at the same time.
 
@@ -10,7 +10,7 @@ use crate::model::{Binding, unbind};
 use crate::request::Request;
 use crate::wire::{self, Format, WireError};
 
-/// Reads requests, each from where it goes on from an earlier one. Clones share what they know.
+/// Reads requests, each from where it continues an earlier one. Clones share what they know.
 #[derive(Clone, Debug)]
 pub struct Reader {
     recent: Arc<Mutex<Recent>>,
@@ -99,7 +99,7 @@ impl Reader {
                 (repaired.request, repaired.mended.is_empty(), None)
             }
         };
-        // Of what was mended the bytes aren't those that were read.
+        // A repaired request has other bytes than the one that was read.
         let (known, first) = chain.filter(|_| is_whole).unwrap_or_default();
         let first = Arc::unwrap_or_clone(first);
         let chain = Arc::new(first.going_on(known, &base, tenant, self.key));

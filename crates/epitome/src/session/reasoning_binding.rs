@@ -20,8 +20,8 @@ impl Sessions {
         } else {
             line.bound(reasoning.0, base, chain, self.compactor.counter())
         };
-        // What left for another model or mode, or of a turn that was closed then, may be what the open loop must start
-        // with now.
+        // Reasoning that left for another model or mode, or from a turn closed at that time, may now have to start the
+        // open loop.
         let is_same = is_as_before && next.is_none();
         let epoch = next.as_ref().unwrap_or_else(|| self.lines[&session].epoch());
         let is_free = reasoning.1 == Thinking::Other || epoch.is_whole();

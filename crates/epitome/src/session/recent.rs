@@ -1,7 +1,7 @@
 //! The newest requests, so that the next ones of their conversations are read and linked from where they go on.
 //!
-//! Clients send their whole history with each call, mostly in the same bytes. What is the same isn't read again; what it
-//! was found to be is taken over. A client that writes its history anew is read as if it were new.
+//! Clients send their whole history with each call, mostly in the same bytes. The known beginning isn't read again; its
+//! parse is reused. A history that a client rewrites is read as new.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::wire::{self, Clean, Format, WireError};
 /// Requests that are kept at most: each new one is held to all of them.
 const MOST: usize = 256;
 
-/// Of so many of them all bytes are compared, where none is plainly the one before.
+/// How many candidates are compared byte for byte, if none is clearly the predecessor.
 const COMPARED: usize = 8;
 
 /// Requests as they were read, the newest first.
@@ -31,8 +31,7 @@ struct Known {
     chain: Option<(usize, Arc<Chain>)>,
     /// Whether nothing in it was mended.
     is_whole: bool,
-    /// That it breaks no rule; before that is known, that the one with which it has so many of its first entries in
-    /// common breaks none.
+    /// Proof that it breaks no rule, or that an earlier request with this many of its first entries breaks none.
     clean: Option<(Clean, usize)>,
 }
 
@@ -107,7 +106,7 @@ impl Known {
 }
 
 impl Recent {
-    /// What a request may go on from: the one that it plainly does, or the newest ones.
+    /// Requests that a request may continue: the clear predecessor, or the newest ones.
     pub(super) fn before(&self, tenant: &str, format: Format, source: &str) -> Before {
         let near = || {
             let is_near = |known: &&Known| known.tenant == tenant && known.request.format == format;
@@ -124,8 +123,8 @@ impl Recent {
         self.keep(Known::new(tenant, request), most)
     }
 
-    /// Keeps a request that was read from where it goes on from another one, with so many of that one's entries. If somebody
-    /// else has gone on from that one by now, nothing is taken over.
+    /// Keeps a request that was read as a continuation of another one, with this many shared entries. If another request has
+    /// continued that one by now, nothing is shared.
     pub(super) fn read_on(
         &mut self,
         tenant: &str,
@@ -138,7 +137,7 @@ impl Recent {
         };
         let before = &mut self.known[at];
         let whole = before.request.transcript.len();
-        // It goes on with this one, and nobody else does.
+        // This request continues it, and no other does.
         let is_next = entries + 1 >= whole;
         let chain = if is_next { before.chain.take() } else { before.chain.clone() };
         let chain = chain.filter(|(of, _)| *of == whole).map(|(_, chain)| {

@@ -14,8 +14,8 @@ pub struct Recipient {
     pub window: Option<u64>,
     /// How long its provider's cache remembers a prompt, where that is known.
     pub cache_ttl: Option<Duration>,
-    /// What the caller says of this request: its compaction is told it. Where nothing is said, what the compactor was given
-    /// holds.
+    /// The caller's context for this request, passed to its compaction. If it is empty, the compactor's own context is
+    /// used.
     pub about: JobContext,
 }
 

@@ -5,9 +5,9 @@
 //! session, that it hasn't saved yet, and loads it before its next request. Epochs begin with commits, and
 //! with a switch to a model that binds its reasoning to the prompt; who forks brings the epoch along.
 //!
-//! Machines that share what they save (with one [`ChainKey`](super::ChainKey)) take turns in a conversation: each asks for
-//! [`news`](Sessions::news) of a request before it decides, [catches up](Sessions::catch_up), and keeps what is
-//! [unsaved](Sessions::unsaved) before it sends. Whoever comes second [gives way](Sessions::give_way).
+//! Machines that share saved sessions (with one [`ChainKey`](super::ChainKey)) take turns in a conversation: each asks for
+//! [`news`](Sessions::news) of a request before it decides, [catches up](Sessions::catch_up), and keeps the
+//! [unsaved](Sessions::unsaved) sessions before it sends. The second of two [gives way](Sessions::give_way).
 
 use std::sync::atomic::Ordering;
 
@@ -18,8 +18,8 @@ use super::epoch::Epoch;
 use super::identity::PrefixId;
 use super::{Arrived, SessionId, Sessions};
 
-/// A session as it is kept: what was said as ids, and what is shown of it; none of the words but
-/// those of its edits and its checkpoint.
+/// A session as it is saved: the conversation as ids, and its view. It has no words except those of edits and the
+/// checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Saved {
@@ -39,8 +39,8 @@ pub struct KeptPlace {
 }
 
 impl Saved {
-    /// Where it is to be kept, and the number of its newest epoch; `None` where nothing of it was compacted, so that nothing
-    /// of it has to be known again.
+    /// Where to save it, and the number of its newest epoch; `None` without a compaction, because then nothing has to be
+    /// restored.
     pub fn place(&self) -> Option<(PrefixId, u32)> {
         let (links, number) = reached(&self.epochs, self.ids.len())?;
         Some((*self.ids.get(links.checked_sub(1)?)?, number))
@@ -111,7 +111,7 @@ impl Sessions {
         own.into_iter().chain(new).map(|(id, known)| KeptPlace { id, known }).collect()
     }
 
-    /// Goes on from a kept conversation, if more of what a request says is compacted in it than is known here; whether it is.
+    /// Continues a saved conversation, if it compacted more of the request than this machine did; returns whether it did.
     pub fn catch_up(&mut self, arrived: &Arrived, saved: Saved) -> bool {
         let ids = arrived.chain.ids();
         let common = saved.ids.iter().zip(ids).take_while(|(one, other)| one == other).count();
@@ -123,7 +123,7 @@ impl Sessions {
         true
     }
 
-    /// Goes on from what another machine kept of a conversation instead of what is known here.
+    /// Continues another machine's saved conversation instead of this one's.
     pub fn give_way(&mut self, session: SessionId, saved: Saved) {
         if let Some(line) = self.lines.remove(&session) {
             self.all.fetch_sub(1, Ordering::Relaxed);
@@ -137,7 +137,7 @@ impl Sessions {
         Some((links, reached(&self.lines.get(&id)?.epochs, links)))
     }
 
-    /// Whoever goes on with `ids` goes on from a kept conversation.
+    /// Lets `ids` continue a saved conversation.
     fn take_over(&mut self, ids: &[PrefixId], saved: Saved) {
         let common = saved.ids.iter().zip(ids).take_while(|(one, other)| one == other).count();
         self.load(saved);

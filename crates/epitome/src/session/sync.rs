@@ -16,12 +16,12 @@ use crate::trigger::Cause;
 pub struct Settled {
     /// The conversation that it belongs to.
     pub session: SessionId,
-    /// What to send; `None` where the request is sent byte for byte as it came.
+    /// What to send; `None` if the request is sent byte for byte as it came.
     pub view: Option<Box<Request>>,
     /// What [`Sessions::reported`] and [`Sessions::resettle`] want back.
     pub sent: Sent,
-    /// The request as it came and as it is sent, and why. `triggered` says that a compaction was
-    /// run for it and adopted.
+    /// Statistics of the request as it came and as it is sent, with the reason. `triggered` says that a compaction was
+    /// run and adopted.
     pub stats: Stats,
     /// Entries of which something giant was cut as it arrived.
     pub taken_in: usize,

@@ -1,7 +1,7 @@
 //! Specifics: exact strings that an agent may need again, such as paths, identifiers, ids and numbers.
 //!
-//! One pass over a text splits it into tokens at white space and brackets; a table says what each token is. Plain words are
-//! none. A specific is always a whole token: it is shown whole or left out (law 18).
+//! One pass over a text splits it into tokens at white space and brackets; a table classifies each token. Plain words have
+//! no class. A specific is always a whole token: it is shown whole or left out (law 18).
 
 mod token;
 
@@ -132,8 +132,8 @@ impl<'t> Iterator for Specifics<'t> {
     }
 }
 
-/// The last place at or before `at` where no token goes on, so that a text that is cut there says only whole ones. Words beyond
-/// ASCII, and what is longer than [`MAX_BYTES`], may be cut.
+/// The last place at or before `at` between tokens, so that a text cut there has only whole ones. Words beyond ASCII, and words
+/// longer than [`MAX_BYTES`], may be cut.
 pub(crate) fn floor(text: &str, at: usize) -> usize {
     let at = text.floor_char_boundary(at.min(text.len()));
     match token_over(text, at) {
@@ -173,9 +173,8 @@ fn token_over(text: &str, at: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Whether a token is only a piece of something: of a template, `tmp/{id}/logs.json`, of a word with an escape in it, of a path
-/// whose beginning was left out, `.../a.rs`, or a member of what stands before it, `f().split`. `from` is where it begins
-/// without marks around it.
+/// Whether a token is only a piece: of a template, `tmp/{id}/logs.json`, of a word with an escape, of a path without its
+/// beginning, `.../a.rs`, or a member of the token before it, `f().split`. `from` is where it begins without marks around it.
 fn is_piece(text: &str, (start, end): (usize, usize), from: usize) -> bool {
     let bytes = text.as_bytes();
     let before = &bytes[..start];

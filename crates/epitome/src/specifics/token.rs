@@ -29,7 +29,7 @@ const TABLE: [u8; 256] = {
     table
 };
 
-/// The length of the sign that `bytes` begin with: what stands between tokens. 0 where a token goes on.
+/// The length of the separator that `bytes` begin with; 0 inside a token.
 pub(super) fn sign(bytes: &[u8]) -> usize {
     match bytes {
         // General punctuation, arrows and other symbols; punctuation of CJK; full-width forms; « and ».

@@ -13,7 +13,7 @@ use crate::working_view::{CountContext, Draft};
 /// Everything that a strategy may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct StrategyContext<'a> {
-    /// What was said, and what it weighs.
+    /// The request, and its counts.
     pub counts: CountContext<'a>,
     /// Its units and pairs.
     pub units: &'a Units,
@@ -27,7 +27,7 @@ pub struct StrategyContext<'a> {
     pub least: u64,
     /// Why the compaction began, if that was said.
     pub cause: Option<&'a Cause>,
-    /// What the caller says of it, with what was wished for.
+    /// The caller's context, with the wishes of hooks.
     pub about: &'a JobContext,
     /// Entries before this one will be folded whatever is done to them: not worth an edit.
     pub horizon: usize,
@@ -129,7 +129,7 @@ impl<'a> StrategyContext<'a> {
         self.draft.total() + if self.draft.folds() { self.least } else { 0 }
     }
 
-    /// Characters of what the entry says, as edited; none where it isn't shown.
+    /// Characters of the entry's text, as edited; 0 if it isn't shown.
     pub fn characters(&self, entry: usize) -> u64 {
         if !self.draft.is_shown(entry) {
             return 0;

@@ -1,7 +1,7 @@
 //! Older units fold into the checkpoint; the newest that fit stay.
 //!
-//! What is folded is all that may leave up to one place, so that everything behind the checkpoint is newer than what it stands
-//! for (law 14). How much stays depends on room: the more is folded, the more room its checkpoint needs.
+//! All entries up to one place that may leave are folded, so that everything behind the checkpoint is newer than what it
+//! stands for (law 14). How much stays depends on room: the more is folded, the more room its checkpoint needs.
 
 use serde::{Deserialize, Serialize};
 
@@ -89,10 +89,10 @@ impl Strategy for Fold {
     }
 }
 
-/// How many of the oldest units are folded so that the others fit in `room` beside a checkpoint of `least` to `most` tokens;
-/// all where nothing fits. Of each unit the tokens that it shows and those that were said; `gone` are tokens that leave besides.
-/// A last one that would leave more than `slack` unused stays, where the checkpoint then has half of its room for what neither
-/// people nor earlier checkpoints say.
+/// How many of the oldest units are folded so that the others fit in `room` beside a checkpoint of `least` to `most` tokens; all
+/// if nothing fits. Each unit comes with its shown tokens and its original ones; `gone` are further tokens that leave. A last
+/// unit that would leave more than `slack` unused stays, if the checkpoint then has half of its room for other content than
+/// human words and earlier checkpoints.
 fn folded(
     sizes: &[(u64, u64)],
     mut gone: u64,

@@ -1,5 +1,5 @@
-//! What strategies find out about a history, whatever is shown of it: once for all plans of a compaction, and for those of
-//! the next one of what goes on from there.
+//! What strategies find in a history, whatever the view shows: once for all plans of a compaction, and reused by the next
+//! compaction of the conversation.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -14,9 +14,9 @@ pub enum HeadRoom {
     /// What the compaction's target allows.
     #[default]
     Target,
-    /// So many tokens, frame included, beside the checkpoint of what folds.
+    /// This many tokens, frame included, beside the checkpoint of folded entries.
     Tokens(u64),
-    /// So many characters of what was said, as [`Measurements`](crate::trigger::Measurements) counts them, beside the checkpoint.
+    /// This many characters, as [`Measurements`](crate::trigger::Measurements) counts them, beside the checkpoint.
     Characters(u64),
 }
 

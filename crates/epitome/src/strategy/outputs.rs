@@ -103,7 +103,7 @@ fn begins_as_stub(context: &StrategyContext<'_>, result: &Part<'_>) -> bool {
     context.counts.part_text(result).starts_with(STUB)
 }
 
-/// The stub for a result and what it saves; `None` where it saves nothing.
+/// The stub for a result and its saving; `None` if it saves nothing.
 pub(super) fn stubbed<'a>(
     context: &StrategyContext<'a>,
     result: &Part<'a>,

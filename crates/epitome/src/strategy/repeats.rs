@@ -1,8 +1,7 @@
-//! Exact repeats and stale re-reads: what is said again later needn't be said twice.
+//! Exact repeats and stale re-reads: the later copy is enough.
 //!
-//! In the order in which they are given up: a result whose words are said again later becomes a
-//! pointer; a question that was asked again (the same file, the same command) loses to its newest
-//! answer; and what was read of a file that was written or edited since is stale.
+//! In order: a result that is repeated later becomes a pointer; a repeated question (the same file, the same command)
+//! keeps only its newest answer; and reads of a file that was written or edited since are stale.
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -178,7 +177,7 @@ impl Why {
         }
     }
 
-    /// Whether a later result stands for it, so that it may be as new as it likes.
+    /// Whether a later result stands for it, so that its age doesn't matter.
     fn is_said_again(self) -> bool {
         self <= Why::ReadAgain
     }

@@ -9,7 +9,7 @@ use crate::tool::{Act, Call, FileDeed as Done};
 pub(super) struct ToolEffect {
     /// The same for calls that ask the same: tool and arguments, whatever their order and remarks.
     pub(super) question: String,
-    /// Files of which it says what is in them.
+    /// Files whose content it shows.
     pub(super) reads: Vec<Read>,
     /// Files that it changes in part.
     pub(super) edits: Vec<String>,

@@ -55,8 +55,8 @@ pub(crate) fn fitted(text: &str, most: u64, counter: &dyn TokenCounter) -> Optio
     }
 }
 
-/// A line without what code or a model reads in a checkpoint as somebody's words: titles of lanes, labels of
-/// quotes, fences, and marks with which a client or a model's template says who speaks.
+/// A line without text that code or a model takes for a speaker's mark in a checkpoint: titles of lanes, labels of
+/// quotes, fences, and the role marks of clients and chat templates.
 fn tame(line: &str) -> String {
     let line = without_marks(line.trim_end());
     if let Some(title) =

@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 use super::{Answering, SummarizeError, Summarizer, Summary, SummaryRequest};
 use crate::function::Function;
 
-/// A summarizer that asks `function`, which returns the text, or a [`Summary`] where it knows what the text cost. It is
-/// given any number of tokens at once; [`from_fn_within`] says how many it takes.
+/// A summarizer that asks `function`, which returns the text, or a [`Summary`] with the cost. It is given any number of
+/// tokens at once; [`from_fn_within`] sets a limit.
 ///
 /// ```
 /// use epitome::summarize::from_fn;

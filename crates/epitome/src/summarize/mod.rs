@@ -1,10 +1,9 @@
 //! Summaries that a model, a command or a remote process writes, and how far they are trusted.
 //!
-//! A summarizer is asked for one lane of the checkpoint, the summary. Everything else (people's words,
-//! what was extracted) stays as it is without one. What comes back is admitted only after checks
-//! ([`admit`]); what isn't gets one reminder, then the next summarizer is asked, and in the end
-//! [`OnFailure`] says what becomes of the compaction. Nothing here waits: the engine says what it wants to
-//! be asked ([`Ask`]), and whoever drives it brings the answers ([`crate::engine::Drive`] does).
+//! A summarizer writes one lane of the checkpoint, the summary. Everything else (people's words, extracts) is the same
+//! without one. Its answer is admitted only after checks ([`admit`]). A rejected one gets one reminder, then the next
+//! summarizer is asked, and in the end [`OnFailure`] decides. Nothing here waits: the engine returns the question
+//! ([`Ask`]), and its driver brings the answers ([`crate::engine::Drive`] does).
 
 pub mod admit;
 mod breaker;
@@ -100,7 +99,7 @@ pub struct Summary {
     /// What it took.
     #[serde(default)]
     pub spent: Spent,
-    /// What whoever wrote it says of it.
+    /// The summarizer's metadata of its answer.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
 }
@@ -124,7 +123,7 @@ impl From<&str> for Summary {
     }
 }
 
-/// What calls took, as far as somebody said.
+/// Time and cost of calls, as far as reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Requests over the wire, retries among them.
@@ -255,7 +254,7 @@ pub enum OnFailure {
     Error,
 }
 
-/// Who is asked for summaries, for what, and what happens when there is none.
+/// Who is asked for summaries, with which instructions, and what happens if none is given.
 #[derive(Clone, Debug, Default)]
 pub struct Summaries {
     /// Who is asked, in order.

@@ -51,15 +51,15 @@ pub struct Brief {
     pub prompt: Option<String>,
     /// Further instructions.
     pub more: Vec<String>,
-    /// The sections; the usual ones where it isn't said, and none are demanded where it is empty or where
-    /// only the instruction is one's own.
+    /// The sections. `None` means the usual ones; none are required if the list is empty or if only the instruction is
+    /// custom.
     pub sections: Option<Vec<String>>,
     /// Why the compaction is made; a session says it itself.
     pub reason: Option<String>,
     /// The most tokens of a summary; by default 16,000, or a quarter of the summarizer's window, if that is less. The room
     /// that the checkpoint has for it is never exceeded, nor half of that window.
     pub max_tokens: Option<u64>,
-    /// What the caller says of the compaction; a compactor says it itself.
+    /// The caller's context of the compaction; a compactor sets it itself.
     #[serde(skip)]
     pub about: JobContext,
 }
@@ -103,9 +103,9 @@ pub struct SummaryRequest {
     pub version: u32,
     /// What to do with the transcript.
     pub instruction: String,
-    /// What was said, in words, between fences that it can't close; empty where it stands in `body`.
+    /// The text to summarize, between fences that it can't close; empty if `body` has it.
     pub transcript: String,
-    /// The summary of what was said before the transcript, as the last compaction admitted it; may be empty.
+    /// The summary of the messages before the transcript, as the last compaction admitted it; may be empty.
     pub so_far: String,
     /// The most tokens of the answer.
     pub max_tokens: u64,
@@ -128,8 +128,8 @@ pub struct SummaryRequest {
     pub tab: Tab,
 }
 
-/// Where it is written what was spent on a request whose answer was cancelled: an answer that comes says it itself, one
-/// that was dropped can't. Whoever asks over the wire writes it when its future is dropped, and the receipt reads it.
+/// Where the cost of a cancelled request is recorded: a complete answer reports its cost, a dropped one can't. A
+/// summarizer writes it when its future is dropped, and the receipt reads it.
 #[derive(Clone, Debug, Default)]
 pub struct Tab(Arc<Mutex<Spent>>);
 

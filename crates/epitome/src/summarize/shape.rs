@@ -19,7 +19,7 @@ use crate::view::{Placed, View};
 use crate::wire;
 use crate::working_view::part_text;
 
-/// What the agent sends by itself, and what of it its provider's cache may hold.
+/// The agent's own next request, and which part of it the provider's cache may hold.
 #[derive(Clone, Debug)]
 pub struct AgentPrompt {
     /// The request, byte for byte as it goes out.

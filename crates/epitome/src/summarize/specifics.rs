@@ -63,7 +63,7 @@ impl Known {
         }
     }
 
-    /// What `text` states and isn't here, and what it quotes and nobody said; each once, in order.
+    /// Specifics of `text` that aren't in the source, and quotations without a source; each once, in order.
     pub(super) fn lacks(&self, text: &str) -> Vec<String> {
         let mut missing: Vec<String> = Vec::new();
         let ascii = in_ascii_digits(text);

@@ -32,7 +32,7 @@ const MOST_ROUNDS: usize = 4;
 /// What it needs next.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Answers to these. Where there are none, whoever drives it is only to let go what isn't wanted any more.
+    /// Answers to these questions. If there are none, the driver only drops unwanted ones.
     Ask(Vec<Ask>),
     /// Answers to what was asked before.
     Wait,
@@ -295,7 +295,7 @@ impl Work {
         self.go_on_from_prompt(by.as_ref());
     }
 
-    /// How long a summary of `by` may be, and whether what is carried fits beside a part.
+    /// The maximum length of a summary by `by`, and whether the carried summary fits beside a part.
     fn measure(&mut self, by: &dyn Summarizer) {
         let window = by.window().unwrap_or(u64::MAX);
         let usual = USUAL.min(window / USUAL_PART);
@@ -310,7 +310,7 @@ impl Work {
         if self.is_carried_apart { "" } else { self.source.carried() }
     }
 
-    /// The source in as many parts as `by` has to be asked; `None` if it can be asked for none.
+    /// The source in the parts that `by` is asked about; `None` if it can't be asked at all.
     fn texts(&self, by: &dyn Summarizer) -> Option<Vec<String>> {
         match self.space(by) {
             None => Some(vec![self.source.text()]),

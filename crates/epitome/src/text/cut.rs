@@ -145,7 +145,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 /// Whether a text is one clean line as it is. Most are, so this comes first.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     let (eights, rest) = text.as_chunks();
-    // What the last eight bytes were spaces, behind which none may stand, as at the beginning.
+    // As if the eight bytes before were spaces: none may follow them, as at the beginning.
     let mut before = Told::all();
     for eight in eights {
         let eight = Octets::of(*eight);
@@ -221,8 +221,8 @@ const FORMATS: [(char, char); 25] = [
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
-/// What stands behind an escape: a CSI sequence up to its final byte, an OSC string up to its end, or one character. ESC itself isn't
-/// in `rest`.
+/// The bytes behind an escape: a CSI sequence up to its final byte, an OSC string up to its end, or one character. `rest` doesn't
+/// hold the ESC.
 fn behind_escape(rest: &str) -> &str {
     match rest.as_bytes().first() {
         Some(b'[') => {

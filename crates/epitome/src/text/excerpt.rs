@@ -1,9 +1,8 @@
 //! A long text in fewer bytes: its beginning, its end and the lines between that tell something.
 //!
-//! What is left out is said so, in its place: `[… 1,234 lines (56.7 kB) elided …]`. Everything else
-//! is copied byte for byte and in order. A JSON array or object stays JSON: keys, first and last
-//! elements, long strings cut, `"… 97 more items"` for the rest. A text that fits is given back as
-//! it is, so an excerpt of an excerpt is the same excerpt.
+//! Omissions are noted in their place: `[… 1,234 lines (56.7 kB) elided …]`. Everything else is copied byte for byte
+//! and in order. A JSON array or object stays JSON: keys, first and last elements, long strings cut, `"… 97 more
+//! items"` for the rest. A text that fits is returned as it is, so an excerpt of an excerpt is the same excerpt.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

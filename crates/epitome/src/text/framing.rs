@@ -11,7 +11,7 @@ pub(crate) const CLOSE: &str = "</checkpoint ";
 
 const ALL: [&str; 3] = [RECALL_MARK, OPEN, CLOSE];
 
-/// What somebody said, without what would pass for the head of a find, or for the fence of a checkpoint.
+/// A text without anything that could pass for the head of a find, or for the fence of a checkpoint.
 pub(crate) fn without(text: Cow<'_, str>) -> Cow<'_, str> {
     if !ALL.iter().any(|mark| text.contains(mark)) {
         return text;

@@ -19,7 +19,7 @@ pub enum CallStatus {
 }
 
 impl CallStatus {
-    /// The same, or, where nobody said, what the exit code says.
+    /// The same; the exit code decides if the status is unknown.
     pub(crate) fn or_by(self, exit_code: Option<i32>) -> Self {
         match (self, exit_code) {
             (CallStatus::Unknown, Some(0)) => CallStatus::Ok,
@@ -28,7 +28,7 @@ impl CallStatus {
         }
     }
 
-    /// The same, or, where nobody said, what an MCP server's own result says.
+    /// The same; the result object of an MCP server decides if the status is unknown.
     pub(crate) fn or_by_flag(self, output: &str) -> Self {
         let is_flagged = || memchr::memmem::find(output.as_bytes(), b"\"isError\"").is_some();
         let fails = || blocks(body(output)).is_some_and(|blocks| blocks.is_error);
@@ -79,7 +79,7 @@ pub struct Verdict<'a> {
     pub line: Option<&'a str>,
 }
 
-/// What a made-up result says: the call was cut off, nothing is known of its outcome.
+/// The text of a synthetic result: the call was interrupted, and its outcome is unknown.
 pub(crate) const NO_RESULT: &str =
     "[no result: this call was interrupted before its result was recorded]";
 

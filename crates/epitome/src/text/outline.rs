@@ -123,7 +123,7 @@ impl<'a> Outline<'a> {
         std::iter::successors(Some(at + 1), next).take(count)
     }
 
-    /// What an element says, to compare it with others: of what is in its members only that it is there.
+    /// An element as a row, for comparison; of nested members only their presence counts.
     fn row(&self, at: usize) -> Row {
         let said = |at: usize| match self.nodes[at].kind {
             ValueKind::Text | ValueKind::Scalar => self.raw(self.nodes[at]),

@@ -1,4 +1,4 @@
-//! How much a single line tells somebody who looks for what went wrong or what came out.
+//! How informative a single line is for a reader who looks for errors or results.
 //!
 //! A line of tool output is judged by its words: failures, exit codes and totals, warnings,
 //! differences of an assertion, places in files. Lines that look like source code are not telling,
@@ -151,7 +151,7 @@ fn says_what(rest: &str) -> bool {
         || BEHIND.contains(&first)
 }
 
-/// Whether what stands behind `error` is a value that says there is none: `error: null`, `"error":""`, `Error rate: 0`.
+/// Whether the value behind `error` means that there is none: `error: null`, `"error":""`, `Error rate: 0`.
 fn says_none(rest: &str) -> bool {
     let Some((label, value)) = rest.split_once(':') else { return false };
     if !label.bytes().all(|byte| matches!(byte, b' ' | b'"') || byte.is_ascii_alphabetic()) {

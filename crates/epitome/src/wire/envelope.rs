@@ -250,7 +250,7 @@ impl Reader<'_> {
     }
 }
 
-/// What earlier history is called by its keeper; `None` where none is kept.
+/// The id of the earlier history at its keeper; `None` if there is none.
 fn kept_by(keeper: Keeper, text: &str, value: Span) -> Option<Span> {
     match keeper {
         // A thread that is only created has none yet.

@@ -8,7 +8,7 @@ use super::{BETWEEN, CUT, WENT};
 
 /// Targets of one tool that are remembered, the newest.
 const MOST_TARGETS: usize = 400;
-/// What stands behind what a call that only reads could not read.
+/// Follows the targets that a reading call could not read.
 const MISSED: &str = " (failed)";
 /// What stands before them.
 pub(super) const LOOKS: &str = "Only read: ";
@@ -74,7 +74,7 @@ impl LookTarget {
         self.name == other.name && self.whole == other.whole || is_carried
     }
 
-    /// What is said of it. What tells it from others of one name, and what a state is of, is all that was asked with.
+    /// The text of the look: all arguments that tell it from others of its name, and the object of a state.
     fn told(&self, shared: &HashSet<&str>) -> String {
         let LookTarget { name, whole, seen } = self;
         let is_whole = matches!(seen, Seen::Said(_)) || shared.contains(&**name);
@@ -138,7 +138,7 @@ impl Look {
         }
     }
 
-    /// Goes on from what an earlier checkpoint says, with any counts: anybody can write such a line.
+    /// Continues the line of an earlier checkpoint, with any counts: anybody can write such a line.
     pub(super) fn carry(&mut self, earlier: Look) {
         self.times = self.times.saturating_add(earlier.times);
         self.failed = self.failed.saturating_add(earlier.failed);

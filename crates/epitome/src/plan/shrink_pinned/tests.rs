@@ -24,8 +24,8 @@ fn said(role: &str, blocks: &[String]) -> String {
     format!(r#"{{"role":"{role}","content":[{}]}}"#, blocks.join(","))
 }
 
-/// A task beside something unknown, a pinned call whose results a person speaks beside, another one, words that may leave, and what
-/// was said last.
+/// A task with unknown parts, a pinned call with human words beside its results, another pinned call, words that may leave, and
+/// the newest words.
 fn request() -> Request {
     let call = |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"f","input":{{}}}}"#);
     let result = |id: &str, letters: usize| {
@@ -91,7 +91,7 @@ struct Sizes {
     firm: Vec<u64>,
     spoken: Vec<u64>,
     soft: Vec<u64>,
-    /// What quotes of those who leave may take; none if nobody leaves.
+    /// The room for quotes of folded messages; none if none are folded.
     quotes: Option<u64>,
 }
 
@@ -159,7 +159,7 @@ fn what_was_to_stay_is_cut_last_and_no_more_than_it_must() {
             let levels = subject.levels();
 
             let room = left.saturating_sub(fixed + sum(&firm) + sum(&spoken));
-            // What folds has half of what is left beside what can't be cut.
+            // A fold has half of what is left beside the uncuttable parts.
             let half = quotes.map_or(u64::MAX, |_| target.saturating_sub(fixed) / 2);
             assert_eq!(levels.soft, most(&soft, room.min(half)).max(quarter.max(40)), "{target}");
             let cut: u64 = soft.iter().map(|size| (*size).min(levels.soft)).sum();

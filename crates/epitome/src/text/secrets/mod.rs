@@ -83,8 +83,8 @@ fn masked_once(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The first `most` characters of `text` without its secrets. More is looked at, so that none is cut to where it looks
-/// like none, and what stands for one is said whole.
+/// The first `most` characters of `text` without its secrets. More text is searched, so that a secret at the end isn't
+/// cut before it is recognised, and its mark is shown whole.
 ///
 /// ```
 /// use epitome::text::secrets::beginning;
@@ -130,7 +130,7 @@ pub fn masked_document(json: &str) -> Cow<'_, str> {
     masked(&out).into_owned().into()
 }
 
-/// [`masked`] of a JSON text: what an escape says is read as it means, so that none of a word passes for a secret.
+/// [`masked`] of a JSON text: escapes are read as the characters that they stand for, so that none hides a secret.
 pub(crate) fn masked_json(json: &str) -> Cow<'_, str> {
     match spelt_out(json) {
         Cow::Borrowed(json) => masked(json),
@@ -329,7 +329,7 @@ fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
         }
         _ => false,
     };
-    // Keys that are told by what stands in their middle, and what may be base64.
+    // Keys that are recognised by their middle, and possible base64.
     let is_long = matches!(word.len(), LEAST_LONG | 17) || word.len() >= base64::LEAST;
     let is_run = || {
         let digits = || base64::length(&behind[..behind.len().min(base64::LEAST)]);
