@@ -79,7 +79,7 @@ impl Prompt {
 /// Opens what the arguments name.
 ///
 /// # Errors
-/// A failure that says what is wrong with it and what to do next.
+/// A failure with what is wrong and what to do next.
 pub(crate) fn open(args: &InputArgs, report: Report) -> Result<Opened> {
     read(args.file.as_deref(), &args.reading, report)
 }
@@ -283,7 +283,7 @@ fn tell_damage(skipped: &[Skipped]) {
     output::warn(&format!("left out row {}: {}{others}", first.row, first.why));
 }
 
-/// What an image says of itself isn't always true.
+/// An image's own header isn't always true.
 fn tell_junk(request: &Request) {
     let mut junk = impossible_images(request);
     let Some((at, size)) = junk.next() else { return };
@@ -297,7 +297,7 @@ fn tell_junk(request: &Request) {
     ));
 }
 
-/// Rows that are somebody's words, and none of what is read.
+/// Rows with human words, none of which are read.
 fn tell_elsewhere(skipped: &[Skipped]) {
     for why in [Why::OtherBranch, Why::BrokenOff, Why::Condensed] {
         let mut rows = skipped.iter().filter(|row| row.why == why);

@@ -70,7 +70,7 @@ impl Reader {
                 Err(error) => {
                     enough(settings, &registry, &error, need)?;
                     unknown = Some(error);
-                    // What the request's own model costs says nothing of this one.
+                    // The cost of the request's own model says nothing about this one.
                     Some(registry.presume(model))
                 }
             },
@@ -142,7 +142,7 @@ pub(crate) fn registry(settings: &Settings) -> Result<Cow<'static, Registry>> {
     overlaid(settings.models.as_ref())
 }
 
-/// The registry by which money is spent: what a stranger's file says of prices doesn't count.
+/// The registry for spending: prices of a project's file don't count.
 pub(crate) fn price_list(settings: &Settings) -> Result<Cow<'static, Registry>> {
     overlaid(settings.own_models.as_ref())
 }

@@ -136,7 +136,7 @@ impl Endpoint {
         host.is_some_and(|host| host == "openai.com" || host.ends_with(".openai.com"))
     }
 
-    /// What is said besides the body; the key is marked as sensitive.
+    /// The headers; the key is marked as sensitive.
     pub(crate) fn headers(&self) -> Result<HeaderMap, BadEndpoint> {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));

@@ -256,7 +256,7 @@ impl Reply for Inbound {
 }
 
 impl Inbound {
-    /// The same, with what was compacted for it before what the model says.
+    /// The same, with the compaction made for it before the model's words.
     pub(crate) async fn with(self, insert: Insert) -> Self {
         let (mut head, flow) = self.reply.into_parts();
         let kind = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();

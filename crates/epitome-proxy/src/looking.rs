@@ -99,7 +99,7 @@ impl Proxy {
         }
     }
 
-    /// What is in a compressed body; `None` where it isn't compressed.
+    /// The content of a compressed body; `None` if it isn't compressed.
     async fn unpacked(
         &self,
         head: &Parts,

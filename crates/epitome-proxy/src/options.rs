@@ -20,8 +20,8 @@ use crate::upstream::Upstreams;
 pub struct ProxyOptions {
     /// Where requests go.
     pub upstreams: Upstreams,
-    /// The most tokens of every model's prompt; where nothing is said, what its upstream's models API says, or
-    /// else each model's own, by its name.
+    /// The context window of every model; without it, the answer of its upstream's models API, or else the known window
+    /// of each model.
     pub window: Option<u64>,
     /// The same for some models, by a name or, with `*` at its end, the beginning of one.
     pub windows: Vec<(String, u64)>,
@@ -39,7 +39,7 @@ pub struct ProxyOptions {
     pub summaries: Summaries,
     /// Whole compactors, asked before, in the background too.
     pub compactors: Compactors,
-    /// What outlives the process of what is known of conversations; nothing where there is none.
+    /// Where known conversations are kept beyond the process; `None` for memory only.
     pub state: Option<ProxyState>,
     /// What opens the dashboard at `/ui`; without it there is none, and nothing is kept for it.
     pub management: Option<ManagementToken>,
@@ -84,7 +84,7 @@ pub enum InternalErrors {
 pub struct ProxyState {
     /// Where conversations are kept.
     pub conversations: Arc<dyn Conversations>,
-    /// What digests of credentials and of what was said are made with. It is drawn once, and kept where conversations are.
+    /// The key of the digests of credentials and conversations. It is drawn once, and kept with the conversations.
     pub secret: [u8; 32],
     /// Who knows what use teaches of models.
     pub learning: KeptLearning,
@@ -131,8 +131,8 @@ pub enum Outward {
     /// Directly.
     #[default]
     Direct,
-    /// Those at `https://` through the HTTP proxy that the environment names (`HTTPS_PROXY`, `ALL_PROXY`; not those of `NO_PROXY`),
-    /// which sees their names and nothing else.
+    /// Upstreams at `https://` are reached through the HTTP proxy of the environment (`HTTPS_PROXY`, `ALL_PROXY`; not those of
+    /// `NO_PROXY`), which sees only their names.
     Environment,
 }
 

@@ -128,7 +128,7 @@ impl Proxy {
         answer.map(|flow| flow.answering(call))
     }
 
-    /// A call of a model, where somebody listens to what is told of it.
+    /// A model call with an observer.
     fn call(&self, wanted: &Wanted, headers: &HeaderMap) -> Option<Arc<ModelCall>> {
         let (route, operation) = match wanted {
             Wanted::Answer(route) => (route, Operation::Answer),
@@ -472,7 +472,7 @@ async fn recalling(reply: Inbound, followed: Followed) -> Result<Inbound, Refusa
     if kind.starts_with(b"application/json") { whole(reply, followed).await } else { Ok(reply) }
 }
 
-/// A reply, with what was compacted for it before what the model says.
+/// A reply, with the compaction made for it before the model's words.
 async fn with(reply: Inbound, insert: Option<Box<Insert>>) -> Inbound {
     match insert {
         Some(insert) => reply.with(*insert).await,

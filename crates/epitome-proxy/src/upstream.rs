@@ -86,7 +86,7 @@ impl FromStr for Upstream {
     type Err = UpstreamError;
 
     fn from_str(text: &str) -> Result<Self, UpstreamError> {
-        // What may be a secret of it isn't said again.
+        // Possible secrets of it aren't repeated.
         let shown = text.split(['?', '#']).next().unwrap_or_default();
         let shown = shown.rsplit_once('@').map_or(shown, |(_, host)| host);
         let bad = || UpstreamError::Address(shown.to_owned());
@@ -276,7 +276,7 @@ impl Wanted {
         if let Some(route) = route(path).filter(is_served) {
             return Wanted::Answer(route);
         }
-        // What counts the prompt stands beside what answers it.
+        // The path that counts a prompt, beside the one that answers it.
         let path = path.trim_end_matches('/');
         if path.ends_with("/responses/compact") {
             return Wanted::Compact(Route { format: Format::OpenaiResponses, model: None });

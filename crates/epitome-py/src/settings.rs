@@ -185,7 +185,7 @@ impl Settings {
         }
     }
 
-    /// What compacts this request. What a window allows is at most half of it, where no target is said.
+    /// The compactor of this request. Without a target, a window allows at most half of it.
     pub(crate) fn compactor(
         &self,
         py: Python<'_>,

@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::error::{Place, input};
 
-/// How deep lists and dicts may stand in each other; a list that contains itself has no end.
+/// The maximum depth of nested lists and dicts; a list that contains itself has no end.
 const DEEPEST: usize = 500;
 
 /// How many elements are written at a time.
@@ -93,7 +93,7 @@ impl Written {
         let mut before = b'[';
         for (nth, item) in items.enumerate() {
             if nth % PIECE == PIECE - 1 {
-                // Other threads go on meanwhile, such as that of an event loop.
+                // Other threads go on meanwhile, such as an event loop's.
                 list.py().detach(|| ());
             }
             let item = item.map_err(|error| fault(error.to_string()))?;

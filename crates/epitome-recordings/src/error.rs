@@ -251,7 +251,7 @@ pub enum OpenError {
     Read(#[from] ReadError),
 }
 
-/// What is wrong with the JSON, where it is none; else how it begins.
+/// The error in the JSON, if it isn't valid; else how it begins.
 fn shown(begins: &str, tried: &[Tried]) -> String {
     match tried.iter().find(|one| one.why.starts_with("not valid JSON")) {
         Some(Tried { why, .. }) => why.clone(),

@@ -82,7 +82,7 @@ impl FromStr for Address {
             return Err(BadAddress::NoName);
         }
         let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };
-        // Keys and passwords may stand in what is none.
+        // A malformed address may hold keys and passwords.
         let shown = || {
             let place = base.rsplit('@').next().unwrap_or_default();
             place.split('?').next().unwrap_or_default().to_owned()

@@ -25,7 +25,7 @@ pub const PRESENCE: Duration = Duration::from_secs(5);
 /// How long and how much is waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// For one answer, whatever the other side says; without it, what it says, else [`USUAL`].
+    /// The time limit of one answer, whatever the other side says; without it the other side's own, else [`USUAL`].
     pub longest: Option<Duration>,
     /// To hear that somebody is there.
     pub presence: Duration,
@@ -46,7 +46,7 @@ pub struct Offer {
     pub name: String,
     /// How long it may take.
     pub timeout: Duration,
-    /// What it says of itself.
+    /// Its own description.
     pub about: String,
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Says which messages of what was restored are checkpoints themselves: what these hide isn't restored.
+/// Warns that restored messages are checkpoints themselves: the messages that these stand for aren't restored.
 fn warn_of_hidden(request: &Request, store: &Store, archive: &ArchiveArg) -> Result<()> {
     for entry in request.transcript.entries() {
         let is_one = |part: &Part<'_>| {
@@ -179,7 +179,7 @@ fn is_applied(file: &Path) -> Result<bool> {
     Ok(std::str::from_utf8(&bytes).is_ok_and(|text| recordings::applied(text).is_some()))
 }
 
-/// Keeps what an agent said since its recording was compacted in place: it isn't in what comes back.
+/// Archives the newer messages of a recording that was compacted in place: the restored bytes don't have them.
 fn keep_what_follows(recording: &InPlace, args: &GoArgs) -> Result<()> {
     let text = recording.text();
     let Some((_, end)) = recordings::applied(text) else { return Ok(()) };

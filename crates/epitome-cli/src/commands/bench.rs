@@ -138,7 +138,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Lines in which names of strangers' files stand, without what a terminal obeys.
+/// Lines with names of foreign files, without terminal control characters.
 fn clean(text: &str) -> String {
     text.lines().map(one).fold(String::new(), |all, line| all + &line + "\n")
 }

@@ -185,7 +185,7 @@ fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
     out
 }
 
-/// What was found behind a colon, where it says something.
+/// The detail behind a colon, if there is one.
 fn detail(found: &str) -> String {
     if found.is_empty() { String::new() } else { format!(": {}", line(found, 100)) }
 }

@@ -288,7 +288,7 @@ fn added(entry: &Entry<'_>, after: &Tally) -> Change {
 fn words(diff: &Diff) -> String {
     let width = terminal::width();
     let mut out = String::new();
-    // Where there is little room, there is what it was and what it weighs now.
+    // In little room, only the kind and the new tokens are shown.
     let is_wide = width >= 70;
     let row = |was: &str, is: &str, fate: &str, before: &str, after: &str| {
         if !is_wide {

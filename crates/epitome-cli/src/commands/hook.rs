@@ -31,7 +31,7 @@ const LONGEST: usize = 400;
 /// Human messages that are named by their ids, the newest.
 const NAMED: usize = 12;
 
-/// What an agent says of itself; others say more.
+/// The members of an agent's event that are used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct HookInput {
@@ -220,8 +220,8 @@ fn list(out: &mut String, texts: &[String]) {
     }
 }
 
-/// Sentences in which people command or forbid, the newest that fit. Files with rules aren't among them: the agent says
-/// again by itself what it put in.
+/// Sentences in which people command or forbid, the newest that fit. Rule files are left out: the agent injects them
+/// again by itself.
 fn rules(request: &Request) -> Vec<String> {
     let mut room = RULES;
     let said = Rule::all(request, By::People).into_iter().rev();

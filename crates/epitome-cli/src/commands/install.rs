@@ -171,7 +171,7 @@ fn lock(agent: Agent, is_dry: bool) -> Result<Option<fs::File>> {
     (!is_dry).then(|| Journal::lock(agent.name())).transpose()
 }
 
-/// What becomes of a file that says `now`, and what is noted of it; nothing where nothing is put in.
+/// The new content of a file that says `now`, and the journal entry; `None` if nothing is added.
 fn put_into(
     now: Option<String>,
     path: &Path,
@@ -190,7 +190,7 @@ fn put_into(
     Ok((Change { path, before: now, after: Some(put.text), notes }, Some(touched)))
 }
 
-/// What becomes of a file that says `now` when what was put in leaves it, and what of that is to be gone on with.
+/// The content of a file that says `now` without the additions of `install`, and which of them are left.
 fn take_from(
     now: Option<String>,
     touched: &Touched,
@@ -246,7 +246,7 @@ fn read(path: &Path) -> Result<Option<String>> {
 /// How often a file is changed anew because somebody wrote to it meanwhile.
 const TRIES: usize = 8;
 
-/// Changes a file; `anew` says what becomes of it where somebody wrote to it meanwhile.
+/// Changes a file; `anew` makes the new content if somebody wrote to it meanwhile.
 fn settled(
     mut change: Change,
     mut anew: impl FnMut(Option<String>) -> Result<Change>,

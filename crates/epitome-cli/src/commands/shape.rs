@@ -43,7 +43,7 @@ pub(super) struct Shape {
     /// By which the model can have back what it isn't shown.
     channel: Option<String>,
     pub(super) helpers: Helpers,
-    /// What the agent says besides of a compaction that is put into its recording.
+    /// The texts that an agent adds when a compaction is in its recording.
     announced: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl Shape {
         Shape { helpers, ..self }
     }
 
-    /// The same, with room for what an agent says besides.
+    /// The same, with room for the texts that an agent adds.
     pub(super) fn announced_as(self, announced: Option<String>) -> Self {
         Shape { announced, ..self }
     }
@@ -138,7 +138,7 @@ impl Shape {
         if let Some(announced) = &self.announced {
             let total = progress.count(&opened.request, reader.counter.as_ref()).total().tokens;
             let wanted = options.target.resolve(total);
-            // What is small enough as it is stays as it is.
+            // A small enough input stays as it is.
             if total > wanted {
                 let added = reader.counter.text(announced).tokens + AROUND;
                 options.target = Target::Tokens(wanted.saturating_sub(added).max(1));
@@ -267,7 +267,7 @@ impl Shape {
     /// Who will read it.
     pub(super) fn reader(&self, request: &Request, need: Need) -> Result<Reader> {
         let reader = Reader::new(&self.settings, request, need)?;
-        // What a window allows is a matter of what there is, so that it may be counted beforehand.
+        // A window's target depends on the input, so the input may be counted first.
         let is_counted = need == Need::Window
             && self.settings.target.is_none()
             && reader.window.is_some_and(|window| !surely_allows(window, request));

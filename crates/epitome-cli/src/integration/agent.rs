@@ -29,7 +29,7 @@ impl Agent {
         }
     }
 
-    /// What is put into which file. `program` is this one, `archive` where it keeps what it archives.
+    /// The additions to each file. `program` is this one, `archive` its archive.
     ///
     /// # Errors
     /// There is no home folder, or a path that settings can't say.

@@ -128,7 +128,7 @@ fn laid_out(item: &str, apart: &str) -> String {
     out
 }
 
-/// Takes an element out, and what held nothing else.
+/// Removes an element, and a container that held nothing else.
 pub(super) fn take_element(
     text: &str,
     path: &[String],
@@ -150,7 +150,7 @@ pub(super) fn take_element(
     Some(splices.apply(&text))
 }
 
-/// Takes a member out, and what held nothing else.
+/// Removes a member, and a container that held nothing else.
 pub(super) fn take_member(
     text: &str,
     path: &[String],
@@ -225,7 +225,7 @@ fn run(command: &str) -> Option<&str> {
     command.split(" --").next()?.rsplit('/').next()
 }
 
-/// How much of what was put in has to stand there still.
+/// How much of the additions must still be there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Likeness {
     /// All of it.

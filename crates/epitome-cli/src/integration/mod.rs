@@ -117,7 +117,7 @@ impl Entry {
         }
     }
 
-    /// Whether what stands in its place runs this program, wherever that lies.
+    /// Whether the setting in its place runs this program, at any path.
     pub(crate) fn is_ours(&self, text: &str) -> bool {
         match self {
             Entry::Element { path, value } => json::has_like(text, path, value),
@@ -126,7 +126,7 @@ impl Entry {
         }
     }
 
-    /// The programs that run what it says, where somebody may have moved them since.
+    /// The programs of its settings, if they may have moved since.
     pub(crate) fn programs(&self, text: &str) -> Vec<String> {
         match self {
             Entry::Element { path, value } | Entry::Member { path, value } => {

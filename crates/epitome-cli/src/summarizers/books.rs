@@ -75,7 +75,7 @@ pub(crate) fn looked_at() -> Result<String, Failure> {
     Ok(format!("{spent} today ({shown})"))
 }
 
-/// What the file says; `None` where there is none yet.
+/// The content of the file; `None` if there is none yet.
 fn read(file: &Path) -> Result<Option<Page>, String> {
     let shown = name(file);
     let bytes = match fs::read(file) {

@@ -112,7 +112,7 @@ fn read(out: &[u8]) -> Result<Wish, SummarizeError> {
     Ok(Wish { veto, summary, instructions, pins, unread, metadata })
 }
 
-/// What can be read of a list; what can't is named, and costs nothing else.
+/// The readable elements of a list; others are named in the receipt, and ignored.
 fn each<T>(
     list: Value,
     name: &str,

@@ -33,7 +33,7 @@ use command::Command;
 use model::Keys;
 use paid::Paid;
 
-/// The longest that one answer may take where nobody says.
+/// The default time limit of one answer.
 pub(crate) const LONGEST: Duration = Duration::from_mins(2);
 
 /// Who helps with a compaction.
@@ -132,7 +132,7 @@ pub(crate) fn helpers(
     Ok(Helpers { hooks, after, compactors, summaries, is_agents, session })
 }
 
-/// What may be spent, if anybody says.
+/// The spending limits, if any are set.
 ///
 /// # Errors
 /// There is no place where it could be kept what was spent.

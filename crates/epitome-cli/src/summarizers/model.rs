@@ -119,7 +119,7 @@ pub(crate) fn model(
             .hint(format!("look at what is in {}", found.key_from)),
         error => {
             let from = found.base_from.map(|from| format!(" ({from})")).unwrap_or_default();
-            // The error says of an address what may be shown of it.
+            // The error shows only the harmless part of an address.
             let who = match &named.host {
                 Host::Url(_) => named.model.clone(),
                 _ => named.to_string(),
@@ -142,7 +142,7 @@ pub(crate) fn has_own_key() -> bool {
     said(OWN_KEY).is_some() || file_of(OWN_KEY).is_some()
 }
 
-/// What a variable says; nothing is said by one that is empty.
+/// The value of a variable; an empty one counts as unset.
 fn said(variable: &str) -> Option<String> {
     env::var(variable).ok().filter(|value| !value.trim().is_empty())
 }

@@ -23,7 +23,7 @@ pub(super) fn compactor(address: &Address, longest: Option<Duration>) -> Result<
     Ok(Arc::new(remote(address, longest)?))
 }
 
-/// The compactor at `address`, waited for as long as it says where `longest` says nothing.
+/// The compactor at `address`. Without `longest`, its own time limit applies.
 ///
 /// # Errors
 /// A token that can't be read, or that would be readable on the way.

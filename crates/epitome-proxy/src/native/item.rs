@@ -1,4 +1,4 @@
-//! What stands for a conversation so far, and says so itself: any proxy can read it, and nobody has to remember it.
+//! A self-contained item that stands for a conversation so far: any proxy can read it, without state.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,7 +15,7 @@ pub(crate) const OURS: &str = "epitome.v";
 /// How thoroughly it is packed.
 const LEVEL: i32 = 3;
 
-/// What stands before what is packed: that, and the words beside it, are as they were given.
+/// The digest of the packed content and the words beside it, which shows any change.
 fn digest(packed: &[u8], words: &str) -> [u8; 32] {
     let mut digest = blake3::Hasher::new();
     digest.update(&(words.len() as u64).to_le_bytes()).update(words.as_bytes()).update(packed);

@@ -26,7 +26,7 @@ use crate::sending::send;
 use crate::sse::Events;
 use crate::stall::events;
 
-/// The longest reply that is listened to: what it says is held.
+/// The longest reply that is read: it is held in memory.
 const LONGEST: usize = 64 << 20;
 
 /// What is asked once more.

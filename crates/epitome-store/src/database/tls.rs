@@ -19,7 +19,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// How sure it has to be who answers: `sslmode`, as PostgreSQL's own clients read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sure {
-    /// `require`: nobody listens, but whoever answers may be anybody.
+    /// `require`: encrypted, but the server isn't verified.
     NotAtAll,
     /// `verify-ca`: an authority that is trusted vouches for whoever answers.
     Vouched,
@@ -46,7 +46,7 @@ pub(super) struct Asked {
 }
 
 impl Encryption {
-    /// The URL without what the driver doesn't know, and what that said.
+    /// The URL without the parameters that the driver doesn't know, and their values.
     pub(super) fn read(url: &str) -> Result<(String, Self), String> {
         let (user, rest) = url.split_at(host_of(url));
         let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -100,7 +100,7 @@ fn host_of(url: &str) -> usize {
 }
 
 impl Asked {
-    /// As for another machine of which nothing is said: what conversations say is nobody else's business.
+    /// As for another machine without `sslmode`: conversations are private.
     pub(super) fn by_name() -> Self {
         Asked { sure: Sure::Named, roots: None }
     }
