@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_asked_is_told_by_path_and_headers() {
+    fn path_and_headers_choose_the_upstream() {
         let with = |name: &'static str| {
             HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static("x"))])
         };
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn the_public_addresses_compact_and_others_of_which_it_is_said() {
+    fn public_and_named_upstreams_compact_natively() {
         let has = |named: &[&str], said: &[Provider]| {
             let upstreams = Upstreams::of(named).expect("addresses").compacting(said.to_vec());
             Provider::ALL.map(|provider| upstreams.has_native(Some(provider), "/v1/messages"))

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_compared_whole_and_shown_nowhere() {
+    fn tokens_are_compared_whole_and_never_shown() {
         let token = Token::new(" s3cret\n").expect("it is one");
         assert!(token.is_borne_by(b"Bearer s3cret"));
         for other in [&b"Bearer s3cre"[..], b"Bearer s3crets", b"s3cret", b""] {

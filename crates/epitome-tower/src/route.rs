@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_one() {
+    fn other_paths_are_no_model_calls() {
         for path in [
             "",
             "/",

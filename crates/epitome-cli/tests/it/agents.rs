@@ -390,7 +390,7 @@ fn after_a_compaction_pins_and_ids_are_said_again() {
 }
 
 #[test]
-fn only_what_is_archived_is_said_to_be() {
+fn only_archived_messages_are_called_archived() {
     let bench = Bench::new();
     bench.copy(SESSION, "s.jsonl");
     let store = ".local/share/epitome/archive";

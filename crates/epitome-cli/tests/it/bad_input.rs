@@ -168,7 +168,7 @@ fn a_file_that_is_not_there_is_a_failure() {
 }
 
 #[test]
-fn what_says_nothing_is_told_in_words_that_fit() {
+fn a_request_without_messages_has_its_own_words() {
     let bench = Bench::new();
     let ran = bench.pipe("compact --target 1", b"[]");
     // No provider takes it.
@@ -221,7 +221,7 @@ fn an_unknown_role_alone_is_no_format_unless_one_is_named() {
 }
 
 #[test]
-fn what_only_its_author_can_mend_is_told_by_the_exit_code() {
+fn unrepairable_breaches_set_the_exit_code() {
     let bench = Bench::new();
     let long = "a line of output\n".repeat(400);
     let body = |edits: &str| {
@@ -298,7 +298,7 @@ fn flags_that_could_do_nothing_are_errors() {
 }
 
 #[test]
-fn a_broken_request_that_is_passed_as_it_came_is_told_of() {
+fn a_broken_request_that_passes_unchanged_is_reported() {
     let bench = Bench::new();
     let body =
         r#"[{"role":"user","content":"Go."},{"role":"tool","tool_call_id":"x","content":"lost"}]"#;
@@ -311,7 +311,7 @@ fn a_broken_request_that_is_passed_as_it_came_is_told_of() {
 }
 
 #[test]
-fn a_model_that_nobody_knows_is_told_of_where_it_is_converted_for() {
+fn an_unknown_target_model_is_reported() {
     let bench = Bench::new();
     bench.write("r.json", r#"[{"role":"user","content":"Go."}]"#);
     let ran = bench.run("convert --to gemini:gemenni-9 r.json -o out.json");

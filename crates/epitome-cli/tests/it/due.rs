@@ -85,7 +85,7 @@ fn a_trigger_that_cannot_be_told_is_an_error() {
 }
 
 #[test]
-fn files_and_variables_say_it_too() {
+fn files_and_variables_set_the_trigger_too() {
     let bench = Bench::new();
     bench.copy(RUN, "run.json");
     let fires = |bench: &Bench| bench.run("plan run.json --json").json()["triggered"].clone();

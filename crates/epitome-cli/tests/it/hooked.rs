@@ -108,7 +108,7 @@ fn a_hook_that_fails_is_named_and_changes_nothing() {
 }
 
 #[test]
-fn who_is_told_afterwards_has_the_receipt() {
+fn hook_after_gets_the_receipt() {
     let bench = bench("");
     bench.write("after", "cat > told\n");
     let ran = compact(&bench, &["--hook-after", "sh after", "--hook-after", "sh missing"]).ends(0);

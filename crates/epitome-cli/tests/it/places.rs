@@ -254,7 +254,7 @@ fn what_cant_be_written_is_named() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cant_be_told_leaves_the_other_alone() {
+fn a_failed_output_leaves_the_other_file_unchanged() {
     let bench = bench();
     for (other, line) in [
         ("out.json", "epitome compact s.jsonl -o out.json --receipt /dev/full"),

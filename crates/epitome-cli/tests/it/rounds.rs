@@ -83,7 +83,7 @@ fn a_checkpoint_is_continued() {
 }
 
 #[test]
-fn one_that_was_changed_is_plain_text_and_said_to_be() {
+fn a_changed_checkpoint_is_plain_text_and_reported() {
     let bench = Bench::new();
     first_round(&bench);
     let longer = bench.read("longer.json");

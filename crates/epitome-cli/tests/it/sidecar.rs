@@ -127,7 +127,7 @@ fn a_token_is_asked_for_and_never_shown() {
 }
 
 #[test]
-fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
+fn tls_needs_valid_files() {
     let bench = bench("");
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]);
     let made = made.expect("it can be made");
@@ -176,7 +176,7 @@ fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
 }
 
 #[test]
-fn where_nobody_is_it_is_as_the_flags_say() {
+fn without_a_server_on_failure_decides() {
     let bench = bench(&good());
     // Nobody listens on a port that was just let go.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");

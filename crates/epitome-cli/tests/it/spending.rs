@@ -137,7 +137,7 @@ fn caps_by_day_and_by_session_hold_over_processes() {
 const BOOKS: &str = ".local/state/epitome/spent.json";
 
 #[test]
-fn where_it_cant_be_told_what_was_spent_nobody_is_asked() {
+fn without_readable_books_no_model_is_asked() {
     let (bench, server) = (bench(), Served::new([Reply::text(GOOD).into()]));
     bench.write(BOOKS, "{\"version\":1,");
     let ran = ask(&bench, 2, &server.running.url, &["--spend-day", "2"]);

@@ -104,7 +104,7 @@ fn each_agent_is_told_in_its_own_way() {
 }
 
 #[test]
-fn what_asks_it_to_end_asks_the_agent() {
+fn signals_are_passed_to_the_agent() {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
 

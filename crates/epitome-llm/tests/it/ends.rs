@@ -195,7 +195,7 @@ async fn a_complaint_is_read_as_far_as_it_may_be_long() {
 }
 
 #[tokio::test]
-async fn whoever_is_to_be_asked_too_late_is_given_up_at_once() {
+async fn a_retry_after_the_deadline_is_given_up_at_once() {
     let date = "date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
     let until = format!("{date}retry-after: Sun, 06 Nov 1994 09:49:37 GMT\r\n");
     for headers in ["retry-after: 3600\r\n", &until] {

@@ -25,7 +25,7 @@ fn purse(most: Money) -> (Arc<Purse>, Arc<InMemory>) {
 }
 
 #[tokio::test]
-async fn what_is_set_aside_is_nobody_elses() {
+async fn booked_money_cannot_be_spent_twice() {
     let (purse, books) = purse(Money::micro(25));
     let ten = Money::micro(10);
     let reserve = || purse.reserve(ten, Money::ZERO, WAIT);

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_first_wherever_a_stream_is_cut() {
+    fn the_compaction_comes_first_wherever_a_stream_is_cut() {
         let stream = "event: message_start\r\ndata: {\"type\":\"message_start\",\"message\":{}}\r\n\r\n\
                       data: {\"type\":\"ping\"}\n\n\
                       data: {\"type\":\"content_block_start\",\"index\":0}\n\n: comment\n\n\

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_comes_back_within_bounds_and_strangers_do_not() {
+    fn items_are_unpacked_within_bounds_and_foreign_ones_refused() {
         let list = r#"[{"role":"user", "content":"a\n1.0"},{"b":1.0}]"#;
         let item = sealed(list, "so far");
         let back = opened(&item, "so far", 1_000).expect("one of ours");
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn no_byte_of_it_changes_unnoticed() {
+    fn any_changed_byte_of_an_item_is_noticed() {
         let item = sealed(r#"[{"role":"user","content":"Port 8042, then 8043."}]"#, "");
         for at in MARK.len()..item.len() {
             let mut other = item.clone().into_bytes();

@@ -132,7 +132,7 @@ fn requests_are_known_by_their_content() {
 }
 
 #[test]
-fn what_is_no_text_is_said_to_be() {
+fn inputs_that_are_not_text_are_named() {
     for empty in ["", "\u{feff} \r\n\t "] {
         assert_eq!(opened(empty).expect_err("empty"), OpenError::Empty);
     }

@@ -227,7 +227,7 @@ async fn a_token_is_asked_for_and_shown_nowhere() {
 }
 
 #[tokio::test]
-async fn one_that_is_slow_is_waited_for_as_long_as_it_says() {
+async fn a_slow_compactor_is_waited_for_as_long_as_it_says() {
     let slow = || from_fn("slow", |_| std::future::pending());
     let short = Served { timeout: Duration::from_millis(150), ..Served::new(slow(), "") };
     let (base, _alive) = served(Serving::new(vec![short])).await;

@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_say_how_sure_it_has_to_be() {
+    fn urls_set_the_verification_of_the_server() {
         let read = |query: &str| Encryption::read(&format!("postgres://me@db/app{query}"));
         let asked = |sure, roots: Option<&str>| {
             Encryption::Asked(Asked { sure, roots: roots.map(PathBuf::from) })

@@ -158,7 +158,7 @@ fn every_entry_makes_sense() {
 }
 
 #[test]
-fn it_stays_small() {
+fn the_table_of_models_stays_small() {
     let size = include_str!("../../../epitome/data/models.json").len();
     assert!(size < 400_000, "data/models.json has {size} bytes");
 }

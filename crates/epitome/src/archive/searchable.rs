@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nor_is_it_as_json() {
+    fn finds_within_json_are_not_found_again() {
         // Codex hands answers of MCP servers on so.
         let answer =
             r#"[{"type":"text","text":"[recalled 3f2a9c1b7d20] human\nthe port is 5433"}]"#;

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_nobody_has_are_no_harm() {
+    fn absurd_usage_numbers_are_harmless() {
         let most = r#"{"usageMetadata":{"promptTokenCount":18446744073709551615,"candidatesTokenCount":18446744073709551615,"thoughtsTokenCount":18446744073709551615}}"#;
         assert_eq!(billed(most).map(|billed| billed.output), Some(u64::MAX));
         for strange in [

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn it_knows_whether_it_cools_and_what_has_changed() {
+    fn a_breaker_knows_its_pause_and_changes() {
         let mut breaker = Breaker::default();
         let second = Duration::from_secs(1);
         assert!(!breaker.cools(Duration::ZERO) && !breaker.has_changed(at(800)));

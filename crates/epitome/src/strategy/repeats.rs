@@ -309,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_bodies_are_known_as_are_alike() {
+    fn many_similar_bodies_are_told_apart() {
         let end = "x".repeat(END);
         let bodies: Vec<String> = (100..200).map(|nth| format!("{end}{nth}{end}")).collect();
         let mut said = KnownBodies::default();

@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_lists_none_is_taken() {
+    fn two_lists_of_messages_are_refused() {
         let said = r#"{"role":"user","content":"x"}"#;
         let body = format!(r#"{{"messages":[{said}],"model":"m","messages":[{said}]}}"#);
         let refused = parse(Format::OpenaiChat, Arc::new(body)).expect_err("two lists");

@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_is_written_right() {
+    fn odd_spellings_are_corrected() {
         let overwritten = |json: &str| match &found(json)[..] {
             [(_, Mend::Overwrite { value, json: right })] => {
                 format!("{}{right}{}", &json[..value.start as usize], &json[value.end as usize..])
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_such_and_not_too_many() {
+    fn values_must_have_the_right_form_and_number() {
         for right in [
             r#"{"some":["a","b"]}"#,
             r#"{"count":0}"#,
@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_leaves_only_where_something_stays() {
+    fn unknown_members_leave_only_if_something_stays() {
         assert_eq!(found(r#"{"odd":1,"way":"up"}"#).len(), 1);
         assert_eq!(found(r#"{"odd":1,"odder":1}"#)[0], ("gemini/unknown-part", Mend::Nothing));
     }

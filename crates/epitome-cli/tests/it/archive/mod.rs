@@ -37,7 +37,7 @@ fn an_input_comes_back_by_each_of_its_names() {
 }
 
 #[test]
-fn it_comes_back_after_the_request_went_on() {
+fn a_grown_request_is_still_restored() {
     let bench = kept(SESSION);
     let request = bench.read("out.json");
     let end = request.rfind("\n]}").expect("its end");

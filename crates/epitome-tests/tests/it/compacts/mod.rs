@@ -222,7 +222,7 @@ fn observers_are_told_and_compactors_are_told_why() {
 /// Three answers that can't be used are followed by a rest, whether they broke a law or never came; one that can
 /// begins anew.
 #[test]
-fn one_that_fails_again_and_again_rests() {
+fn a_compactor_that_keeps_failing_rests() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
     let moody = from_fn("moody", move |job: Arc<Job>| {

@@ -234,7 +234,7 @@ fn conversations_that_were_not_heard_of_longest_are_forgotten() {
 
 /// Both began alike, and only what the older one said alone is forgotten with it.
 #[test]
-fn who_began_as_what_is_forgotten_is_known_on() {
+fn a_fork_outlives_its_forgotten_original() {
     let options =
         SessionOptions { most_sessions: 2, ..options(When::Items(900), Target::Percent(50)) };
     let mut sessions = sessions(options);

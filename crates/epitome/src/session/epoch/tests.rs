@@ -65,7 +65,7 @@ fn of_number(number: u8, request: &Request, at: usize) -> Fate {
 
 proptest! {
     #[test]
-    fn it_shows_its_own_request_as_the_view_did_and_keeps_what_comes(
+    fn an_epoch_shows_its_request_as_the_view_and_keeps_new_entries(
         fates in vec(fate(), 1..9),
         place in 0..9_usize,
         behind in 0..3_usize,

@@ -232,7 +232,7 @@ mod tests {
     use crate::wire::Format;
 
     #[test]
-    fn who_spoke_is_remembered() {
+    fn repairs_keep_the_speakers() {
         let orphan = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"x"},{"type":"text","text":"note"}]}"#;
         let body = format!(
             r#"[{{"role":"user","content":"x"}},{{"role":"assistant","content":"y"}},{orphan}]"#
