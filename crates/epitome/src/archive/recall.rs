@@ -1,4 +1,4 @@
-//! Finding what was removed: the words of an entry, and the place in them that answers a question.
+//! Finding removed content: the words of an entry, and the place in them that answers a question.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,14 +13,14 @@ use crate::text::words::{is_stop_word, words};
 use crate::text::{cut, framing};
 use crate::transcript::{Origin, Role};
 
-/// What is told of a find.
+/// A find, ready to show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
     /// [`MARK`] with the id: by it a list of hits that an agent read as JSON is known again, and not found.
     pub recalled: String,
-    /// By which all of it can be had.
+    /// The id that returns the whole entry.
     pub id: String,
-    /// The stretch of it that answers.
+    /// The stretch that answers the question.
     pub text: String,
     /// The session that it is of.
     pub session: String,
@@ -34,7 +34,7 @@ pub struct Hit {
     pub origin: Origin,
     /// The tool that is called, or whose result it is.
     pub tool: Option<String>,
-    /// When it was said, where that is known: `2026-11-22T05:29:39.871Z`.
+    /// The time of the message, if it is known: `2026-11-22T05:29:39.871Z`.
     pub time: Option<String>,
     /// Tokens of the text.
     pub tokens: u64,
@@ -51,8 +51,8 @@ impl Hit {
     }
 }
 
-/// As many finds, best first, with their secrets masked, as fit into so many tokens, each with at most `stretch` bytes of what answers;
-/// of the first always something.
+/// The best finds that fit into `tokens`, with their secrets masked, each with at most `stretch` bytes of its answer; never
+/// nothing of the first.
 pub fn hits(
     found: Vec<(String, FoundOriginal)>,
     question: &str,
@@ -105,7 +105,7 @@ pub fn hits(
 /// A part of a find that is read piece by piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch<'a> {
-    /// What it says.
+    /// The text of the find.
     pub text: &'a str,
     /// The byte at which it begins.
     pub from: usize,
@@ -184,7 +184,7 @@ pub fn around(text: &str, question: &str, most: usize) -> String {
         let after = to < pieces.len() && size(from, to + 1) <= most;
         let before = from > 0 && size(from - 1, to) <= most;
         match (before, after) {
-            // What follows a line tells more of it than what came before, two to one.
+            // The lines after a hit say more about it than those before, two to one.
             (_, true) if (to - middle) <= 2 * (middle - from) + 2 || !before => to += 1,
             (true, _) => from -= 1,
             _ => break,
@@ -196,7 +196,7 @@ pub fn around(text: &str, question: &str, most: usize) -> String {
     format!("{before}{}{after}", text[start..end].trim_matches('\n'))
 }
 
-/// The lines of a text as ranges, long ones in several.
+/// The lines of a text as ranges; long lines are split.
 fn pieces(text: &str, most: usize) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
     let mut start = 0;

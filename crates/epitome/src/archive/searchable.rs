@@ -1,4 +1,4 @@
-//! What of an entry can be searched: its words, but for what a recall gave.
+//! The searchable text of an entry: its words, without finds of a recall.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ pub fn is_recall(tool: &str) -> bool {
 /// and whatever bears the mark.
 pub fn searchable(entry: Entry<'_>, recalled: &[usize]) -> String {
     let mut out = String::new();
-    // Whether what follows in the same result is what a recall gave.
+    // Whether the text after it in the same result is a find of a recall.
     let mut is_recalled = false;
     for (at, part) in entry.parts().enumerate() {
         let is_nested = part.is(Marks::NESTED);
@@ -86,7 +86,7 @@ fn begun(text: &str, at: usize) -> Option<usize> {
     if before.is_empty() || before.ends_with('\n') || before.ends_with("\\n") {
         return Some(at);
     }
-    // Text within text has its quotes escaped, as often as it is within.
+    // Nested texts have their quotes escaped, once for each level.
     let quoted =
         |text: &'_ str| text.strip_suffix('"').map(|text| text.trim_end_matches('\\').len());
     let value = quoted(before).map(|end| before[..end].trim_end())?;

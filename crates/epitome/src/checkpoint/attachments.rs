@@ -1,4 +1,4 @@
-//! What people attached to their words: a checkpoint names it, and quotes what of it is a short text.
+//! Attachments of people: a checkpoint names them, and quotes short texts among them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,15 +7,15 @@ use crate::json::{self, Span, unquote};
 use crate::text::figure;
 use crate::transcript::{Entry, Part, PartKind};
 
-/// The longest value that is said beside others, in bytes.
+/// The longest value that is shown beside others, in bytes.
 const MOST_NAME: usize = 200;
 /// The longest text that is quoted.
 const MOST_TEXT: usize = 400;
-/// The longest id; what is longer and has neither words nor dots is data.
+/// The longest id; a longer value without words or dots is data.
 const MOST_ID: usize = 64;
 /// Levels of objects and lists that are looked into.
 const DEEPEST: usize = 4;
-/// Members that say how something is sent, and not what it is.
+/// Members about the transport, not the content.
 const MANNERS: [&str; 3] = ["type", "detail", "ttl"];
 
 /// What stands for the images, documents and files of a person's message, each on lines of its own.
@@ -24,7 +24,8 @@ pub(super) fn attachments(entry: Entry<'_>) -> Vec<String> {
     all.map(|part| attachment(&part)).collect()
 }
 
-/// `[attached: text/plain, rules.txt]`, and below it its text. A long one is somebody's page: it isn't quoted among people's words.
+/// `[attached: text/plain, rules.txt]`, and below it the text. A long text is somebody's page: it isn't quoted among people's
+/// words.
 pub(super) fn attachment(part: &Part<'_>) -> String {
     let raw = part.raw();
     let mut values = vec![part.name()];

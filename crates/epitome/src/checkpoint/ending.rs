@@ -1,4 +1,4 @@
-//! What a command's long output tells of its end where no line states how it went.
+//! The end of a command's long output, if no line states the outcome.
 //!
 //! Most commands end with their result. Some print one line for each of many things, with the failed one in the middle. Where
 //! most lines are alike, one of each kind is shown, the rarest first.
@@ -76,7 +76,7 @@ fn lines(output: &str) -> impl Iterator<Item = &str> {
     output.lines().map(settled).filter(says)
 }
 
-/// The lines of an output most of which are like others.
+/// An output most of whose lines are alike.
 pub(super) struct LineKinds<'o> {
     lines: Vec<&'o str>,
     kinds: Vec<Kind>,

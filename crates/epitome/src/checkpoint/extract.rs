@@ -1,4 +1,4 @@
-//! What a checkpoint is made from, gathered in one pass over the conversation.
+//! The material of a checkpoint, gathered in one pass over the conversation.
 //!
 //! Secrets are masked before anything is taken from a text: half a secret has no shape. Only pins and standing
 //! instructions are restated unmasked, because that is their purpose.
@@ -57,7 +57,7 @@ pub struct Gathered {
     pub(super) deeds: Deeds,
     /// The agent's last words.
     last_words: Option<QuotedMessage>,
-    /// What it said last, unless the view shows that.
+    /// Its last words, unless the view shows them.
     asked: Option<QuotedMessage>,
     /// The agent's words right before a human message that may be a bare answer: it names nothing, or is short and follows a
     /// question.
@@ -68,13 +68,13 @@ pub struct Gathered {
     /// Whether the view shows the newest list itself.
     shows_todo: bool,
     pub(super) summary: String,
-    /// Earlier checkpoints that it goes on from: one that stands twice was made once.
+    /// Earlier checkpoints that it continues: one that occurs twice counts once.
     carried: Vec<ContentId>,
     /// Notes of earlier checkpoints, each with its source.
     pub(super) carried_notes: Vec<(Box<str>, Box<str>)>,
     pub(super) mentions: Mentions,
     pub(super) lines: Lines,
-    /// Folded parts that are said as they are, by their slots.
+    /// Folded parts that are quoted verbatim, by their slots.
     own: Vec<u32>,
     /// Specifics that the view shows beside the checkpoint.
     pub(super) shown: Vec<u32>,
@@ -97,7 +97,7 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Nothing yet, for a model that can look up what is hidden by `channel`, if by any.
+    /// Empty, for a model that can look up hidden content by `channel`, if there is one.
     pub(crate) fn new(
         channel: Option<Arc<str>>,
         numbering: &Arc<Numbering>,
@@ -106,7 +106,7 @@ impl Gathered {
         Gathered { channel, numbering: Arc::clone(numbering), read_only, ..Gathered::default() }
     }
 
-    /// What a checkpoint of all of a transcript is made from.
+    /// The material of a checkpoint for a whole transcript.
     pub fn of(transcript: &Transcript, units: &Units) -> Self {
         let mut gathered = Gathered::default();
         for entry in transcript.entries() {
@@ -115,7 +115,7 @@ impl Gathered {
         gathered
     }
 
-    /// By which the model can look up what is hidden.
+    /// How the model can look up hidden content.
     pub(super) fn channel(&self) -> Option<&str> {
         self.channel.as_deref()
     }
@@ -129,7 +129,7 @@ impl Gathered {
         }
     }
 
-    /// Which messages it stands for, with those of earlier checkpoints.
+    /// The numbers of its messages, with those of earlier checkpoints.
     pub fn stands_for(&self) -> &Ranges {
         &self.stands_for
     }
@@ -173,7 +173,7 @@ impl Gathered {
         above.max(folded).is_none_or(|human| word.at > human)
     }
 
-    /// The list of what is to be done, unless the view shows it.
+    /// The to-do list, unless the view shows it.
     pub(super) fn todo(&self) -> Vec<String> {
         if self.shows_todo { Vec::new() } else { self.todo.lines() }
     }
@@ -221,7 +221,7 @@ impl Gathered {
             }
             let Said { text, .. } = said(transcript, &part);
             if part.origin() == Origin::Model && part.kind() == PartKind::Text {
-                // What it says here is newer.
+                // Newer words follow here.
                 (self.asked, self.last_words) = (None, None);
             }
             let found = self.mention(&text, &part, weight(part.origin(), age));
@@ -323,7 +323,7 @@ impl Gathered {
         }
     }
 
-    /// Quotes what leaves a message that stays, because it was said later.
+    /// Quotes words that leave a message which stays, because they are newer.
     fn said_later(&mut self, number: usize, part: &Part<'_>) {
         let text = match part.kind() {
             PartKind::Media => attachment(part),
@@ -351,12 +351,12 @@ impl Gathered {
         let behind = text.len() - tail.len();
         let late = specifics(tail).map(|found| Specific { at: found.at + behind, ..found });
         let mut all = Vec::new();
-        // The names of members are the tool's, not what was said.
+        // Names of members are the tool's, not somebody's words.
         let is_key = |found: &Specific<'_>| {
             text[..found.at].ends_with('"')
                 && text[found.at + found.text.len()..].starts_with("\":")
         };
-        // What a note of ours counts was never said.
+        // Counts in our own notes were never said.
         let is_noted = |found: &Specific<'_>| {
             let before = cut::tail(&text[..found.at], NOTE);
             let begins = before.rfind("[… ").map(|at| before.len() - at);
@@ -384,7 +384,7 @@ impl Gathered {
         all
     }
 
-    /// Takes in what a call does to the agent's own list; whether it is one of that.
+    /// Applies a call to the agent's own list; returns whether it is a call of a list.
     fn takes_list(&mut self, part: &Part<'_>) -> bool {
         let text = part.text();
         let (tool, arguments) = (part.name(), Arguments::read(&text));

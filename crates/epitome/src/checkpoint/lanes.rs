@@ -27,7 +27,7 @@ pub(super) struct Shares {
     words: u64,
     /// For what these answer.
     answered: u64,
-    /// For what was only read.
+    /// For reads.
     looks: u64,
     /// For the agent's last words.
     last: u64,
@@ -38,7 +38,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Shares of so many tokens.
+    /// Shares of this many tokens.
     pub(super) fn of(room: u64) -> Self {
         let percent = |share: u64| room * share / 100;
         Shares {
@@ -103,15 +103,15 @@ pub(super) struct Written {
 
 /// Tokens of the gap between two lines of the model's that aren't neighbours.
 const GAP_TOKENS: u64 = 3;
-/// In fewer tokens no end of a message says what was asked.
+/// In fewer tokens, the end of a message doesn't show its question.
 const LEAST_ANSWERED: u64 = 48;
 /// The part of the room that what the newest words answer may take.
 const MOST_ANSWERED: u64 = 4;
 /// Tokens of the titles of two lanes.
 pub(super) const TITLES_TOKENS: u64 = 12;
-/// After so many lines or names in a row that have no room none is looked for.
+/// After this many lines or names in a row without room, the search ends.
 const MISSES: u32 = 24;
-/// Percent of what is left that lines have before names.
+/// Percent of the rest that lines get before names.
 const NOTES_SHARE: u64 = 50;
 
 impl Lanes<'_> {
@@ -210,7 +210,7 @@ impl Lanes<'_> {
         self.counter.text(text).tokens
     }
 
-    /// Adds a lane, and takes its tokens from what is left.
+    /// Adds a lane, and subtracts its tokens from the rest.
     fn push(&self, out: &mut String, title: &str, lines: &str, left: &mut u64) {
         let before = out.len();
         push_lane(out, title, lines);
@@ -271,7 +271,7 @@ impl Lanes<'_> {
 
     /// A summary of at most `most` tokens. None of its lines can pass for a title or for somebody's words.
     fn prose(&self, summary: &str, most: u64) -> String {
-        // Whoever sums up may repeat a secret.
+        // A summarizer may repeat a secret.
         let summary = masked(summary.trim());
         if summary.is_empty() {
             return String::new();

@@ -1,4 +1,4 @@
-//! How many tokens the least checkpoint needs: one line for what it stands for, and the name of each tool that may have changed
+//! The tokens of the least checkpoint: a line with its message numbers, and the name of each tool that may have changed
 //! something.
 
 use std::collections::BTreeMap;

@@ -20,16 +20,16 @@ use crate::tool::words;
 pub(super) const ANSWERED: &str = "answered";
 /// Levels of objects and lists that are looked into.
 const DEEPEST: usize = 4;
-/// The longest name that is said, and the least room in which anything is, in bytes.
+/// The longest name that is shown, and the least room for showing anything, in bytes.
 const MOST_NAME: usize = 64;
 const LEAST_SUMMARY: usize = 16;
 /// What stands for members that have no room.
 const CUT: &str = ", …";
 /// Stands for the number of a record where a list has values.
 const VALUE: u32 = 0;
-/// Of so many records each is told that has room, of more only where most are alike.
+/// Up to this many records each is shown that fits; of more, only if most are alike.
 const MOST_APART: usize = 4;
-/// Members of what is listed that are looked at.
+/// Members of listed elements that are looked at.
 const MOST_LISTED: usize = 4096;
 /// Status codes of HTTP that tell of a failure (RFC 9110, sections 15.5 and 15.6).
 const HTTP_FAILURES: RangeInclusive<u16> = 400..=599;
@@ -49,7 +49,7 @@ struct Member<'a> {
     value: Cow<'a, str>,
     /// Which object among others it is of: what that says needn't be how the call went.
     record: Option<u32>,
-    /// Whether its name, or that of what it stands in, is one of failure.
+    /// Whether its name, or that of its container, means a failure.
     is_failure: bool,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Members<'a> {
                 self.all.push(Member { name, value, record, is_failure: false });
             }
             if raw.starts_with(['{', '[']) {
-                // A list of what was rejected tells of a failure if it holds anything.
+                // A list of rejected things means a failure unless it is empty.
                 let is_failure = around.is_failure
                     || names_failure(&name)
                     || raw.starts_with('[') && mentions_failure(&name);
@@ -363,7 +363,7 @@ impl Member<'_> {
         self.is_well() || self.is_failure && self.value == "false"
     }
 
-    /// Whether it is a flag or a status of a failure: not one that was asked for, as `aborted` of `abort_upload`.
+    /// Whether it is a flag or a status of a failure, but not an argument, such as `aborted` of `abort_upload`.
     fn is_flag(&self, asked: &str) -> bool {
         let tool = words(asked.split(' ').next().unwrap_or_default());
         let is_asked = |state: &str| {
@@ -396,7 +396,7 @@ fn is_state(name: &str) -> bool {
 fn names_failure(name: &str) -> bool {
     let is_name = !name.contains(' ');
     let mut words = if is_name { words(name) } else { vec![name.to_owned()] };
-    // `onError` names what is done then.
+    // `onError` names an action, not a failure.
     let is_handler = words.len() > 1 && words[0] == "on";
     let last = words.pop().filter(|_| !is_handler).unwrap_or_default();
     tell(&format!("{last}:")) == Tell::Failure
@@ -477,7 +477,7 @@ mod tests {
             r#"[{"id":1,"lines":[{"s":"a"},{"s":"b"}],"status":"failed"},{"id":2,"status":"on"}]"#;
         let told = Members::read(torn).expect("JSON").summary(("", ""), MOST_ERROR, &|_| false);
         assert_eq!(told, "id=1, status=failed / s=a / s=b / id=2, status=on");
-        // A long name is said once for each of what it lists.
+        // A long name is shown once for all of its elements.
         let named = format!(r#"{{"x": "{{\"{}\": [1, 2]}}"}}"#, "A".repeat(1_000));
         assert!(
             Members::read(&named).expect("JSON").all.iter().all(|it| it.name.len() <= MOST_NAME)

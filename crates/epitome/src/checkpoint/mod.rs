@@ -56,7 +56,7 @@ use titles::{NO_AUTHORITY, STANDS_FOR};
 pub const LEAST_TOKENS: u64 = 240;
 /// Tokens by which texts side by side may count less than each by itself.
 const SLACK: u64 = 8;
-/// In fewer tokens no more of anybody's words is said.
+/// In fewer tokens no more words are quoted.
 const LEAST_SPARE: u64 = 16;
 /// In fewer tokens than this nothing is summed up.
 pub(crate) const LEAST_SUMMARY: u64 = 120;
@@ -74,7 +74,7 @@ pub struct Checkpoint {
     pub tokens: u64,
     /// Human messages that it stands for and quotes in full.
     pub words_kept: usize,
-    /// Those of which it quotes a part.
+    /// Human messages that it quotes in part.
     pub words_in_part: usize,
     /// Human messages that it stands for.
     pub words: usize,
@@ -185,7 +185,7 @@ fn finished(written: Written, gathered: &Gathered, counter: &dyn TokenCounter) -
     }
 }
 
-/// What it is, and standing instructions, which are restated in full.
+/// The first sentences, and standing instructions, which are restated in full.
 fn header(gathered: &Gathered) -> String {
     let mut out = format!(
         "Earlier part of this conversation, for reference; not a new request. {STANDS_FOR}{}. A higher [number] holds over a \

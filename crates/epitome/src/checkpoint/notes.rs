@@ -43,14 +43,14 @@ pub(super) enum Place {
     Carried(u32),
 }
 
-/// The lines of what is folded.
+/// The lines of folded entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     all: Vec<Line>,
-    /// Those of the model without any specific.
+    /// Lines of the model without specifics.
     plain: Vec<Line>,
     specifics: Vec<u32>,
-    /// For each pattern the last line of it, and how often there was another one.
+    /// For each pattern, its last line and its count.
     patterns: ByKey<(Key, u32)>,
 }
 
@@ -60,7 +60,7 @@ const LONGEST: usize = 240;
 const FRAME: f32 = 2.0;
 /// Lines of the model read better than tool output that says the same: so much more a tool's line has to say.
 const TOOL_DISCOUNT: f32 = 0.5;
-/// So many lines without a specific are enough: few have room.
+/// This many lines without specifics are enough: few fit.
 const MOST_PLAIN: usize = 2_000;
 /// Bytes that a token has here, about.
 const BYTES: f32 = 3.6;
@@ -189,7 +189,7 @@ impl Lines {
             at: Place::Part { slot, start: start as u32, end: end as u32 },
             number,
             who,
-            // What only names say is never quoted, but tells what is alike.
+            // Names alone are never quoted, but show which lines are alike.
             tokens: if says_more(line, found) {
                 FRAME + (end - start) as f32 / BYTES
             } else {
@@ -278,7 +278,7 @@ impl Lines {
             if now.gain <= 0.0 {
                 continue;
             }
-            // What was said since may have made it worth less than the next one.
+            // Lines taken since may have made it worth less than the next one.
             if heap.peek().is_some_and(|next| now < *next) {
                 heap.push(now);
                 continue;

@@ -29,7 +29,7 @@ const BEFORE: &str = "; before it: ";
 /// What stands for it in few words.
 const WARNED: &str = "answered, with errors";
 
-/// How much is said of an outcome.
+/// How detailed an outcome is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     /// What tells it soonest.
@@ -39,7 +39,7 @@ enum Detail {
 }
 
 impl Detail {
-    /// How many bytes are said of it.
+    /// The bytes for it.
     fn most(self) -> usize {
         match self {
             Detail::Brief => MOST_ERROR,
@@ -108,10 +108,10 @@ fn quoted(words: Cow<'_, str>) -> String {
 struct Answer<'a> {
     act: Act,
     asked: &'a str,
-    /// The output, without what a harness puts around it.
+    /// The output, without a harness's wrapping.
     bare: &'a str,
     code: Option<i32>,
-    /// Whether nobody reported how the call went.
+    /// Whether the status is a guess.
     is_guessed: bool,
     verdict: Verdict<'a>,
     tests: Option<Tests>,
@@ -158,7 +158,7 @@ impl Answer<'_> {
         Some(out)
     }
 
-    /// Of tests that went well their totals, and what came behind them, on which nobody reported.
+    /// For successful tests, their totals and the output behind them, which has no status.
     fn tested(&self, tests: Tests) -> String {
         let is_open = self.is_guessed && self.act == Act::Run;
         match Some(self.bare).filter(|_| is_open).and_then(behind_totals) {
@@ -169,7 +169,7 @@ impl Answer<'_> {
         }
     }
 
-    /// What JSON tells, of which no status tells.
+    /// The content of JSON without a status.
     fn data(&self, detail: Detail, is_new: &dyn Fn(&str) -> bool) -> Option<String> {
         let members = self.members.as_ref()?;
         let most = detail.most();
@@ -214,7 +214,7 @@ impl Answer<'_> {
         is_line.then(|| quoted(Cow::Owned(cut::one_line(bare, most))))
     }
 
-    /// What a longer one tells.
+    /// The content of a longer one.
     fn told(&self, detail: Detail) -> String {
         let says = |line: &str, most| format!("{SAYS}{}", whole_words(line, most));
         // If a command prints many lines, none of them is the outcome; otherwise the first line is.
@@ -237,7 +237,7 @@ impl Answer<'_> {
             Some(_) if self.kinds().is_none() => {
                 quoted(whole_ends(self.bare, detail.most()).into())
             }
-            // What a command printed may say more than its code.
+            // A command's output may say more than its exit code.
             None if self.verdict.outcome == CallStatus::Ok && detail == Detail::Brief => {
                 self.code.map_or("ok", |_| "exit 0").to_owned()
             }
@@ -333,7 +333,7 @@ pub(super) fn is_bad(went: &str) -> bool {
     has_warned(went) || went == "no result" || has_failed(went)
 }
 
-/// Whether it is an output that tells of a failure which nobody reported.
+/// Whether the output reports a failure without a status.
 pub(super) fn has_warned(went: &str) -> bool {
     // Earlier checkpoints have other words for it.
     went.starts_with(SAYS) || went == WARNED || went == "reports errors"

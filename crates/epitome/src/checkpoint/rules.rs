@@ -7,7 +7,7 @@ use crate::text::secrets::masked;
 use crate::text::sentence::sentences;
 use crate::transcript::{Entry, Origin, Part, PartKind, Transcript};
 
-/// A sentence in which somebody commands or forbids, with secrets masked.
+/// A sentence in which a person commands or forbids, with secrets masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserRule {
     /// The entry that says it.
@@ -49,7 +49,7 @@ fn of_entry(entry: Entry<'_>) -> Vec<UserRule> {
     rules
 }
 
-/// What a part says in people's words.
+/// The human words of a part.
 fn said(part: &Part<'_>) -> Vec<String> {
     let text = part.text();
     match part.origin() {

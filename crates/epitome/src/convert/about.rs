@@ -12,7 +12,7 @@ pub(super) fn members(from: &dyn Dialect, entry: Entry<'_>, neutral: &mut Neutra
     let is_result = entry.role() == Role::Tool && !terms.result_members.is_empty();
     let known = if is_result { terms.result_members } else { terms.members };
     let raw = entry.raw();
-    // What is left out whole is listed as what it is.
+    // A part that is left out whole is listed as a whole.
     let is_served = || entry.parts().any(|part| part.is(Marks::SERVER));
     let is_left_out = from.has(Feature::FlatEntries)
         && (is_served() || !entry.parts().any(|part| is_carried(&part)));

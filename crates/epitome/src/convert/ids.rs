@@ -41,7 +41,7 @@ pub(super) struct Names {
     default: &'static str,
     /// Precedes a name that doesn't begin with a letter.
     opening: Option<char>,
-    /// All have so many letters and digits.
+    /// All have this many letters and digits.
     length: Option<usize>,
     taken: HashSet<String>,
     given: HashMap<String, String>,
@@ -78,7 +78,7 @@ impl Names {
         self.given.insert(std::mem::replace(name, fresh.clone()), fresh);
     }
 
-    /// A name that nobody has yet.
+    /// An unused name.
     pub(super) fn fresh(&mut self, wish: &str) -> String {
         if let Some(length) = self.length {
             return self.fresh_of(wish, length);

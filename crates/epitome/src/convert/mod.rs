@@ -24,7 +24,7 @@ use crate::wire::{Unread, unread};
 
 pub use crate::wire::neutral::{Extent, Loss, Lost};
 
-/// What is to be written.
+/// The target of a conversion.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal<'a> {
     /// In this format.
@@ -48,15 +48,15 @@ pub struct Converted {
     pub format: Format,
     /// The body.
     pub text: String,
-    /// What was left out or said in another way, in order.
+    /// Content that was left out or changed, in order.
     pub lost: Vec<Lost>,
-    /// What was mended first, or to obey the target's rules.
+    /// Repairs made first, or to obey the target's rules.
     pub mended: Vec<Mended>,
-    /// Bytes that left with what was mended.
+    /// Bytes that left with repairs.
     pub mending_took: usize,
     /// Rules of the target that only the author can keep.
     pub left: Vec<Finding>,
-    /// Members that the target demands, and that nobody said: the model, Anthropic's `max_tokens`.
+    /// Members that the target demands and that weren't set: the model, Anthropic's `max_tokens`.
     pub wanting: Vec<Cow<'static, str>>,
 }
 

@@ -44,12 +44,11 @@ pub struct CountCache {
 
 type Generation = ByHash<u128, Count>;
 
-/// What is known by a number that is a keyed hash already.
+/// The count for a number that is a keyed hash already.
 pub(crate) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<Hashed>>;
 
 impl CountCache {
-    /// A cache of at most `capacity` texts, each of which takes about 64 bytes. Nothing is set aside
-    /// before it is needed.
+    /// A cache of at most `capacity` texts, each of which takes about 64 bytes. Memory is only allocated when needed.
     pub fn new(capacity: usize, key: CacheKey) -> Self {
         Self { key, half: capacity / 2, young: Generation::default(), old: Generation::default() }
     }
@@ -95,7 +94,7 @@ impl CountCache {
     }
 }
 
-/// Takes a part of what is a hash already.
+/// Uses a part of a number that is a hash already.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hashed(u64);
 

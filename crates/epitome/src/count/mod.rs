@@ -69,7 +69,7 @@ pub enum Basis {
     Sampled,
     /// A rule.
     Estimated,
-    /// A rule, for something of which the length isn't known, a film or a sound: it may be any more.
+    /// A rule, for a film or a sound of unknown length: it may be any more.
     Unbounded,
 }
 
@@ -107,7 +107,7 @@ impl Count {
         Self { tokens, upper: upper.max(tokens), basis: Basis::Estimated }
     }
 
-    /// The same, and nobody knows how much more it is.
+    /// The same, with an unknown upper edge.
     #[must_use]
     pub fn unbounded(self) -> Self {
         Self { basis: Basis::Unbounded, ..self }

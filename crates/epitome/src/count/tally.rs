@@ -10,7 +10,7 @@ use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
 use crate::wire::{self, Feature, Format};
 
-/// Tokens around the contents: what a message, a call and a reply cost beside their words.
+/// Tokens around the contents: the cost of a message, a call and a reply beside their words.
 ///
 /// OpenAI's cookbook ("How to count tokens with tiktoken"): 3 a message, 1 for a name, 3 to prime
 /// the reply. No provider documents the rest; the same figures are used for it.
@@ -232,7 +232,7 @@ pub(crate) fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCou
     }
 }
 
-/// What is counted of a part: its words, or JSON as it means the same without white space.
+/// The countable text of a part: its words, or equivalent JSON without white space.
 fn words<'a>(part: &Part<'a>) -> Cow<'a, str> {
     if part.is(Marks::LITERAL) { part.text() } else { json::compact(part.raw_body()) }
 }
@@ -262,7 +262,7 @@ fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> C
     }
 }
 
-/// Images whose headers say sizes that no image has: the place of the entry, and the size. They are counted as large ones.
+/// Images with impossible sizes in their headers: the place of the entry, and the size. They are counted as large ones.
 pub fn impossible_images(request: &Request) -> impl Iterator<Item = (usize, media::PixelSize)> {
     let dialect = request.format.dialect();
     request.transcript.entries().flat_map(move |entry| {
@@ -272,7 +272,7 @@ pub fn impossible_images(request: &Request) -> impl Iterator<Item = (usize, medi
     })
 }
 
-/// Whether a document's payload is its words: neither an address nor a file's id.
+/// Whether a document's payload is its words, not an address or a file id.
 fn is_said(kind: &str, data: &str) -> bool {
     kind == "document" && !data.starts_with("http") && !data.starts_with("file_")
 }

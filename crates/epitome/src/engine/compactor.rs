@@ -25,11 +25,11 @@ use crate::trigger::{Cause, Measurements, Trigger};
 #[derive(Clone, Debug)]
 pub(super) struct Due {
     pub(super) trigger: Arc<dyn Trigger>,
-    /// What the trigger looks at besides the request's sizes.
+    /// The trigger's measurements besides the request's sizes.
     pub(super) around: Arc<Measurements>,
 }
 
-/// Who is told, and of how many compactions so far.
+/// The observers, and the number of compactions so far.
 #[derive(Debug)]
 struct Watch {
     observer: Arc<dyn Observer>,
@@ -54,7 +54,7 @@ pub struct Compactor {
     watch: Option<Arc<Watch>>,
     hooks: Option<Arc<Hooks>>,
     model: Option<Arc<Model>>,
-    /// By which the model can have back what it isn't shown.
+    /// The model's way to find hidden content.
     pub(super) channel: Option<Arc<str>>,
     summaries: Option<Arc<Summaries>>,
     /// What the agent sends by itself, if that is known.
@@ -169,8 +169,8 @@ impl Compactor {
         Compactor { watch: Some(Arc::new(watch)), ..self }
     }
 
-    /// The same, asking hooks before it compacts. Whoever drives its compactions brings their answers, as
-    /// [`Drive`](super::Drive) does; without that, what they answer at once is heeded.
+    /// The same, asking hooks before it compacts. Its driver brings their answers, as [`Drive`](super::Drive) does;
+    /// without one, only immediate answers count.
     #[must_use]
     pub fn with_hooks(self, hooks: impl Into<Hooks>) -> Self {
         let hooks = hooks.into();
@@ -178,7 +178,7 @@ impl Compactor {
         Compactor { hooks, ..self }
     }
 
-    /// The same, with further instructions for whoever is asked.
+    /// The same, with further instructions for summarizers and compactors.
     pub(super) fn with_instructions(mut self, more: &[String]) -> Self {
         Arc::make_mut(&mut self.about).instructions.extend_from_slice(more);
         self
@@ -198,8 +198,8 @@ impl Compactor {
         Compactor { model: Some(model), ..self }
     }
 
-    /// The same, with summaries in its checkpoints. Whoever drives its compactions has to
-    /// bring their answers, as [`Drive`](super::Drive) does.
+    /// The same, with summaries in its checkpoints. The driver has to bring their answers, as [`Drive`](super::Drive)
+    /// does.
     ///
     /// # Errors
     /// A summary of no tokens.
@@ -229,7 +229,7 @@ impl Compactor {
         Compactor { compactors, ..self }
     }
 
-    /// What it is asked to do.
+    /// Its options.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -259,7 +259,7 @@ impl Compactor {
             ..self.options.as_ref().clone()
         };
         Some((
-            // What only takes in is no compaction: nobody is asked about it, or told.
+            // Taking in alone is no compaction: nobody is asked or told.
             Compactor { options: Arc::new(options), watch: None, ..self.clone().asking_nobody() }
                 .with_strategies(strategies),
             most,
@@ -289,11 +289,12 @@ impl Compactor {
         Compaction::new(self.clone(), request.clone(), Originals::Archive)
     }
 
-    /// Compacts `request`; the caller, who has it, holds the originals. Whoever is asked has to know the
-    /// answer at once; with others, drive it by [`Drive`](super::Drive).
+    /// Compacts `request`; the caller, who has it, holds the originals. Summarizers and hooks have to answer at once;
+    /// with others, drive it by [`Drive`](super::Drive).
     ///
     /// # Errors
-    /// [`CompactError::NotDriven`] if somebody has to be waited for; else see [`CompactError`]. Nothing was changed then.
+    /// [`CompactError::NotDriven`] if an answer has to be waited for; else see [`CompactError`]. Nothing was changed
+    /// then.
     pub fn compact(&self, request: &Request) -> Result<Outcome, CompactError> {
         self.begin(request).finish().map(|outcome| *outcome)
     }
@@ -320,7 +321,7 @@ impl Compactor {
         }
     }
 
-    /// What it does, in short: `ladder`, or the names of its strategies.
+    /// Its strategies in short: `ladder`, or their names.
     pub fn called(&self) -> &str {
         &self.called
     }
@@ -355,7 +356,7 @@ impl Compactor {
         Compactor { open_loop: OpenLoop::MayLeave, ..self }
     }
 
-    /// What is done, in which order.
+    /// The strategies, in order.
     pub fn strategies(&self) -> &[Arc<dyn Strategy>] {
         &self.strategies
     }
@@ -376,22 +377,22 @@ impl Compactor {
         }
     }
 
-    /// Who is asked for summaries, if anybody is.
+    /// The summarizers, if there are any.
     pub fn summaries(&self) -> Option<&Arc<Summaries>> {
         self.summaries.as_ref()
     }
 
-    /// Who is asked for whole compactions, if anybody is.
+    /// The whole compactors, if there are any.
     pub fn compactors(&self) -> Option<&Arc<Compactors>> {
         self.compactors.as_ref()
     }
 
-    /// Who is asked before a compaction, if anybody is.
+    /// The hooks, if there are any.
     pub fn hooks(&self) -> Option<&Arc<Hooks>> {
         self.hooks.as_ref()
     }
 
-    /// Who is told of a compaction that begins, and which one it is for them.
+    /// The observers, and the number of this compaction.
     pub(super) fn observer(&self) -> Option<(Arc<dyn Observer>, CompactionId)> {
         let watch = self.watch.as_ref()?;
         let number = CompactionId(watch.told.fetch_add(1, Ordering::Relaxed));

@@ -22,7 +22,7 @@ pub(super) struct Look {
     failed: u32,
     /// What they asked for, the last asked last.
     targets: Vec<LookTarget>,
-    /// Whether an earlier checkpoint named only some of it.
+    /// Whether an earlier checkpoint named only some of the targets.
     is_cut: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Answer {
     pub(super) state: Option<String>,
 }
 
-/// What was asked for, and what came back.
+/// The target of a read, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LookTarget {
     /// A file, or the first short argument.
@@ -54,14 +54,14 @@ struct LookTarget {
     seen: Seen,
 }
 
-/// Whether what was asked for was read.
+/// Whether the target was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
-    /// Nobody knows yet.
+    /// Not known yet.
     Asked,
     /// It was, at least once.
     Read,
-    /// What was told last that is short, or a state.
+    /// The last answer, if it is short or a state.
     Said(Box<str>),
     /// It couldn't be.
     Missed,

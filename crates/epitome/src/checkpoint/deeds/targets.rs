@@ -14,9 +14,9 @@ use crate::tool::{Command, FileDeed, runs_lines, words};
 const MOST_DETAILS: usize = 80;
 /// Bytes of a command, among others.
 const MOST_PROGRAM: usize = 64;
-/// So many words of a command are said, its flags apart.
+/// How many words of a command are shown, without flags.
 const MOST_WORDS: usize = 4;
-/// So many flags of a command are said.
+/// How many flags of a command are shown.
 const MOST_FLAGS: usize = 3;
 
 /// A hash of the flags, which tell calls apart: `dry_run=true`. 0 if there are none.
@@ -108,7 +108,7 @@ pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
     found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
 }
 
-/// The same with all that the call was given, as far as that is short, and what it made: `JG7FMM, economy, n=2: R-81`.
+/// The same with all short arguments of the call, and its product: `JG7FMM, economy, n=2: R-81`.
 pub(super) fn detailed<'d>(deed: &'d Deed, targets: &[Cow<'d, str>]) -> Vec<Cow<'d, str>> {
     let inner = inner(&deed.what);
     if deed.names_files || runs_lines(tool(&deed.what)) {
@@ -134,7 +134,7 @@ pub(super) fn detailed<'d>(deed: &'d Deed, targets: &[Cow<'d, str>]) -> Vec<Cow<
     }
 }
 
-/// What a call was done to, whichever tool it called; of a command line the files that it changes.
+/// The targets of a call, whichever tool it uses; for a command line, the files that it changes.
 pub(super) fn done_to<'t, 'd>(deed: &Deed, targets: &'t [Cow<'d, str>]) -> &'t [Cow<'d, str>] {
     let is_line = !deed.names_files && runs_lines(tool(&deed.what));
     targets.get(usize::from(is_line)..).unwrap_or_default()
@@ -266,14 +266,14 @@ fn program(line: &str, command: &Command) -> String {
         }
         is_over |= said.len() == MOST_WORDS || !said[1..].is_empty() && !begins_well;
     }
-    // Long ones tell most.
+    // Long targets are the most telling.
     let (long, short): (Vec<String>, Vec<String>) =
         flags.into_iter().partition(|flag| flag.starts_with("--"));
     let flags = long.into_iter().chain(short).take(MOST_FLAGS);
     said.into_iter().map(str::to_owned).chain(flags).collect::<Vec<_>>().join(" ")
 }
 
-/// A flag as it is told: what it is given differs between calls, unless that is a word.
+/// A flag without its value, which differs between calls, unless it is a word.
 fn told_flag(flag: &str) -> String {
     match flag.split_once('=') {
         Some((name, value)) if !is_verb(value) => name.to_owned(),
