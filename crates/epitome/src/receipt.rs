@@ -45,7 +45,7 @@ pub struct Edited {
     pub from: usize,
     /// Last entry of the run.
     pub to: usize,
-    /// What became of it.
+    /// Its fate.
     pub fate: Became,
     /// Why.
     pub reason: Reason,
@@ -66,7 +66,7 @@ pub enum Became {
     Drop,
 }
 
-/// What a prompt cache can keep: everything up to the first change.
+/// The part that a prompt cache can keep: everything up to the first change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptPrefix {
     /// Leading entries whose bytes are the same.
@@ -88,7 +88,7 @@ pub struct CheckpointReceipt {
     pub tokens: u64,
     /// Human messages that it stands for.
     pub human_messages: usize,
-    /// Those of them that it quotes in full.
+    /// Messages that it quotes in full.
     pub human_messages_quoted: usize,
 }
 
@@ -116,7 +116,7 @@ pub struct Excerpted {
     pub held: KeepReason,
     /// Tokens that it had.
     pub tokens: u64,
-    /// Tokens that are left of it.
+    /// Tokens left of it.
     pub left: u64,
 }
 
@@ -152,7 +152,7 @@ pub struct Stats {
     pub over_budget: bool,
 }
 
-/// What was done.
+/// The edits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     /// [`RECEIPT_VERSION`].
@@ -180,15 +180,14 @@ pub struct Receipt {
     /// Where it landed.
     #[serde(flatten)]
     pub reached: Reached,
-    /// History that the model reads and the request only names: no count covers it, and nothing of it
-    /// was compacted.
+    /// History that the model reads and the request only names: it is neither counted nor compacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Elsewhere>,
-    /// Where it was to land, in tokens.
+    /// The target, in tokens.
     pub target: u64,
     /// The least that frame, pins and tail allow, in tokens.
     pub floor: u64,
-    /// The request as it came, before anything was mended.
+    /// The request as it came, before repairs.
     pub before: RequestSize,
     /// The request as it leaves.
     pub after: RequestSize,
@@ -200,7 +199,7 @@ pub struct Receipt {
     pub over_budget: bool,
     /// What each strategy saved.
     pub steps: Vec<PlanStep>,
-    /// What became of which entries.
+    /// The fates of entries.
     pub edits: Vec<Edited>,
     /// The checkpoint, if there is one.
     pub checkpoint: Option<CheckpointReceipt>,
@@ -214,11 +213,11 @@ pub struct Receipt {
     /// Known checkpoints of earlier compactions that still stand as they were, by id. The next
     /// compaction has to know these too.
     pub standing_checkpoints: Vec<ContentId>,
-    /// What a prompt cache can keep.
+    /// The part that a prompt cache can keep.
     pub kept_prefix: KeptPrefix,
-    /// What it costs and saves, where the model's prices are known and something was compacted.
+    /// Costs and savings, if the model's prices are known and something was compacted.
     pub cost: Option<Cost>,
-    /// Breaches that came in and were mended.
+    /// Breaches of the input that were repaired.
     pub repaired: Vec<Mended>,
     /// Tokens of removed parts of a repair: neither shown nor summarized.
     #[serde(default)]
@@ -231,10 +230,10 @@ pub struct Receipt {
     pub left: Vec<Finding>,
     /// Pins that nothing in the transcript says.
     pub unmatched_pins: Vec<String>,
-    /// Pins that only the model and tools say, in several messages, of which the newest stays.
+    /// Pins whose text only the model and tools say, in several messages; the newest one stays.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unheld_pins: Vec<Unheld>,
-    /// Why what was tried first wasn't used.
+    /// Why earlier attempts weren't used.
     pub fallbacks: Vec<String>,
     /// Who holds what the view hides.
     pub originals: Originals,

@@ -90,12 +90,12 @@ pub struct Frame {
     pub elsewhere: Option<(Keeper, Span)>,
 }
 
-/// History that a request only names: the model reads it, and nobody else can.
+/// History that a request only names: only the model reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elsewhere {
     /// How it is kept.
     pub keeper: Keeper,
-    /// What it is called: its id, or the first of several.
+    /// Its name: its id, or the first of several.
     pub name: String,
 }
 
@@ -132,7 +132,7 @@ impl Frame {
         }
     }
 
-    /// Makes room for so many bytes at `at`, behind the last entry: whatever stands behind it moves.
+    /// Makes room for this many bytes at `at`, behind the last entry: everything behind it moves.
     pub(crate) fn make_room(&mut self, at: u32, bytes: u32) {
         let elsewhere = self.elsewhere.as_mut().map(|(_, name)| name);
         let fields = [&mut self.model, &mut self.system, &mut self.tools, &mut self.thinking];
@@ -150,7 +150,7 @@ pub struct Request {
     pub format: Format,
     /// What stands around the transcript.
     pub frame: Frame,
-    /// What was said.
+    /// The transcript.
     pub transcript: Transcript,
     /// The model that the address names, where the caller knows it.
     pub(crate) addressed: Option<Arc<str>>,
@@ -174,7 +174,7 @@ impl Request {
         self.transcript.source()
     }
 
-    /// The buffer, for who needs nothing else of it.
+    /// The buffer alone.
     pub fn into_source(self) -> Arc<String> {
         self.transcript.into_source()
     }
@@ -221,7 +221,7 @@ impl Request {
         Some(Elsewhere { keeper: Keeper::Items, name: first.id().into_owned() })
     }
 
-    /// How earlier history is kept that the provider puts before what is here.
+    /// How the provider keeps earlier history that it puts before this one.
     pub(crate) fn keeper(&self) -> Option<Keeper> {
         self.frame.elsewhere.map(|(keeper, _)| keeper)
     }

@@ -178,7 +178,7 @@ pub(super) fn asked_with(call: &Call<'_>) -> Option<String> {
     (values.len() > 1 && call.line.is_none() && whole.len() <= MOST_VALUE).then_some(whole)
 }
 
-/// Whether the [`key`] of a call has all of it, verbatim. The name of a changed file is.
+/// Whether `what`, the [`key`] of a call, has all of its arguments verbatim.
 pub(super) fn says_all(what: &str, call: &Call<'_>) -> bool {
     let is_said = |value: &str| what.contains(value);
     match &call.line {

@@ -128,7 +128,7 @@ impl<'a> Drive<'a> {
             return true;
         }
         let compaction = &self.compaction;
-        // What nobody wants any more is cancelled.
+        // Unwanted calls are cancelled.
         self.answers.retain(|(id, _)| compaction.wants(*id));
         let mut came = Vec::new();
         self.answers.retain_mut(|(id, answer)| match answer.as_mut().poll(context) {

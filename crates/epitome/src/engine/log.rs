@@ -28,7 +28,7 @@ pub(super) struct Log {
     is_telling: bool,
     /// The strategies' edits that were told.
     applied: Vec<PlanStep>,
-    /// What was tried and can't be used, and why.
+    /// Attempts that can't be used, and why.
     pub(super) fallbacks: Vec<String>,
     /// Calls of those who were asked to sum up, or to compact.
     pub(super) summary: Option<SummaryReceipt>,
@@ -115,7 +115,7 @@ impl Log {
         }
     }
 
-    /// What was tried can't be used. What it did is given up.
+    /// An attempt can't be used. Its edits are given up.
     pub(super) fn fell_back(&mut self, event: &Event, why: String) {
         self.tell(event);
         self.fallbacks.push(why);
@@ -137,7 +137,7 @@ impl Log {
         self.summary = Some(SummaryReceipt { calls: summary.calls, spent: summary.spent, ..asked });
     }
 
-    /// Whose summary the checkpoint shows, if anybody's, and its tokens.
+    /// The author of the checkpoint's summary, if there is one, and its tokens.
     pub(super) fn shows_summary(&mut self, by: Option<String>, tokens: u64) {
         if let Some(summary) = &mut self.summary {
             (summary.by, summary.tokens) = (by, tokens);

@@ -77,7 +77,7 @@ impl Guard {
         });
         guard.tail(units, tally, options.tail, transcript.len());
         for entry in transcript.entries() {
-            // What was approved and done asks for nothing any more.
+            // A finished approval asks for nothing any more.
             if !(entry.is_stateful() && units.is_settled(transcript, entry.index)) {
                 guard.state(request, entry, tally, options.target);
             }
@@ -141,8 +141,8 @@ impl Guard {
                 guard.turn_starts_with_thinking(request, units);
             }
         }
-        // Signed thinking of an open loop can neither be stripped (the turn must begin with it) nor stay behind an edited
-        // prefix: it stays, and so does all that it is bound to.
+        // Signed thinking of an open loop can neither be stripped (the turn must begin with it) nor follow an edited
+        // prefix: it stays, and so does everything that it is bound to.
         if let Some(entries) = bound {
             guard.bound_to = turn::signed_until(transcript, &entries).unwrap_or(0);
             let until = turn::open_until(transcript, &entries, guard.bound_to);
@@ -264,7 +264,7 @@ impl Guard {
         &self.unmatched
     }
 
-    /// Pins that only the model and tools say, more than once: what of it they don't hold.
+    /// Pins whose text only the model and tools say, more than once: the occurrences that aren't held.
     pub fn unheld(&self) -> &[Unheld] {
         &self.unheld
     }
@@ -316,7 +316,7 @@ impl Guard {
             let is_result = p.kind() == PartKind::Result && !p.is(Marks::SERVER);
             is_result && !p.is(Marks::NESTED) && units.call_of(p.slot).is_none()
         };
-        // Behind a cached beginning there may be much that was said long ago.
+        // A long old history may stand behind a cached beginning.
         let is_news = request.keeper().is_some_and(|keeper| keeper != Keeper::Cache);
         for entry in request.transcript.entries() {
             if is_news || entry.parts().any(is_answer) {
@@ -422,7 +422,7 @@ impl Guard {
         }
         let transcript = &request.transcript;
         let mut is_bare = false;
-        // What has no known role is nobody's turn, and parts two of them as the model's step does.
+        // An entry of unknown role belongs to nobody's turn, and separates two turns as the model's step does.
         let parts =
             |unit: &Unit| unit.entries.clone().any(|at| transcript.entry(at).role() == Role::Other);
         for unit in units.all().iter().filter(|unit| unit.is_step || parts(unit)) {

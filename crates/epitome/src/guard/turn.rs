@@ -121,19 +121,19 @@ pub(super) fn end_of_bare_turn(
 ) -> Option<Range<usize>> {
     let transcript = &request.transcript;
     let turn = open_turn(request, &stays)?;
-    // Nobody answers what is called in no known role.
+    // Calls of unknown role have no results.
     let is_of_loop = |at: &usize| {
         let entry = transcript.entry(*at);
         entry.role() != Role::Other && (entry.has_calls() || entry.has_results())
     };
     let last = (turn..transcript.len()).rev().filter(|at| stays(*at)).find(is_of_loop)?;
-    // What a server's tool found for the model ends it as words do.
+    // A find of a server's tool for the model ends it as words do.
     let answers = |part: Part<'_>| match part.kind() {
         PartKind::Text => !part.text().trim().is_empty(),
         PartKind::Result => part.is(Marks::SERVER),
         _ => false,
     };
-    // So does what has no known role, as it parts turns.
+    // So does an entry of unknown role, as it separates turns.
     let is_answer = |at: usize| {
         let entry = transcript.entry(at);
         let speaks = || entry.role() == Role::Assistant && entry.parts().any(answers);

@@ -108,7 +108,7 @@ pub(super) fn is_short(sign: u8) -> bool {
     SHORT_ESCAPES[usize::from(sign)] != 0
 }
 
-/// The length of the escape that `text` begins with, of a surrogate pair both, and what it says.
+/// The length of the escape that `text` begins with, including both halves of a surrogate pair, and its character.
 pub(crate) fn escape(text: &str) -> (usize, char) {
     let Some(&sign) = text.as_bytes().get(1) else { return (text.floor_char_boundary(1), '\\') };
     let said = SHORT_ESCAPES[usize::from(sign)];

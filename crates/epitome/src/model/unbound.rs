@@ -86,7 +86,7 @@ pub(crate) fn unbind(
     repaired
 }
 
-/// The first part that isn't as it came, but for cache markers, of which no signature knows.
+/// The first changed part; changed cache markers don't count, because signatures ignore them.
 fn changed(came: &Request, now: &Request) -> usize {
     if (came.tools(), came.system()) != (now.tools(), now.system()) {
         return 0;
@@ -143,7 +143,7 @@ mod tests {
         let (done, text) = mended(r#""model":"claude-opus-4-5","#, &messages);
         assert_eq!(done, ["dropped the part"]);
         assert!(text.contains(r#""thinking":"two""#));
-        // What is mended behind it doesn't unbind it.
+        // A repair behind it doesn't unbind it.
         let (done, text) = mended(r#""model":"claude-opus-5-5","#, &[GO, &one, GO, orphan]);
         assert_eq!(done, ["dropped the part"]);
         assert!(text.contains(r#""thinking":"one""#));

@@ -4,16 +4,16 @@ use serde_json::Value;
 
 use super::entry::Billed;
 
-/// What a reply, or an event of one, reports of its tokens.
+/// The tokens that a reply, or an event of one, reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsageReport {
-    /// What is billed.
+    /// The billed tokens.
     pub billed: Billed,
-    /// How much of the prompt is in the cache from now on; `None` where nothing is said of a cache.
+    /// How much of the prompt is in the cache from now on; `None` if nothing is reported about a cache.
     pub kept: Option<u64>,
 }
 
-/// What may say something of a reply: all of it, or the member that an event has it in.
+/// The possible place of a reply's usage: all of it, or the member of an event.
 pub fn reply_levels(said: &Value) -> impl Iterator<Item = &Value> {
     let nested = ["message", "response", "interaction"].into_iter();
     std::iter::once(said).chain(nested.filter_map(|name| said.get(name)))
@@ -36,19 +36,19 @@ struct Names {
     prompt: &'static str,
     read: &'static str,
     written: &'static str,
-    /// Counted in what is written.
+    /// Counted in the written tokens.
     written_long: &'static str,
     /// Its parts.
     output: [&'static str; 2],
     cached: Cached,
 }
 
-/// How what is read from a cache and written to it is counted.
+/// How cache reads and writes are counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cached {
     /// Beside the rest of the prompt.
     Beside,
-    /// In the prompt. Where nothing is said of writing, all is kept from 1,024 tokens on, in steps of 128.
+    /// Part of the prompt. Without a report of writes, everything is cached from 1,024 tokens on, in steps of 128.
     Within,
     /// Part of the prompt; cache writes aren't reported.
     Unkept,

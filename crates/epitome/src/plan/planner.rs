@@ -50,7 +50,7 @@ impl Planner {
             return PlanProgress::Done(Box::new(input.whole(Reached::NothingToDo, floor)));
         }
         if input.stop == Stop::AtTarget {
-            // What must stay doesn't fit as it is: cut it first, so that something else may stay too.
+            // Held entries don't fit as they are: they are cut first, so that other entries may stay too.
             let cuts = input.cuts(&working.draft, input.levels());
             working.make(input, "squeeze", cuts);
         }
@@ -61,7 +61,7 @@ impl Planner {
         PlanProgress::More(planner)
     }
 
-    /// What was done so far, in order, by strategy.
+    /// The steps so far, in order, by strategy.
     pub fn steps(&self) -> &[PlanStep] {
         &self.working.steps
     }

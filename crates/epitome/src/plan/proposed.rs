@@ -90,8 +90,8 @@ impl PlanInput<'_> {
         Ok(working.planned(self, Reached::Target, floor))
     }
 
-    /// Whether an edit of the part may be asked for. Calls leave with their units alone; a model's own words
-    /// and arguments are cut by nobody else.
+    /// Whether the part may be edited. Calls leave only with their units; a model's own words and arguments are cut by
+    /// nobody else.
     fn may_be_asked(&self, entry: Entry<'_>, part: &Part<'_>) -> bool {
         if !self.guard.may_edit(entry.index, part) || part.is(Marks::SERVER) {
             return false;
@@ -165,7 +165,7 @@ impl PlanInput<'_> {
     }
 }
 
-/// A compactor's own words, so that nobody takes them for a tool's or a person's.
+/// A compactor's own words, marked so that nobody takes them for a tool's or a person's.
 fn told_by_compactor(text: &str) -> Put {
     let text = cut::one_line(text, usize::MAX);
     let bare = text.trim_matches(['[', ']']).replace(['[', ']'], "|");

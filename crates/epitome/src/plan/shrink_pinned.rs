@@ -1,4 +1,4 @@
-//! Cuts of what must stay, where not all of it fits: the one exception of the law of pins.
+//! Cuts of held entries that don't all fit: the one exception of the law of pins.
 //!
 //! Pins, the task and the newest human message stay whole while other entries can make room for them. Their
 //! companions (results and calls, the model's answer to the newest message) are cut first, to the room that
@@ -15,7 +15,7 @@ use crate::working_view::{Draft, fit_part, may_act, result_of};
 /// The most that what can be cut of one held entry may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Levels {
-    /// Of what is held for its own sake.
+    /// Of entries held for their own sake.
     firm: u64,
     /// Companions of human words.
     spoken: u64,
@@ -40,7 +40,7 @@ const LEAST_WORDS: u64 = 80;
 const LEAST_EXCERPT: u64 = 40;
 /// A call isn't cut to less.
 const LEAST_CALL: u64 = 96;
-/// The most tokens of a call that are said of it, and those of how it went.
+/// The maximum tokens of a call and of its outcome in a line.
 const DEED: u64 = 80;
 const OUTCOME: u64 = 24;
 

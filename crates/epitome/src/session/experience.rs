@@ -21,9 +21,9 @@ pub struct Experience {
     pub calibrations: BTreeMap<String, Calibration>,
 }
 
-/// Models of which something is known, at most. Clients may make names up, and some servers answer to any.
+/// The maximum number of known models. Clients may invent names, and some servers answer to any.
 const MOST: usize = 256;
-/// The longest name of a model of which anything is learnt.
+/// The longest name of a model about which anything is learnt.
 const LONGEST_NAME: usize = 256;
 
 /// Experience that parts of a machine share; held only to look something up or to note it.
@@ -35,7 +35,7 @@ impl SharedExperience {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what a prompt for a model teaches, within bounds.
+    /// Records the facts learnt from a prompt for a model, within bounds.
     pub(super) fn note<T>(&self, model: &str, note: impl FnOnce(&mut Experience) -> T) -> T {
         let mut experience = self.get();
         let before = experience.gist(model);
@@ -120,12 +120,12 @@ impl Experience {
         }
     }
 
-    /// A count, corrected by what is known of the model.
+    /// A count, calibrated for the model.
     pub(super) fn corrected(&self, model: &str, count: Count) -> Count {
         self.calibrations.get(model).map_or(count, |known| known.corrected(count))
     }
 
-    /// The counter's tokens that the provider would report as so many.
+    /// The counter's tokens for which the provider would report this many.
     pub(super) fn counted(&self, model: &str, reported: u64) -> u64 {
         self.calibrations.get(model).map_or(reported, |known| known.counted(reported))
     }

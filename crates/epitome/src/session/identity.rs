@@ -24,7 +24,7 @@ impl std::fmt::Debug for ChainKey {
     }
 }
 
-/// The id of everything that was said up to an entry, for one tenant and format.
+/// The id of all messages up to an entry, for one tenant and format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PrefixId(u128);
 
@@ -39,7 +39,7 @@ impl PrefixId {
         self.0.to_be_bytes()
     }
 
-    /// Which of so many parts it falls to.
+    /// Its part among this many.
     pub(super) fn part(self, of: usize) -> usize {
         (self.0 % of as u128) as usize
     }
@@ -52,7 +52,7 @@ pub struct Chain {
     entries: Vec<usize>,
     /// Instructions that stand before anything else.
     instructions: usize,
-    /// Entries that clients write anew.
+    /// Entries that clients rewrite.
     restated: Vec<usize>,
 }
 
@@ -104,7 +104,7 @@ impl Chain {
         }
     }
 
-    /// The same of one that nobody else needs.
+    /// The same of a request with one owner.
     pub(super) fn into_first(mut self, entries: usize) -> Self {
         let links = self.entries.partition_point(|at| *at < entries);
         let restated = self.restated.partition_point(|at| *at < entries);
@@ -120,7 +120,7 @@ impl Chain {
         self.ids.len()
     }
 
-    /// Whether nothing was said.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -135,8 +135,8 @@ impl Chain {
         &self.entries
     }
 
-    /// Links that are instructions before anything else: their words are the client's and may change,
-    /// as those of a frame do, so they say nothing about which conversation it is.
+    /// Links of instructions before anything else: their words are the client's and may change, as those of a frame do,
+    /// so they don't identify a conversation.
     pub fn instructions(&self) -> usize {
         self.instructions
     }
@@ -147,7 +147,7 @@ impl Chain {
     }
 }
 
-/// The id up to and with `entry`, by what is understood of it.
+/// The id up to and including `entry`, from its parsed content.
 fn link(key: ChainKey, before: PrefixId, format: Format, entry: Entry<'_>) -> PrefixId {
     digest(Hash::new(key).follow(before), format, entry).id()
 }

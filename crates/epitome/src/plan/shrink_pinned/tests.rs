@@ -1,4 +1,4 @@
-//! Levels by plain search: the most that each may take so that all of it fits.
+//! Levels by plain search: the largest share of each such that all fit.
 
 use std::num::NonZeroU32;
 
@@ -112,7 +112,7 @@ impl Sizes {
             let parts: u64 = entry.parts().map(|part| subject.tally.part(part.slot)).sum();
             let rigid = parts - words;
             sizes.fixed += rigid;
-            // What a tool gave beside people's words stays only for their sake.
+            // Tool output beside human words stays only for their sake.
             let results = entry.parts().filter(|p| p.kind() == PartKind::Result);
             let beside: u64 = results.map(|part| subject.tally.part(part.slot)).sum();
             let beside = if entry.is_human() && held != KeepReason::Pin { beside } else { 0 };
@@ -140,7 +140,7 @@ fn most(sizes: &[u64], room: u64) -> u64 {
 #[test]
 fn what_was_to_stay_is_cut_last_and_no_more_than_it_must() {
     let pins = [Pin::Entry(1), Pin::Entry(3)];
-    // With these nobody leaves, so that no checkpoint needs room.
+    // With these nothing leaves, so that no checkpoint needs room.
     let all = [1, 3, 5, 7, 8, 9].map(Pin::Entry);
     let mut met = [0; 3];
     for (pins, target) in

@@ -18,7 +18,7 @@ fn read(messages: &str) -> (Request, Chain) {
     (request, chain)
 }
 
-/// So many messages of two texts each.
+/// This many messages of two texts each.
 fn said(many: usize) -> (Request, Chain) {
     let text = |words: String| format!(r#"{{"type":"text","text":"{words}"}}"#);
     let message = |at: usize| {
@@ -206,7 +206,7 @@ fn what_was_cut_as_it_came_stays_cut_by_the_least_that_is_left() {
     assert_eq!((next.lot(1), next.spared), (Some(&cuts("four")), 3 * 90));
 }
 
-/// A person's word, and four of the model's with a thought each, of so many characters.
+/// A person's word, and four words of the model's with a thought each, of this many characters.
 fn thinking() -> (Request, Chain) {
     let thought = |letters: usize| {
         let thought = "t".repeat(letters);
