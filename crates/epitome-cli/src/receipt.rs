@@ -240,7 +240,6 @@ pub(crate) fn unheld(pin: &Unheld) -> String {
         "no human message has the pinned {:?}: messages[{}] is kept for it, {more} with it may leave",
         line(&pin.pin, 60),
         pin.held,
-        if pin.entries.len() == 1 { "s" } else { "" },
     )
 }
 

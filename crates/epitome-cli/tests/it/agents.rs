@@ -124,7 +124,7 @@ fn what_somebody_changed_since_stays_changed() {
     assert_eq!(bench.run("install claude-code").code, 0);
     let changed = bench.read(".claude/settings.json").replace("status-line", "status-line --mine");
     bench.write(".claude/settings.json", &changed);
-    bench.run("uninstall claude-code").ends(3).says(&["statusLine isn't there as it was put in"]);
+    bench.run("uninstall claude-code").ends(3).says(&["statusLine was changed since `install`"]);
     assert!(bench.read(".claude/settings.json").contains("--mine"));
     // Only that is left to be taken out; what somebody takes out is out.
     assert_eq!(bench.run("uninstall claude-code").code, 3);

@@ -72,7 +72,7 @@ fn what_a_checkpoint_of_the_models_stands_for_is_said_to_be_missing() {
     let hint = format!("epitome restore {}.1 --archive store", session.as_str().expect("a name"));
     ran.complains(&[&said, &hint]);
     let all = bench.run("restore out.json --archive store").ends(0);
-    assert!(!all.err.contains("isn't restored"), "{}", all.err);
+    assert!(!all.err.contains("aren't restored"), "{}", all.err);
 }
 
 #[test]
