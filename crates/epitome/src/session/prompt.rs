@@ -1,4 +1,4 @@
-//! What is sent of a view, where nobody but a model reads it.
+//! The sent form of a view, which only a model reads.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,14 +1,14 @@
-//! Who is sent a request, as far as sizes and times go.
+//! The receiver of a request: its sizes and times.
 
 use std::time::Duration;
 
 use crate::context::JobContext;
 use crate::model::Model;
 
-/// The model behind a request, and what the caller says of it.
+/// The model behind a request, and the caller's context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recipient {
-    /// Its name, where it isn't the one that requests say.
+    /// Its name, if it isn't the one in the requests.
     pub model: Option<String>,
     /// The most tokens of a prompt, where that is known.
     pub window: Option<u64>,
@@ -20,7 +20,7 @@ pub struct Recipient {
 }
 
 impl From<Option<u64>> for Recipient {
-    /// A model with this window, of which nothing else is known.
+    /// A model with this window, without other known facts.
     fn from(window: Option<u64>) -> Self {
         Recipient { window, ..Recipient::default() }
     }

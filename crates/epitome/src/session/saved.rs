@@ -1,9 +1,9 @@
-//! What of a conversation must outlive a crash: whoever shows a view again must know it.
+//! The part of a conversation that must outlive a crash: a view must be shown the same way again.
 //!
-//! Replies that a model gave under a view are bound to it, so a machine that forgot its views can't
-//! go on with these conversations. A host saves a session before it sends a request under an epoch, or in a
-//! session, that it hasn't saved yet, and loads it before its next request. Epochs begin with commits, and
-//! with a switch to a model that binds its reasoning to the prompt; who forks brings the epoch along.
+//! A model's replies under a view are bound to it, so a machine that forgot its views can't continue these
+//! conversations. A host saves a session before it sends a request under an epoch, or in a session, that it hasn't
+//! saved yet, and loads it before its next request. Epochs begin with commits, and with a switch to a model that binds
+//! its reasoning to the prompt; a fork brings the epoch along.
 //!
 //! Machines that share saved sessions (with one [`ChainKey`](super::ChainKey)) take turns in a conversation: each asks for
 //! [`news`](Sessions::news) of a request before it decides, [catches up](Sessions::catch_up), and keeps the
@@ -29,12 +29,12 @@ pub struct Saved {
     sends: Vec<SentPrompt>,
 }
 
-/// Where a conversation may be kept that a request goes on with.
+/// The possible places of a conversation that a request continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptPlace {
-    /// Everything that was said up to the end of what its newest compaction saw.
+    /// All messages up to the end of the newest compaction's input.
     pub id: PrefixId,
-    /// The number of the newest epoch that is known of it; what is kept with a larger one is news.
+    /// The number of its newest known epoch; a kept one with a larger number is news.
     pub known: Option<u32>,
 }
 
@@ -98,13 +98,13 @@ impl Sessions {
         }
     }
 
-    /// Where others may have kept news of the conversation that a request goes on with, from its beginning to its end: what
-    /// is kept at the last place counts.
+    /// Where others may have kept news of the conversation that a request continues, from its beginning to its end: the
+    /// state at the last place counts.
     pub fn news(&self, arrived: &Arrived) -> Vec<KeptPlace> {
         let ids = arrived.chain.ids();
         let (known, reached) = self.known_of(arrived).unwrap_or_default();
         let own = reached.map(|(links, number)| (ids[links - 1], Some(number)));
-        // Others may have compacted just what was heard of last.
+        // Others may have compacted the newest messages.
         let from = known.saturating_sub(1).max(arrived.chain.instructions());
         let from = from.max(reached.map_or(0, |(links, _)| links)).min(ids.len());
         let new = ids[from..].iter().map(|id| (*id, None));

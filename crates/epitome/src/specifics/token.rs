@@ -1,4 +1,4 @@
-//! What a single token is, by its bytes.
+//! The class of a single token, by its bytes.
 
 use super::Class;
 use crate::word_list::words;
@@ -96,7 +96,7 @@ pub(super) fn colour(token: &[u8]) -> usize {
     if digits > 0 && is_colour { digits + 1 } else { 0 }
 }
 
-/// What a token is; `None` for a word.
+/// The class of a token; `None` for a word.
 pub(super) fn class(token: &str) -> Option<Class> {
     let bytes = token.as_bytes();
     let has = |wanted: u8| bytes.iter().any(|byte| TABLE[*byte as usize] == wanted);

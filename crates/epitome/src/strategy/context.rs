@@ -1,4 +1,4 @@
-//! What a strategy may look at.
+//! The input of a strategy.
 
 use crate::budget::Budget;
 use crate::context::JobContext;
@@ -25,13 +25,13 @@ pub struct StrategyContext<'a> {
     pub budget: Budget,
     /// The least that a checkpoint takes, in tokens.
     pub least: u64,
-    /// Why the compaction began, if that was said.
+    /// The reason for the compaction, if one was given.
     pub cause: Option<&'a Cause>,
     /// The caller's context, with the wishes of hooks.
     pub about: &'a JobContext,
     /// Entries before this one will be folded whatever is done to them: not worth an edit.
     pub horizon: usize,
-    /// What was found out so far, whatever is shown.
+    /// The findings so far, whatever the view shows.
     pub found: &'a HistoryFacts,
 }
 
@@ -71,7 +71,7 @@ impl<'a> StrategyContext<'a> {
 
     fn fitting_from(&self, tokens: u64) -> usize {
         let mut left = tokens;
-        // The checkpoint isn't counted: while it is still to be written nobody knows its size.
+        // The checkpoint isn't counted: its size isn't known before it is written.
         for unit in self.units.all().iter().rev().filter(|unit| !is_checkpoint(self, unit)) {
             let size = size(self, unit);
             if size > left {
@@ -138,7 +138,7 @@ impl<'a> StrategyContext<'a> {
         parts.map(|part| self.draft.characters(&part)).sum()
     }
 
-    /// The parts whose own words are said: of a result that was edited as a whole no sub-parts.
+    /// The parts whose own words are shown: none inside a result that was edited as a whole.
     fn said(&self, entry: Entry<'a>) -> impl Iterator<Item = Part<'a>> {
         let context = *self;
         let mut whole_result_edited = false;

@@ -1,4 +1,4 @@
-//! The oldest units fold until the rest fits in so many tokens or characters.
+//! The oldest units fold until the rest fits in this many tokens or characters.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Only the newest stays: so many items, steps, turns or tokens, whatever the target.
+//! Only the newest items, steps, turns or tokens stay, whatever the target.
 //!
 //! What must stay (task, pins, instructions) stays where it is; units never break.
 
@@ -24,7 +24,7 @@ impl Default for RecentOptions {
     }
 }
 
-/// Folds everything that may leave and is older than the newest so many.
+/// Folds everything older than the newest so many that may leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recent(RecentOptions);
 

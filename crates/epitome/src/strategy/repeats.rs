@@ -24,9 +24,9 @@ use crate::view::{PartEdit, Put, Reason};
 pub enum Stale {
     /// Those that were read again.
     Reread,
-    /// Also those of files that were written anew or deleted.
+    /// Also reads of files that were rewritten or deleted.
     Overwritten,
-    /// Also those of files that were edited in part.
+    /// Also reads of files that were edited in part.
     #[default]
     Edited,
 }
@@ -47,7 +47,7 @@ impl Default for RepeatsOptions {
     }
 }
 
-/// Replaces results that are said again later, or that are stale, by one line.
+/// Replaces results that are repeated later, or that are stale, by one line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Repeats(RepeatsOptions);
 
@@ -156,7 +156,7 @@ pub(super) enum Why {
     Edited,
 }
 
-/// What a stub says of it, in the order of [`Why`].
+/// The words of a stub, in the order of [`Why`].
 pub(super) const NOTES: [&str; 5] = [
     "said again later",
     "asked again later",
@@ -192,7 +192,7 @@ impl Why {
     }
 }
 
-/// What is known of everything behind a result.
+/// The facts about everything behind a result.
 #[derive(Debug, Default)]
 struct Later<'a> {
     said: KnownBodies<'a>,

@@ -26,7 +26,7 @@ where
     Arc::new(Function { name: name.into(), call: Windowed { window: None, function } })
 }
 
-/// The same for a model with a window of so many tokens, prompt and answer together: a longer history is given to it in
+/// The same for a model with a window of this many tokens, prompt and answer together: a longer history is split into
 /// parts.
 ///
 /// ```
@@ -48,7 +48,7 @@ where
     Arc::new(Function { name: name.into(), call: Windowed { window: Some(window), function } })
 }
 
-/// A function and the window of what it asks.
+/// A function and the window of its model.
 struct Windowed<F> {
     window: Option<u64>,
     function: F,

@@ -40,7 +40,7 @@ pub use shape::{AgentPrompt, Choice, PriceQuote, Shape, ShapeReason};
 pub use source::SummarySource;
 pub(crate) use work::{Around, Next, SummaryEvent, Work};
 
-/// What a summarizer promises: an answer, later.
+/// A promised summary.
 pub type Answering = Pin<Box<dyn Future<Output = Result<Summary, SummarizeError>> + Send>>;
 
 /// Turns folded entries into a short text.
@@ -52,7 +52,7 @@ pub type Answering = Pin<Box<dyn Future<Output = Result<Summary, SummarizeError>
 /// - It states no path, id or number that its source doesn't, and doesn't repeat itself.
 /// - It is no reply, refusal or tool call.
 ///
-/// It is told once what is wrong. Then the next one is asked, at last nobody.
+/// It gets one reminder. Then the next one is asked, in the end none.
 ///
 /// It keeps its own time: an answer that doesn't come is its failure, not its caller's.
 pub trait Summarizer: fmt::Debug + Send + Sync {
@@ -91,12 +91,12 @@ pub enum End {
     GaveUp,
 }
 
-/// What a summarizer answers.
+/// A summarizer's answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The text.
     pub text: String,
-    /// What it took.
+    /// Its cost.
     #[serde(default)]
     pub spent: Spent,
     /// The summarizer's metadata of its answer.
@@ -134,13 +134,13 @@ pub struct Spent {
     pub cached: u64,
     /// Tokens of answers, reasoning included.
     pub output: u64,
-    /// Money, where the model's prices are known; what it may have been at most where the server didn't say.
+    /// Money, if the model's prices are known; an upper bound if the server reported no usage.
     pub cost: Option<Money>,
 }
 
 impl std::ops::AddAssign for Spent {
     fn add_assign(&mut self, other: Spent) {
-        // Some of it is hearsay.
+        // Reports may be false, so additions saturate.
         self.requests = self.requests.saturating_add(other.requests);
         self.input = self.input.saturating_add(other.input);
         self.cached = self.cached.saturating_add(other.cached);
@@ -158,9 +158,9 @@ impl std::ops::AddAssign for Spent {
 pub struct SummarizeError {
     /// What kind of failure.
     pub kind: FailureKind,
-    /// What is known besides; empty where nothing is.
+    /// Details; empty if there are none.
     pub detail: String,
-    /// What it took all the same.
+    /// Its cost all the same.
     pub spent: Spent,
 }
 
@@ -189,7 +189,7 @@ impl SummarizeError {
 pub enum FailureKind {
     /// It took too long.
     Timeout,
-    /// Nobody answers there.
+    /// The server can't be reached.
     Unreachable,
     /// It was asked too often; later it may answer.
     RateLimited,
@@ -209,11 +209,11 @@ pub enum FailureKind {
     Refusal,
     /// The spend cap is reached.
     SpendCap,
-    /// It can't be told what was spent, or not be kept, and there is a cap.
+    /// The amount spent isn't known or can't be kept, and there is a cap.
     Unbooked,
     /// It failed too often and isn't asked for a while.
     Resting,
-    /// Nobody waits for answers: the compaction wasn't driven by something that can.
+    /// The driver can't wait for answers.
     Unattended,
     /// A command ended with a failure.
     Command,

@@ -123,7 +123,7 @@ pub struct SummaryRequest {
     /// Requests about as large that are to follow for the same summary: other parts, and what merges them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ahead: u32,
-    /// What was spent on it by answers that nobody waited for any more.
+    /// The cost of answers that were cancelled.
     #[serde(skip)]
     pub tab: Tab,
 }
@@ -139,7 +139,7 @@ impl Tab {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) += spent;
     }
 
-    /// What was written since this was last asked.
+    /// The cost since the last question.
     pub fn take(&self) -> Spent {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -180,7 +180,7 @@ impl SummaryRequest {
         }
     }
 
-    /// The same once more, after an answer that couldn't be used.
+    /// The same again, after an unusable answer.
     pub(super) fn reminding(&self, fault: &Fault) -> Self {
         let instruction = format!(
             "{}\n\nYour last answer can't be used: {fault}. Write the summary anew, so that this doesn't hold.",
@@ -251,8 +251,8 @@ fn instruction(brief: &Brief, of: Of, max_tokens: u64) -> String {
     out
 }
 
-/// `text` between fences that carry its digest, so that nothing in it can close them; what looks like one is
-/// broken besides, for readers that don't compare digits.
+/// `text` between fences that carry its digest, so that nothing in it can close them. Look-alikes of fences are broken,
+/// too, for readers that don't compare digests.
 fn fenced(text: &str) -> String {
     let text =
         text.replace("</transcript", "<\\/transcript").replace("<transcript ", "<\\transcript ");

@@ -26,7 +26,7 @@ pub(super) fn quotes(text: &str) -> Vec<&str> {
     for line in text.split_inclusive('\n') {
         let at = cut::place_in(text, line);
         let begin = line.trim_start();
-        // Nobody quotes over the end of an item.
+        // A quotation doesn't extend over the end of an item.
         if begin.is_empty() || begin.starts_with(['#', '-', '*', '>', '|', '`', '+']) {
             look(&text[start..at], &mut found);
             start = at;

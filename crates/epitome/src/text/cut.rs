@@ -102,7 +102,7 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
     out
 }
 
-/// The same, cut only where a word or name ends: none is said in part.
+/// The same, cut only between words and names.
 pub fn whole_words(text: &str, max_chars: usize) -> String {
     let line = one_line(text, usize::MAX);
     if line.chars().count() <= max_chars {
@@ -118,8 +118,8 @@ pub fn whole_words(text: &str, max_chars: usize) -> String {
     }
 }
 
-/// `text` without terminal escapes, control characters and characters that reorder or hide text; lines and
-/// tabs stay. What a line is written over with is a line of its own.
+/// `text` without terminal escapes, control characters and characters that reorder or hide text; lines and tabs stay.
+/// An overwritten line becomes a line of its own.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let leaves = |c: char| !matches!(c, ' '..='~' | '\n' | '\t') && is_unseen(c);
     let mut out = String::new();
@@ -142,7 +142,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a text is one clean line as it is. Most are, so this comes first.
+/// Whether a text is one clean line already. Most are, so this comes first.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     let (eights, rest) = text.as_chunks();
     // As if the eight bytes before were spaces: none may follow them, as at the beginning.
@@ -169,7 +169,7 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     before != b' ' || text.is_empty()
 }
 
-/// Whether a reader can't see the character, or sees other text in another place because of it.
+/// Whether the character is invisible, or moves other text.
 pub fn is_unseen(c: char) -> bool {
     // Signs around numbers are seen, and words and emoji are joined and chosen by what isn't.
     let is_needed = matches!(u32::from(c), 0x600..=0x605 | 0x6dd | 0x70f | 0x890..=0x891 | 0x8e2

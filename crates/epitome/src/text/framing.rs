@@ -1,4 +1,4 @@
-//! The marks by which code and a model know a checkpoint and what a recall gave. Words that have them are told without.
+//! The marks of checkpoints and of finds of a recall. They are removed from other words.
 
 use std::borrow::Cow;
 

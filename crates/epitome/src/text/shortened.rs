@@ -34,8 +34,7 @@ pub(crate) fn is_excerpt(short: &str, whole: &str, between: Between) -> bool {
         && (is_cut(short, whole, between) || is_smaller_json(short, whole, between))
 }
 
-/// Whether `short` is the JSON object `whole` with less in it: no value is another one, and what is missing is
-/// counted.
+/// Whether `short` is the JSON object `whole` with less in it: no value differs, and omissions are counted.
 pub(crate) fn are_arguments(short: &str, whole: &str) -> bool {
     short.trim_start().starts_with('{') && is_smaller_json(short, whole, Between::Words)
 }
@@ -385,7 +384,7 @@ mod tests {
             let short = excerpt(&text, max).text;
             if short != text && !short.trim().is_empty() && let Some(clean) = said(&short, &text) {
                 prop_assert!(is_excerpt(&clean, &text, Between::Words), "{clean:?} of {short:?}");
-                // Where what is left out is shorter than a note, all of it is there.
+                // A gap shorter than a note isn't cut.
                 let again = said(&clean, &text);
                 prop_assert!(clean == text || again.as_ref() == Some(&clean), "{again:?} of {clean:?}");
             }

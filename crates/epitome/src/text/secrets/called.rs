@@ -53,7 +53,7 @@ const BETWEEN: &[&str] = &[
 /// Signs of passwords that no name has.
 const TYPED: [char; 7] = ['!', '@', '#', '^', '&', '+', '?'];
 
-/// So many words may stand between them at most.
+/// The maximum words between them.
 const MOST_BETWEEN: usize = 4;
 
 /// Precedes a text of XML without separators.
@@ -264,7 +264,7 @@ fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
         _ => {
             let run = values::run(text, from, quote);
             let value = &text[from..from + run];
-            // What is called, or what took so long: `PASS: TestSHA256 (0.32s)`.
+            // A label, or the name of something timed: `PASS: TestSHA256 (0.32s)`.
             let behind = &text[from + run..];
             let is_called = quote.is_none()
                 && (behind.starts_with(['(', '[', ':']) || is_duration(behind))

@@ -1,5 +1,5 @@
-//! Masking secrets in what is shown or written anew: keys and tokens by their shapes, private keys, passwords in
-//! addresses, values that are called a secret, and all of these in base64.
+//! Masking secrets in shown or rewritten text: keys and tokens by their shapes, private keys, passwords in addresses,
+//! values named as secrets, and all of these in base64.
 //!
 //! What is kept stays as it is. A shape begins at the beginning of a
 //! word, so that no part of a longer text is taken for a secret, and its rest is none of words.
@@ -40,14 +40,14 @@ use memchr::memchr;
 use crate::json::{Scanner, quote, spelt_out, unquote};
 use crate::text::cut;
 
-/// How lines end: in a text, and in one that is a string of JSON.
+/// Ends of lines: in a text, and in a string of JSON.
 const LINE_ENDS: [&str; 4] = ["\n", "\r\n", "\\n", "\\r\\n"];
 
 /// Shorter words are none that may be a key by their length, and shorter numbers none before one.
 const LEAST_LONG: usize = 14;
 const LEAST_NUMBER: usize = 8;
 
-/// `text` with each secret replaced by what it is: `[masked: github-token]`.
+/// `text` with each secret replaced by its kind: `[masked: github-token]`.
 ///
 /// ```
 /// use epitome::text::secrets::masked;
@@ -105,7 +105,7 @@ const MASK: &str = "[masked: ";
 /// Few secrets are longer: keys on many lines.
 const LONGEST_SECRET: usize = 16 * LOOKED_AT;
 
-/// [`masked`] of a document of JSON, or of lines of it: a secret in a string is told as that string means it, too. It stays JSON.
+/// [`masked`] of a JSON document, or of its lines: secrets in strings are also found decoded. It stays JSON.
 pub fn masked_document(json: &str) -> Cow<'_, str> {
     let (mut out, mut done, mut at) = (String::new(), 0, 0);
     while let Some(start) = memchr(b'"', &json.as_bytes()[at..]).map(|from| at + from) {
@@ -161,7 +161,7 @@ struct Secrets<'t> {
     /// Up to here there is base64 that hides nothing.
     harmless: usize,
     tables: Tables,
-    /// Those that the head of a table told of, in order.
+    /// Secrets that the head of a table announced, in order.
     told: VecDeque<Secret>,
     /// For each kind of names up to where nothing stands nearby.
     searched_to: [usize; NameKind::ALL],

@@ -171,7 +171,7 @@ pub(super) const FOREIGN: &[(NameKind, &str)] = &[
     (NameKind::Key, "토큰"),
 ];
 
-/// What a key is for that is a secret.
+/// Purposes of secret keys.
 const KEYS: &[&str] = &words!(
     "api access account secret signing encryption encrypt master private auth shared app \
      application deploy license hmac fernet session write service client jwt server storage wallet \
