@@ -1,4 +1,4 @@
-//! Where a text says a string, and what stands around it.
+//! Occurrences of a string in a text, and the words around them.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ const REACH: usize = 200;
 /// Words on each side that are its neighbours.
 const WORDS: usize = 3;
 
-/// Where `text` says `string` as a whole: no letter, digit or `_` goes on where it ends with one.
+/// Where `text` has `string` as a whole: no letter, digit or `_` continues it at either end.
 pub fn mentions<'t>(text: &'t str, string: &str) -> impl Iterator<Item = Range<usize>> + use<'t> {
     let (bytes, finder) = (text.as_bytes(), Finder::new(string).into_owned());
     let len = string.len();

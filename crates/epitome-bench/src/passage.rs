@@ -1,4 +1,4 @@
-//! Passages: what a request says, decoded, part by part, with who says it.
+//! Passages: the decoded texts of a request, part by part, with their speakers.
 
 use std::ops::Range;
 

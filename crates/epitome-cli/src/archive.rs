@@ -105,7 +105,7 @@ impl Deposit {
         &self.placed
     }
 
-    /// What it pins that somebody says.
+    /// The archive's pins that occur in a message.
     pub(crate) fn pins(&self) -> impl Iterator<Item = String> {
         self.pins.iter().cloned()
     }
@@ -173,7 +173,7 @@ impl Deposit {
 }
 
 impl Archived {
-    /// Puts another view of the session in force instead of this one; where neither is, what is stays.
+    /// Puts another view of the session in force instead of this one; if neither is in force, nothing changes.
     pub(crate) fn give_way(&self, to: u64) -> Result<()> {
         ArchiveArg { store: self.folder.clone() }.give_way(&self.session, self.view, to)
     }
@@ -303,10 +303,10 @@ pub(crate) fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
             Failure::usage(what).hint("--archive 'postgres://user@localhost/database'; PGPASSWORD")
         }
         StoreError::Untrusted { .. } => Failure::other(what).hint(
-            "sslrootcert=FILE in the URL names authorities that are trusted; with it, sslmode=verify-ca asks for no name",
+            "sslrootcert=FILE in the URL names trusted CA certificates; sslmode=verify-ca then doesn't check the host name",
         ),
         StoreError::Server { .. } => {
-            Failure::other(what).hint(format!("psql {shown}; the password may stand in PGPASSWORD"))
+            Failure::other(what).hint(format!("psql {shown}; the password can be in PGPASSWORD"))
         }
         StoreError::Missing { .. } => {
             Failure::other(what).hint(format!("epitome compact FILE --archive {shown} makes one"))
@@ -401,7 +401,7 @@ pub(crate) fn located(
             return Ok(found);
         }
         let folder = operand(&archive.store);
-        let what = format!("nothing in {folder} is known of {}", name(what));
+        let what = format!("nothing in {folder} belongs to {}", name(what));
         let hint = format!("epitome sessions --archive {folder}");
         bail!(Failure::other(what).hint(hint));
     }
@@ -486,7 +486,7 @@ pub(crate) fn went_on_from(
     Ok(None)
 }
 
-/// The session that says all of a request, or that it goes on with: all is shown of it as it was said.
+/// The session that has all of a request, or that the request continues; its original is shown.
 fn going_on(request: &Request, store: &Store) -> Result<Option<(Session, Meant)>, StoreError> {
     let Some(session) = store.going_on(&Chain::of(request))? else { return Ok(None) };
     Ok(Some((session, Meant::Shown(0))))

@@ -1,4 +1,4 @@
-//! What can be asked on the command line.
+//! The command line.
 
 mod agents;
 mod archive;
@@ -59,23 +59,23 @@ pub(crate) use summary::SummaryArgs;
 pub(crate) use wrap::{WrapArgs, WrappedAgent};
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, a target can't be reached or what \
-was written breaks a rule that only its author can mend, 4 nothing was found, 65 bad input, \
+Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, the target can't be reached or the \
+output breaks a rule that can't be repaired automatically, 4 nothing was found, 65 bad input, \
 69 upstream failed, 75 try again, 130 interrupted.";
 
 const CONFIGURATION: &str = "\
-Settings may also stand in a TOML file: `--config FILE`, else the nearest `epitome.toml` of this \
-folder and those above it, then `epitome/config.toml` in the XDG configuration folder. Keys: target, \
+Settings can also be in a TOML file: `--config FILE`, else the nearest `epitome.toml` in this \
+folder or above it, then `epitome/config.toml` in the XDG configuration folder. Keys: target, \
 tail (--keep-recent), task, trigger, preset, strategies (--strategy), stop, counting, pins, preserved-tools, read-only, counter, model, window, models, summarizer (--summarizer, and --then: a list), on-failure, timeout, spend; \
-summarizer and spend aren't taken from a project's own `epitome.toml`. In the environment they \
-are EPITOME_TARGET and so on; EPITOME_PINS holds one a line, EPITOME_PRESERVED_TOOLS and EPITOME_READ_ONLY are split at \
-commas. A flag goes before the environment, that before the project's file, that before your own.";
+summarizer and spend are not allowed in a project's own `epitome.toml`. The environment variables \
+are EPITOME_TARGET and so on; EPITOME_PINS holds one pin per line, EPITOME_PRESERVED_TOOLS and EPITOME_READ_ONLY are split at \
+commas. Flags override the environment, which overrides the project's file, which overrides your own.";
 
 /// Sees, checks, counts and compacts the transcripts of LLM agents.
 ///
 /// Reads a request body, or a list or lines of messages (OpenAI Chat or Responses, Anthropic, Gemini, Gemini Interactions, Bedrock).
-/// Reads recordings, too (Claude Code, Codex, Gemini CLI, Kimi CLI, opencode, OpenHands, pi, Cline and Roo Code, tau-bench, SWE-agent).
-/// Nothing is sent anywhere, except to a summarizer that is asked for.
+/// Also reads recordings (Claude Code, Codex, Gemini CLI, Kimi CLI, opencode, OpenHands, pi, Cline and Roo Code, tau-bench, SWE-agent).
+/// Nothing is sent anywhere, except to a summarizer that you name.
 #[derive(Debug, Parser)]
 #[command(name = "epitome", version, max_term_width = 100, after_help = EXIT_CODES)]
 #[command(infer_subcommands = false)]
@@ -84,13 +84,13 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 
-    /// Print reports as JSON (each says its "version").
+    /// Print reports as JSON (each has a "version").
     #[arg(long, global = true)]
     json: bool,
 }
 
 impl Cli {
-    /// In which form reports are wanted.
+    /// The form of reports.
     pub(crate) fn report(&self) -> Report {
         if self.json { Report::Json } else { Report::Words }
     }
@@ -106,14 +106,14 @@ Examples:
   epitome stats session.jsonl --json | jq '.kinds[] | {kind, tokens}'")]
     Stats(StatsArgs),
 
-    /// Check a transcript against the provider's rules, and mend it.
+    /// Check a transcript against the provider's rules, and repair it.
     #[command(after_help = "\
 Examples:
   epitome check request.json
   epitome check request.json --repair -o mended.json
   epitome check request.json --for anthropic:claude-opus-5-5
 
-Exits with 3 if something was found (with --repair: if something is left).")]
+Exits with 3 if a breach is found (with --repair: if one is left).")]
     Check(CheckArgs),
 
     /// Count tokens.
@@ -123,7 +123,7 @@ Examples:
   epitome count request.json --counter o200k --counter claude --json")]
     Count(CountArgs),
 
-    /// Show what `compact` would do, and do nothing.
+    /// Show what `compact` would do, without doing it.
     #[command(after_help = format!("\
 Example:
   epitome plan session.jsonl --target 20%
@@ -137,7 +137,7 @@ Exits with 3 if the target can't be reached."))]
     ///
     /// Writes the compacted request to stdout (or OUT) and the receipt, in words, to stderr. Without
     /// a target it lands at 30 % of the input; with --window, also at no more than half of the
-    /// window, so that the reply and the next steps fit. With --trigger only what is due is compacted.
+    /// window, so that the reply and the next steps fit. With --trigger it compacts only if the trigger fires.
     #[command(after_help = compact::help())]
     Compact(Box<CompactArgs>),
 
@@ -150,26 +150,26 @@ Examples:
 {CONFIGURATION}"))]
     Diff(DiffArgs),
 
-    /// Report how a session's context went: what filled it, when it was compacted, what was lost.
+    /// Report how a session used its context: what filled it, when it was compacted, what was lost.
     #[command(after_help = looks::REPORT)]
     Report(ReportArgs),
 
     #[cfg(feature = "view")]
-    /// Walk through a session on the terminal: its turns and their weight, what each compaction hid.
+    /// Browse a session on the terminal: its turns and their tokens, what each compaction hid.
     ///
-    /// Turns open to their messages; beside them stands all that a message says, with secrets masked. `c` goes to the next
-    /// compaction, `/` finds words, `y` copies the id by which `epitome recall` gives a message back.
+    /// A turn opens to its messages. The pane beside them shows a message in full, with secrets masked. `c` goes to the next
+    /// compaction, `/` finds words, `y` copies the id by which `epitome recall` finds a message.
     #[command(after_help = "\
 Example:
   epitome view session.jsonl")]
     View(LookArgs),
 
-    /// Feed a session request by request through the machine that decides, and show each decision.
+    /// Replay a session request by request, and show when it would be compacted.
     ///
-    /// Each call of the model in the recording becomes a request with all that was said before it. When
-    /// the trigger fires (the preset's, unless another is named; else at 80% of the window) it is compacted, and later requests go on with that view. A request whose
-    /// tokens, as counted, exceed the window is an overflow. What replies cost isn't reckoned.
-    /// Each request is read whole, as it would be sent: twice the session takes four times as long.
+    /// Each model call in the recording becomes a request with everything said before it. When
+    /// the trigger fires (--trigger, else the preset's, else 80% of the window) the request is compacted, and later requests use that view. A request whose
+    /// counted tokens exceed the window is an overflow. The cost of replies is not included.
+    /// Each request is read whole, as it would be sent: a session twice as long takes four times as long.
     #[command(after_help = "\
 Examples:
   epitome simulate session.jsonl --whole --window 100k
@@ -182,87 +182,87 @@ Exits with 3 if a request overflows.")]
 
     /// Write a transcript as a request body.
     ///
-    /// A recording becomes a request of its wire format, and a request that of another; of the same format
-    /// it comes out as it went in. What the other format can't say is left out and listed on stderr.
+    /// A recording becomes a request in its wire format; a request is converted to another format. In the same format
+    /// it stays byte for byte. Content that the other format can't express is left out and listed on stderr.
     #[command(after_help = "\
 Examples:
   epitome convert session.jsonl --to anthropic -o request.json
   epitome convert request.json --to gemini > gemini.json
   epitome convert rollout.jsonl --to anthropic:claude-opus-5-5 -o request.json
 
-Exits with 3, having written it, if a rule of the format is left broken that only its author can mend.")]
+Exits with 3, having written it, if it breaks a rule of the format that can't be repaired automatically.")]
     Convert(ConvertArgs),
 
-    /// List the recordings on this machine, or what is in an archive.
+    /// List the recordings on this machine, or the sessions of an archive.
     ///
-    /// Claude Code's, Codex's, Gemini CLI's and pi's, the newest first. Each has the first words that a person said, the
-    /// model, and what the session cost so far. Tokens are those of the next request (as the provider reported, with `~`
-    /// an estimate), with their share of the window. Every command takes the id, or its beginning, for a file.
-    /// CLAUDE_CONFIG_DIR, CODEX_HOME and PI_CODING_AGENT_DIR say where they are, if not in the home folder. Behind them
-    /// stands what is in the usual archive.
-    /// With SESSION, a session of an archive, its views: what each was made from, what it came to, which is in force.
+    /// Lists recordings of Claude Code, Codex, Gemini CLI and pi, the newest first. Each line has the first words of a person, the
+    /// model, and the cost so far. Tokens are those of the next request (as the provider reported, with `~`
+    /// an estimate), with their share of the window. Every command takes an id, or its beginning, in place of a file.
+    /// CLAUDE_CONFIG_DIR, CODEX_HOME and PI_CODING_AGENT_DIR name the folders, if they are not in the home folder. The
+    /// sessions of the usual archive follow.
+    /// With SESSION, lists the views of an archived session: the input and the result of each, and which is in force.
     Sessions(SessionsArgs),
 
-    /// Write the bytes that a compaction was made from, from the archive that it was made with.
+    /// Write the original bytes of a compaction, from its archive.
     #[command(after_help = archive::RESTORE)]
     Restore(GoArgs),
 
-    /// Find what was removed, in an archive: by words, or by an id.
+    /// Find removed content in an archive, by words or by an id.
     #[command(after_help = archive::RECALL)]
     Recall(RecallArgs),
 
     #[cfg(feature = "mcp")]
-    /// Let an agent search what was removed: an MCP server on stdin and stdout, or over HTTP.
+    /// Let an agent search removed content: an MCP server on stdin and stdout, or over HTTP.
     #[command(after_help = mcp::EXAMPLES)]
     Mcp(McpArgs),
 
     #[cfg(feature = "proxy")]
     /// Keep any agent inside its model's window: a proxy between it and its provider.
     ///
-    /// The agent is told its address instead of the provider's. While nothing has to be compacted, bytes pass as they are, both ways,
-    /// and streams piece by piece. Then the compacted view is sent, and later requests of the conversation go on from it. OpenAI
-    /// Chat and Responses, Anthropic Messages, Gemini and its Interactions are understood; all else passes. No model is asked for a summary unless `--summarizer` names one.
+    /// Give the agent the proxy's address instead of the provider's. Below the trigger, bytes pass unchanged both ways,
+    /// and streams piece by piece. Above it, the compacted view is sent, and later requests of the conversation continue it. The proxy reads OpenAI
+    /// Chat and Responses, Anthropic Messages, Gemini and its Interactions; everything else passes. No model writes summaries unless `--summarizer` names one.
     #[command(after_help = serve::EXAMPLES)]
     Serve(ServeArgs),
 
     #[cfg(feature = "proxy")]
-    /// Run an agent behind a proxy of its own, as `serve` is one, and leave nothing behind.
+    /// Run an agent behind a private proxy, and leave nothing behind.
     #[command(after_help = wrap::EXAMPLES)]
     Wrap(WrapArgs),
 
     #[cfg(feature = "grpc")]
-    /// Serve the built-in engine to others over gRPC, as the compactor `epitome`.
+    /// Serve the built-in engine to other programs over gRPC, as the compactor `epitome`.
     ///
-    /// They name it by `--summarizer grpc:http://127.0.0.1:50051#epitome`. Where EPITOME_RPC_TOKEN is set (or
-    /// EPITOME_RPC_TOKEN_FILE names a file that holds it), callers must bear it. TLS is spoken with --tls-cert and --tls-key.
-    /// Health and reflection are served besides. It runs until it is ended.
+    /// They name it by `--summarizer grpc:http://127.0.0.1:50051#epitome`. If EPITOME_RPC_TOKEN is set (or
+    /// EPITOME_RPC_TOKEN_FILE names a file with the token), callers must send it. --tls-cert and --tls-key turn on TLS.
+    /// The health and reflection services are also served. It runs until it is stopped.
     Sidecar(SidecarArgs),
 
-    /// Put the view before the last compaction in force again, and write it.
+    /// Undo the last compaction, and write the view before it.
     #[command(after_help = archive::UNDO)]
     Undo(GoArgs),
 
-    /// Put the view in force that was undone last, and write it.
+    /// Redo the last undone compaction, and write the view.
     #[command(after_help = archive::REDO)]
     Redo(GoArgs),
 
-    /// Erase sessions from an archive: no byte is left of them.
+    /// Erase sessions from an archive, to the last byte.
     #[command(after_help = archive::FORGET)]
     Forget(ForgetArgs),
 
-    /// Say what stays verbatim wherever it is said, for all compactions with an archive.
+    /// Pin a text for all compactions that use this archive.
     Pin(PinArgs),
 
     /// Put hooks, the MCP server and a status line into an agent's settings.
     #[command(after_help = agents::INSTALL)]
     Install(InstallArgs),
 
-    /// Take what `install` put in out of them: each file has its exact bytes again.
+    /// Undo `install`: each settings file gets its exact bytes back.
     ///
-    /// Where somebody changed a file since, only what was put in leaves it. The archive stays.
+    /// If a file was changed since, only the additions of `install` are removed. The archive stays.
     Uninstall(UninstallArgs),
 
-    /// Run by agents around their own compactions.
+    /// The hook that agents run around their own compactions.
     #[command(after_help = agents::HOOK)]
     Hook(HookArgs),
 
@@ -274,19 +274,19 @@ Exits with 3, having written it, if a rule of the format is left broken that onl
         command: BenchCommand,
     },
 
-    /// Show what is known of models: windows, prices, prompt caches, and where that is from.
+    /// Show facts about models: windows, prices, prompt caches, and their sources.
     #[command(after_help = "\
 Examples:
   epitome models
   epitome models claude-opus-5-5
   epitome models gemini --json | jq '.models[] | {id, input, price}'
 
-Facts of your own go into `epitome/models.json` in the XDG configuration folder, or into the file that \
---models or the setting `models` names: {\"models\": {\"claude-opus-5-5\": {\"input\": 200000}}}, with \
-the keys that --json shows.")]
+Add your own facts to `epitome/models.json` in the XDG configuration folder, or to the file named by \
+--models or the setting `models`: {\"models\": {\"claude-opus-5-5\": {\"input\": 200000}}}. \
+--json shows all keys.")]
     Models(ModelsArgs),
 
-    /// Show the settings and where they are from.
+    /// Show the settings and their sources.
     #[command(arg_required_else_help = true)]
     Config {
         /// What to show.
@@ -294,12 +294,12 @@ the keys that --json shows.")]
         command: ConfigCommand,
     },
 
-    /// Check the program's surroundings: settings, models, summarizers and their keys, counters, terminal,
-    /// agents (hooks, MCP server), archive, recordings.
+    /// Check the setup: settings, models, summarizers and their keys, counters, terminal, agents (hooks,
+    /// MCP server), archive, recordings.
     #[command(after_help = program::DOCTOR)]
     Doctor(DoctorArgs),
 
-    /// Print the JSON Schema of a report, or which reports there are.
+    /// Print the JSON Schema of a report, or list the reports.
     #[command(after_help = program::SCHEMA)]
     Schema(SchemaArgs),
 
@@ -319,7 +319,7 @@ Examples:
   epitome man | man -l -
   epitome man compact > epitome-compact.1")]
     Man {
-        /// The command whose page is wanted; without it, the page of `epitome`.
+        /// The command; without it, the page of `epitome`.
         command: Option<String>,
     },
 }
@@ -328,7 +328,7 @@ Examples:
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Counting")]
 pub(crate) struct CountingArgs {
-    /// The model that will read it: chooses counter, window and prices (`epitome models` lists them).
+    /// The model that will read it: sets counter, window and prices (`epitome models` lists the models).
     #[arg(long, value_name = "ID")]
     pub(crate) model: Option<String>,
 
@@ -336,7 +336,7 @@ pub(crate) struct CountingArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Read facts about models from this file, over those that are built in.
+    /// Read facts about models from this file; they override the built-in ones.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) models: Option<PathBuf>,
 }
@@ -359,28 +359,28 @@ pub(crate) struct ShapeArgs {
     pub(crate) target: Option<Target>,
 
     /// When to compact: `80%` of the window, `120k` tokens, `100items`, `8steps`, `4turns`, `500000chars`,
-    /// `window-16k`; several with a comma (any) or a plus (all) between them. Where it doesn't fire the
-    /// request passes as it came.
+    /// `window-16k`; several are joined by a comma (any) or a plus (all). If it doesn't fire, the
+    /// request passes unchanged.
     #[arg(long, value_name = "WHEN", value_parser = trigger, allow_negative_numbers = true)]
     pub(crate) trigger: Option<epitome::trigger::When>,
 
-    /// The most tokens that the model takes [default: the model's]; the default target is at most half of it.
+    /// The context window in tokens [default: the model's]; the default target is at most half of it.
     #[arg(long, value_name = "N", value_parser = window, allow_negative_numbers = true)]
     pub(crate) window: Option<u64>,
 
-    /// Compact as this system does; what else is asked goes before that.
+    /// Compact as this system does; explicit options override it.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(epitome::preset::NAMES))]
     pub(crate) preset: Option<String>,
 
-    /// What is done, in order: names of strategies, `ladder` (all, cheapest loss first) or `none`.
+    /// The strategies, in order: names, `ladder` (all, cheapest loss first) or `none`.
     #[arg(long, value_name = "LIST", value_parser = strategies, long_help = strategies_help())]
     pub(crate) strategy: Option<Pipeline>,
 
-    /// When enough is done: once at the target, or when every strategy did all it does [default: at-target].
+    /// When to stop: at the target, or after every strategy is exhausted [default: at-target].
     #[arg(long, value_name = "at-target|at-end", value_parser = stop)]
     pub(crate) stop: Option<Stop>,
 
-    /// How much of 5 MB or more is counted to know whether the trigger fires [default: whole].
+    /// How the trigger counts an input of 5 MB or more: whole, or a sample of it [default: whole].
     #[arg(long, value_name = "whole|sampled", value_parser = counting)]
     pub(crate) counting: Option<Counting>,
 
@@ -388,11 +388,11 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "N[UNIT]", allow_negative_numbers = true)]
     pub(crate) keep_recent: Option<Tail>,
 
-    /// Keep the messages of people and the system that say this; if none does, the newest one that does (may be repeated).
+    /// Keep user and system messages that contain TEXT; otherwise the newest other message that does (may be repeated).
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) pin: Vec<String>,
 
-    /// Keep the message at this place; the first has 0, as `stats` and receipts count (may be repeated).
+    /// Keep the message at this position, from 0, as in `stats` and receipts (may be repeated).
     #[arg(long, value_name = "N")]
     pub(crate) pin_message: Vec<usize>,
 
@@ -400,17 +400,17 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) preserve_tool: Vec<String>,
 
-    /// A tool whose calls change nothing. Names such as `read`, `get`, `list` or `search` say so themselves; other calls are
-    /// named in the checkpoint as what was done (may be repeated).
+    /// A tool whose calls change nothing (may be repeated). Tools named like `read`, `get`, `list` or `search` are known
+    /// to change nothing; calls of other tools are listed in the checkpoint under "What was done".
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) read_only: Vec<String>,
 
-    /// Make sure that some message still is the checkpoint that this receipt, of an earlier compaction, names, and warn
-    /// otherwise (may be repeated). A checkpoint that nobody changed is continued in any case.
+    /// Warn if the checkpoint of this earlier receipt is gone or changed (may be repeated). An unchanged checkpoint is
+    /// continued in any case.
     #[arg(long = "continue", value_name = "RECEIPT", value_hint = ValueHint::FilePath)]
     pub(crate) receipts: Vec<PathBuf>,
 
-    /// Whether the first human message stays or may be folded [default: keep].
+    /// Whether to keep the first human message, or let it be folded [default: keep].
     #[arg(long, value_name = "keep|fold", value_parser = task)]
     pub(crate) task: Option<epitome::Task>,
 }
@@ -439,15 +439,15 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Write the request with every breach mended the least way.
+    /// Write the request, repaired by the smallest changes.
     #[arg(long, help_heading = "Output")]
     pub(crate) repair: bool,
 
-    /// Check it for this model, or for another format, into which it is converted first.
+    /// Check it for this model, or convert it to another format first and check that.
     #[arg(long = "for", value_name = "FORMAT[:MODEL]", conflicts_with = "repair")]
     pub(crate) purpose: Option<Purpose>,
 
-    /// Leave this rule out, for a provider or gateway that is laxer (may be repeated).
+    /// Skip this rule, for a less strict provider or gateway (may be repeated).
     #[arg(long, value_name = "RULE", value_parser = rule(), hide_possible_values = true)]
     pub(crate) except: Vec<RuleId>,
 
@@ -467,7 +467,7 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     pub(crate) counting: CountingArgs,
 
-    /// A token counter (may be repeated); the names are those of `compact --counter`.
+    /// A token counter, as for `compact --counter` (may be repeated).
     #[arg(long, value_name = "NAME", value_parser = counter_names(), hide_possible_values = true)]
     #[arg(help_heading = "Counting")]
     pub(crate) counter: Vec<String>,
@@ -477,7 +477,7 @@ pub(crate) struct CountArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArg {
-    /// Write to this file instead of stdout; it is replaced in one go.
+    /// Write to this file instead of stdout; it is replaced atomically.
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 }

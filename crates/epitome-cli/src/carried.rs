@@ -44,7 +44,7 @@ impl Destination {
         let registry = registry(&Settings::resolve(&HowArgs::default())?)?;
         let known = registry.get(model);
         if let (None, Err(unknown)) = (registry.tokenizer(model), registry.find(model)) {
-            output::warn(&format!("{unknown}: nothing is known of what it takes"));
+            output::warn(&format!("{unknown}: its limits aren't known"));
         }
         let reader = if known.is_some() {
             Named::Model(model.clone())
@@ -71,7 +71,7 @@ impl Bound<'_> {
         let own = request.model();
         if stays && let Some(model) = model.as_ref().filter(|model| own.as_ref() != Some(*model)) {
             let what = format!(
-                "the input is of the format {format} already, so it isn't converted and keeps its model"
+                "the input is already in the format {format}: it isn't converted and keeps its model"
             );
             let hint = format!("leave :{} out", line(model, 60));
             bail!(Failure::usage(what).hint(hint));
@@ -87,8 +87,10 @@ impl Bound<'_> {
         let request = wire::parse(format, text).expect("what was converted is of its format");
         if request.transcript.is_empty() {
             let what = match had {
-                0 => "it has no messages, which no provider takes".to_owned(),
-                _ => format!("nothing in its {} can be said in {format}", counted(had, "message")),
+                0 => "it has no messages, and providers refuse that".to_owned(),
+                _ => {
+                    format!("nothing in its {} can be written in {format}", counted(had, "message"))
+                }
             };
             bail!(Failure::input(what).hint("see what is in it: epitome stats FILE"));
         }

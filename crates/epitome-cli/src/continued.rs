@@ -45,7 +45,7 @@ pub(crate) fn warn(named: &[ContentId], outcome: &Outcome) {
         .map(|part| ContentId::of_text(&part.text()))
         .collect();
     if named.iter().any(|id| !continued.contains(id)) {
-        output::warn("no message is the checkpoint that --continue names, as it was written");
+        output::warn("no message is the unchanged checkpoint that --continue names");
     }
 }
 
@@ -56,7 +56,7 @@ fn written(file: &Path) -> Result<EarlierReceipt> {
             .hint(format!("ls -l {}", operand(file)))
     })?;
     let written: EarlierReceipt = serde_json::from_str(&text).map_err(|error| {
-        Failure::input(format!("{shown} is no receipt: {error}"))
+        Failure::input(format!("{shown} isn't a receipt: {error}"))
             .hint("name a file that `compact --receipt` wrote")
     })?;
     if written.version != RECEIPT_VERSION {

@@ -12,14 +12,13 @@ pub(crate) fn list() -> String {
     names().collect::<Vec<_>>().join(", ")
 }
 
-/// Says how to read again what doesn't show its format: calls and results do, and a compaction may have
-/// left none of them.
+/// Suggests `--from` when the output's format can no longer be detected: a compaction may leave no
+/// calls and results, which show it.
 pub(crate) fn tell_hidden(written: &Request) {
     let shown = wire::shown_format(written.source());
     if shown != written.format && !written.transcript.is_empty() {
         let format = written.format;
-        let hint =
-            format!("by itself what was written looks like {shown}: read it with --from {format}");
+        let hint = format!("the output will be detected as {shown}: read it with --from {format}");
         output::note(&format!("{} {hint}", paint(STRONG, "hint:")));
     }
 }

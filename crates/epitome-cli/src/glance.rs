@@ -181,8 +181,8 @@ fn without_elements(text: &str) -> &str {
     }
 }
 
-/// What a conversation is called: the first words that a person said in it, in one line; a command to the agent (`/model`)
-/// only where nothing else was said.
+/// The title of a conversation: the first words of a person, in one line; a command to the agent (`/model`) only if there
+/// are no other words.
 pub(crate) fn title(request: &Request) -> Option<String> {
     let said = request.transcript.entries().filter(Entry::is_human);
     let titles = said.map(|entry| {

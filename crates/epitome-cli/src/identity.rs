@@ -37,7 +37,7 @@ impl Identity {
         None
     }
 
-    /// Other systems don't tell it without help; there what was written meanwhile has to do.
+    /// Other systems don't show it; the bytes written meanwhile must do.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn holder(self) -> Option<String> {
         None

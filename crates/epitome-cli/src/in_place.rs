@@ -48,7 +48,7 @@ impl InPlace {
         }
         let identity = Identity::of_file(path);
         let text = String::from_utf8(input::bytes(Some(path))?).map_err(|_| {
-            let what = format!("{} isn't UTF-8, so that no agent wrote it", name(path));
+            let what = format!("{} isn't UTF-8, so no agent wrote it", name(path));
             Failure::input(what).hint(format!("epitome check {}", operand(path)))
         })?;
         let found = InPlace { place, path: path.to_owned(), text: Arc::new(text), identity };
@@ -56,7 +56,7 @@ impl InPlace {
         for left in output::leftovers(path.parent().unwrap_or(Path::new("."))) {
             let left = name(&left);
             output::warn(&format!(
-                "{left} is left of a run that was killed: look whether it says more than the recordings beside it, then remove it"
+                "{left} is left of a run that was killed: check whether it holds more than the recordings beside it, then remove it"
             ));
         }
         Ok(found)

@@ -79,7 +79,7 @@ impl Prompt {
 /// Opens what the arguments name.
 ///
 /// # Errors
-/// A failure that says what is wrong with it and what to do next.
+/// A failure with what is wrong and what to do next.
 pub(crate) fn open(args: &InputArgs, report: Report) -> Result<Opened> {
     read(args.file.as_deref(), &args.reading, report)
 }
@@ -285,7 +285,7 @@ fn damage(skipped: &[Skipped]) -> Option<String> {
     Some(format!("left out row {}: {}{others}", first.row, first.why))
 }
 
-/// What an image says of itself isn't always true.
+/// An image's own header isn't always true.
 fn tell_junk(request: &Request) {
     let mut junk = impossible_images(request);
     let Some((at, size)) = junk.next() else { return };
@@ -295,11 +295,11 @@ fn tell_junk(request: &Request) {
     };
     let (width, height) = (size.width, size.height);
     output::warn(&format!(
-        "messages[{at}] has an image of {width}×{height} pixels by its header, as no image is: counted as a large one{more}"
+        "messages[{at}] has an image of {width}×{height} pixels by its header, which is impossible: counted as a large one{more}"
     ));
 }
 
-/// Rows that are somebody's words, and none of what is read.
+/// Rows with human words, none of which are read.
 fn elsewhere(skipped: &[Skipped]) -> Vec<String> {
     let told = |why: Why| {
         let mut rows = skipped.iter().filter(|row| row.why == why);
@@ -339,7 +339,7 @@ fn tell_unworded(notes: &[Note]) {
     let kinds: Vec<String> = unworded.iter().map(|(kind, ..)| line(kind, 40)).collect();
     let kinds = kinds.join(", ");
     output::note(&format!(
-        "left out {all} that the agent words otherwise than it records: {kinds} (first row {first})"
+        "left out {all} that the agent sends otherwise than it records: {kinds} (first row {first})"
     ));
 }
 
@@ -416,7 +416,7 @@ fn refuse_loop(input: Option<Identity>, shown: &str) -> Result<()> {
     if input.is_none() || input != Identity::of_stdout() {
         return Ok(());
     }
-    Err(Failure::usage(format!("{shown} is both what is read and where stdout goes"))
+    Err(Failure::usage(format!("{shown} is both the input and stdout"))
         .hint("send stdout elsewhere; `compact -o` may replace its input, `>` can't")
         .into())
 }

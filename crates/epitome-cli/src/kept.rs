@@ -79,7 +79,7 @@ impl KeptInStore {
         match &answer {
             Err(error) if !had_failed => {
                 let error = masked(&error.to_string()).into_owned();
-                output::warn(&format!("conversations are in memory alone, not kept: {error}"));
+                output::warn(&format!("conversations are kept in memory only: {error}"));
             }
             Ok(_) if had_failed => output::tell("conversations are kept again"),
             _ => {}

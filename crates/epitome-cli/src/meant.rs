@@ -12,7 +12,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     (edits <= MOST_EDITS.min(name.len() / 2)).then_some(nearest)
 }
 
-/// Of an error about a name: the hint that says what was meant. Unknown fields say what would have been known.
+/// The hint of an error about a name: the nearest known name. For unknown fields, the known fields.
 pub(crate) fn hint(error: &str) -> Option<String> {
     let mut quoted = error.split('`').skip(1).step_by(2);
     let unknown = quoted.next()?;

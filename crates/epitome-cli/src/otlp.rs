@@ -46,7 +46,7 @@ impl Spans {
             return Ok(None);
         }
         if let Some(other) = PROTOCOLS.into_iter().find_map(said).filter(|it| *it != SPOKEN) {
-            let what = format!("spans are sent as {SPOKEN}, and not as {other}");
+            let what = format!("spans are sent as {SPOKEN}, not as {other}");
             bail!(Failure::usage(what).hint(format!(
                 "export {}={SPOKEN}, and name the collector's port for that, mostly 4318",
                 PROTOCOLS[1]
@@ -73,7 +73,7 @@ impl Spans {
             .build();
         let exporter = exporter.map_err(|_| {
             // The error quotes what may hold a key.
-            Failure::usage("a variable of OTEL_EXPORTER_OTLP_… makes no sense")
+            Failure::usage("a variable OTEL_EXPORTER_OTLP_… is invalid")
                 .hint(format!("export {}=http://127.0.0.1:4318", ENDPOINTS[0]))
         })?;
         let provider = SdkTracerProvider::builder()

@@ -90,7 +90,7 @@ impl Progress {
                 }
                 if asked.to_end() {
                     let kept = if archive.is_some() { "; the archive keeps the input" } else { "" };
-                    let what = "interrupted while an answer was waited for: no output was written";
+                    let what = "interrupted while waiting for an answer: no output was written";
                     bail!(Failure::interrupted(format!("{what}{kept}")));
                 }
             }

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use crate::unseen::is_unseen;
 
-/// A word on a command line, quoted where a shell would need it. What can't be seen is spelled out
-/// (`$'a\nb'`, which bash, zsh, ksh and POSIX since 2024 read), so that nobody pastes what they
-/// didn't read.
+/// A word on a command line, quoted where a shell needs it. Invisible characters are spelled out (`$'a\nb'`, which
+/// bash, zsh, ksh and POSIX since 2024 read), so that nobody pastes text that they didn't read.
 pub(crate) fn shell(word: impl AsRef<OsStr>) -> String {
     let word = word.as_ref();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./+:,@%".contains(c);

@@ -70,7 +70,7 @@ impl Reader {
                 Err(error) => {
                     enough(settings, &registry, &error, need)?;
                     unknown = Some(error);
-                    // What the request's own model costs says nothing of this one.
+                    // The cost of the request's own model says nothing about this one.
                     Some(registry.presume(model))
                 }
             },
@@ -97,7 +97,7 @@ impl Reader {
     /// A model that was named and isn't known is most likely misspelt.
     pub(crate) fn warn_of_unknown(&self) {
         if let Some(unknown) = &self.unknown {
-            output::warn(&format!("{unknown}: nothing is known of its window and prices"));
+            output::warn(&format!("{unknown}: its window and prices aren't known"));
         }
     }
 
@@ -142,7 +142,7 @@ pub(crate) fn registry(settings: &Settings) -> Result<Cow<'static, Registry>> {
     overlaid(settings.models.as_ref())
 }
 
-/// The registry by which money is spent: what a stranger's file says of prices doesn't count.
+/// The registry for spending: prices of a project's file don't count.
 pub(crate) fn price_list(settings: &Settings) -> Result<Cow<'static, Registry>> {
     overlaid(settings.own_models.as_ref())
 }
@@ -159,7 +159,7 @@ fn overlaid(file: Option<&std::path::PathBuf>) -> Result<Cow<'static, Registry>>
     })?;
     let registry = Registry::built_in().overlaid(&text, &shown).map_err(|error| {
         Failure::usage(format!("bad models in {shown}: {error}"))
-            .hint("epitome models claude-opus-5-5 --json shows what can be said of one")
+            .hint("epitome models claude-opus-5-5 --json shows the keys")
     })?;
     Ok(Cow::Owned(registry))
 }
@@ -188,7 +188,8 @@ fn enough(
     if settings.counter.is_some() || counts && lands {
         return Ok(());
     }
-    let hint = "epitome models lists what is; or say what it takes: --window 200k --counter o200k";
+    let hint =
+        "epitome models lists the known ones; or name its limits: --window 200k --counter o200k";
     Err(unknown(model).hint(hint))
 }
 

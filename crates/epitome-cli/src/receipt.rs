@@ -237,10 +237,9 @@ fn details(out: &mut String, receipt: &Receipt, tense: Tense) {
 pub(crate) fn unheld(pin: &Unheld) -> String {
     let more = counted(pin.entries.len(), "older message");
     format!(
-        "no person says the pinned {:?}: messages[{}] stays for it, {more} that say{} so may leave",
+        "no human message has the pinned {:?}: messages[{}] is kept for it, {more} with it may leave",
         line(&pin.pin, 60),
         pin.held,
-        if pin.entries.len() == 1 { "s" } else { "" },
     )
 }
 

@@ -1,6 +1,7 @@
 //! The JSON Schemas of what `--json` prints, and of what hooks and summarizers are given and answer.
 //!
-//! Each is a file in `schemas/`. What several refer to stands in `schemas/common.json`, and is put in where it is printed.
+//! Each is a file in `schemas/`. Shared definitions are in `schemas/common.json`, and are inserted when a schema is
+//! printed.
 
 use serde_json::{Map, Value};
 

@@ -70,7 +70,7 @@ impl Suited {
             if format.is_some() {
                 return Ok(Suited { format, model: None, misfits: Vec::new() });
             }
-            let what = "there is no model to check for: the request names none that is known";
+            let what = "there is no model to check for: the request names no known model";
             bail!(Failure::usage(what).hint("epitome check --for :claude-opus-5-5 FILE"));
         };
         let size = Progress::new(report).count(request, reader.counter.as_ref()).total();

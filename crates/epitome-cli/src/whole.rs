@@ -1,5 +1,5 @@
-//! What an archive takes in of a file: all that was said in it, whatever the model is shown of it, and what its
-//! sub-agents said.
+//! The content of a file that an archive stores: all messages, whatever the model is shown of them, and those of
+//! sub-agents.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ use crate::quoting::name;
 /// All that was said in a file.
 #[derive(Debug)]
 pub(crate) struct Whole {
-    /// What was said, across compactions; those that were put into the recording say nothing in it.
+    /// All messages across compactions, without those that compactions put into the recording.
     pub(crate) request: Request,
     /// The project that it is about.
     project: String,
@@ -197,8 +197,8 @@ fn part(path: &Path) -> Option<Part> {
     read.map_err(|error| output::warn(&format!("{} isn't archived: {error:#}", name(path)))).ok()
 }
 
-/// A session into which go originals of a part of the conversation: with the places that they have in the whole. What
-/// earlier compactions made (checkpoints, stubs) was never said, and stays where it is kept, in their views.
+/// A session for originals of a part of the conversation, at their places in the whole. Products of earlier compactions
+/// (checkpoints, stubs) were never messages, and stay in their views.
 #[derive(Debug)]
 pub(crate) struct Placed {
     archive: Box<dyn Archive>,

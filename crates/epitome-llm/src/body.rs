@@ -65,8 +65,8 @@ fn whole(body: &str) -> Span {
     Span::new(start..body.len())
 }
 
-/// The agent's own prompt as it is, but for how the answer comes and how long it may be: neither is part of what
-/// is cached.
+/// The agent's own prompt unchanged, except for streaming and the length of the answer: neither is part of the cached
+/// prefix.
 fn behind_agents(body: &str, endpoint: &Endpoint, most: u64) -> String {
     let mut body = body.to_owned();
     let most = most.to_string();
@@ -99,7 +99,7 @@ fn put_whole(body: &mut String, key: &str, value: &str) {
     put(body, whole(body), key, value);
 }
 
-/// Says `key` in the object at `object`, instead of what it says there or before everything else.
+/// Sets `key` in the object at `object`, in place of its value or first.
 fn put(body: &mut String, object: Span, key: &str, value: &str) {
     if let Some(said) = json::member(body, object, key) {
         body.replace_range(said.range(), value);

@@ -29,7 +29,7 @@ const LEAST: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) kind: FailureKind,
-    /// As it was said: a key may be repeated in it.
+    /// The provider's own text: it may repeat a key.
     pub(crate) detail: String,
     pub(crate) again: Again,
 }
@@ -164,7 +164,7 @@ impl Call<'_> {
             let is_reasoning = heard.is_only_reasoning();
             let again = if is_reasoning { Again::Roomier } else { Again::Never };
             let of = if is_reasoning { ", of which reasoning took all" } else { "" };
-            let detail = format!("it reached the limit of its tokens{of}");
+            let detail = format!("it reached its token limit{of}");
             return Err(Failed { again, ..Failed::new(FailureKind::CutShort, detail) });
         }
         Ok(std::mem::take(&mut heard.text))
@@ -226,7 +226,7 @@ impl Call<'_> {
                     }
                 }
             }
-            // Where it is over as well, it says yet what it took.
+            // After the end, the usage may still follow.
             if heard.fault.is_some() && !heard.is_over {
                 return Ok(());
             }
@@ -268,7 +268,7 @@ impl Call<'_> {
             let to = cut::one_line(&to, 120);
             return Failed::new(
                 FailureKind::Rejected,
-                format!("{status} leads to {to}, and isn't followed"),
+                format!("{status} redirects to {to}, and redirects aren't followed"),
             );
         }
         let after = header(RETRY_AFTER.as_str());
@@ -310,7 +310,7 @@ fn is_json(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Value>(bytes).is_ok()
 }
 
-/// What is said besides a status, as far as it comes in time and isn't too much.
+/// The body of an error status, as far as it comes in time and within bounds.
 async fn complaint(mut response: Response, longest: Duration) -> Vec<u8> {
     let mut body = Vec::new();
     let read = async {

@@ -39,17 +39,17 @@ impl fmt::Debug for Endpoint {
 pub enum BadEndpoint {
     /// Not an address.
     #[error(
-        "`{0}` is no address of a model server (http:// or https://, without a password, `?` or `#`)"
+        "`{0}` isn't the address of a model server (http:// or https://, without a password, `?` or `#`)"
     )]
     Address(String),
     /// No model is named.
     #[error("no model is named")]
     NoModel,
     /// A key that no header can hold.
-    #[error("the key has characters that no key has")]
+    #[error("the key has characters that no header can hold")]
     Key,
     /// Nobody summarises in this format.
-    #[error("{0} isn't spoken here")]
+    #[error("unsupported format: {0}")]
     Format(&'static str),
     /// The client can't be made.
     #[error("no HTTP client: {0}")]
@@ -136,7 +136,7 @@ impl Endpoint {
         host.is_some_and(|host| host == "openai.com" || host.ends_with(".openai.com"))
     }
 
-    /// What is said besides the body; the key is marked as sensitive.
+    /// The headers; the key is marked as sensitive.
     pub(crate) fn headers(&self) -> Result<HeaderMap, BadEndpoint> {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));

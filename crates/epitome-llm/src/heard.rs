@@ -31,7 +31,7 @@ impl Heard {
         unclosed || (self.has_reasoning && text.is_empty())
     }
 
-    /// Whether it is known what it took: all of it was said, and what it read.
+    /// Whether its usage is known: the answer is complete, and the tokens read were reported.
     pub(crate) fn is_accounted(&self) -> bool {
         self.is_over && self.billed.prompt() > 0
     }

@@ -15,10 +15,10 @@
 //! # Ok::<(), epitome_llm::BadEndpoint>(())
 //! ```
 //!
-//! Answers are streamed. What fails in a way that may pass is tried again, as late as the server says; every
-//! call is booked, whatever came of it. No redirect is followed, so that a key goes to no other origin.
-//! Proxies and certificates are those of the environment (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`). The
-//! first [`Model`] makes *ring* the process's cryptography, unless another one was chosen before.
+//! Answers are streamed. Passing failures are retried, as late as the server says; every call is booked, whatever its
+//! outcome. No redirect is followed, so that a key goes to no other origin. Proxies and certificates are those of the
+//! environment (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`). The first [`Model`] makes *ring* the process's
+//! cryptography, unless another one was chosen before.
 
 mod body;
 mod call;

@@ -1,4 +1,4 @@
-//! A model that is asked over HTTP: where it is, and what is known of it.
+//! A model that is asked over HTTP: its address, and its known facts.
 
 use std::sync::Arc;
 use std::time::Duration;

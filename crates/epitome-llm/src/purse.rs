@@ -1,8 +1,8 @@
-//! What may be spent, and what was.
+//! Spending limits, and the amounts spent.
 //!
-//! What a call may cost at most is booked before it is made, in one step with the look at what is left, so that caps
-//! hold over calls and processes that run at once. When it ends, what it took stands instead. Who is killed in between
-//! leaves the estimate: the call may have been paid for.
+//! The maximum cost of a call is booked before the call, in one step with the check of the limits, so that caps hold
+//! over concurrent calls and processes. Afterwards the real cost replaces it. A killed process leaves the estimate: the
+//! call may have been paid for.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -79,7 +79,7 @@ pub struct Reserved<'a> {
     is_whole: bool,
 }
 
-/// What is to be booked instead of what was set aside.
+/// The amount to book instead of the one set aside.
 #[derive(Clone, Copy, Debug)]
 struct Owed {
     /// Which of the caps.
@@ -145,7 +145,10 @@ impl Purse {
                 Ok(Err(Unbooked::Unknown(why))) => SummarizeError::new(FailureKind::Unbooked, why),
                 Ok(Err(Unbooked::Busy)) | Err(_) => SummarizeError::new(
                     FailureKind::Unbooked,
-                    format!("another process holds the books for {} s", longest.as_secs_f64()),
+                    format!(
+                        "another process has held the spending file for {} s",
+                        longest.as_secs_f64()
+                    ),
                 ),
             };
             return Err(refused);
@@ -160,9 +163,9 @@ impl Purse {
         owed.retain(|Owed { cap, entry, cost }| {
             let settled = self.caps[*cap].books.settle(*entry, *cost);
             let is_busy = settled == Err(Unbooked::Busy);
-            // The estimate stays; only where it was too low nobody may be asked any more.
+            // The estimate stays; if it was too low, no more calls are allowed.
             if settled.is_err() && !is_busy && *cost > entry.cost {
-                let what = format!("{cost} was spent and couldn't be booked");
+                let what = format!("{cost} was spent and couldn't be recorded");
                 *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
             }
             is_busy

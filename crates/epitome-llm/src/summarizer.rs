@@ -52,7 +52,7 @@ impl Model {
     ) -> Result<Option<Reserved<'_>>, SummarizeError> {
         let Some(purse) = &self.purse else { return Ok(None) };
         let Some(most) = most else {
-            let what = format!("no price is known of {}", self.endpoint.model);
+            let what = format!("the price of {} isn't known", self.endpoint.model);
             return Err(SummarizeError::new(FailureKind::SpendCap, what));
         };
         let besides = most.times(u64::from(request.ahead));

@@ -21,7 +21,7 @@ impl Proxy {
         if !dashboard.opens_for(&head.headers) {
             return Some(Dashboard::refused());
         }
-        let unknown = || words(StatusCode::NOT_FOUND, "nothing is known of it any more\n");
+        let unknown = || words(StatusCode::NOT_FOUND, "this conversation isn't known any more\n");
         let ledger = self.ledger.as_ref()?;
         let Some((api, session)) = ledger.agree(name) else { return Some(unknown()) };
         let engine = self.engines.named(api)?;

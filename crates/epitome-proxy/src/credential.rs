@@ -13,7 +13,7 @@ pub(crate) fn may_authorize(name: &str) -> bool {
         && !name.contains("idempotency")
 }
 
-/// What may be a credential, by its name: headers, parameters, and cookies where there is nothing else.
+/// Names of possible credentials: headers, parameters, and cookies if there is nothing else.
 pub(crate) fn credentials<'a>(
     headers: &'a HeaderMap,
     query: Option<&'a str>,

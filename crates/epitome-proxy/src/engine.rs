@@ -73,9 +73,9 @@ impl Engines {
         let key = blake3::derive_key("epitome proxy: tenants", &secret);
         let chains = chain_key(&blake3::derive_key("epitome proxy: conversations", &secret));
         let (initiative, at_limit) = match options.mode {
-            // What somebody agreed to is worth the wait for whoever is asked.
+            // A compaction with consent is worth waiting for a summarizer.
             ProxyMode::Ask => (Initiative::OnDemand, AtLimit::Wait),
-            // Nobody waits for whoever is asked: what isn't there in time is made by code.
+            // No request waits for a summarizer: a summary that isn't ready in time is made by code.
             ProxyMode::Auto | ProxyMode::Off => (Initiative::Automatic, AtLimit::Extractive),
         };
         let mut each = Vec::new();

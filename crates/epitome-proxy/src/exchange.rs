@@ -256,7 +256,7 @@ impl Reply for Inbound {
 }
 
 impl Inbound {
-    /// The same, with what was compacted for it before what the model says.
+    /// The same, with the compaction made for it before the model's words.
     pub(crate) async fn with(self, insert: Insert) -> Self {
         let (mut head, flow) = self.reply.into_parts();
         let kind = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
@@ -291,7 +291,7 @@ impl Inbound {
         Inbound { reply, ..self }
     }
 
-    /// The same, with somebody who is told what it says that it is billed.
+    /// Also reports the billed usage to `account`.
     pub(crate) fn accounted(self, account: Account) -> Self {
         self.read_by(|usage| usage.tell_billed(account))
     }
@@ -344,8 +344,8 @@ pub(crate) enum NoReply {
     /// It isn't asked, because of an error inside the proxy.
     #[error("{0}")]
     Internal(String),
-    /// It speaks another protocol from here on, for which nobody asked.
-    #[error("it switches protocols, and wasn't asked to")]
+    /// It answers 101 although no upgrade was asked for.
+    #[error("unexpected protocol switch")]
     Switched,
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn admit(
     headers: &HeaderMap,
     listening: IpAddr,
 ) -> Result<(), Refusal> {
-    // What a page embeds has no Origin, but says where it is embedded.
+    // A resource embedded in a page has no Origin, but a header names its context.
     let is_embedded =
         |value: &HeaderValue| matches!(value.as_bytes(), b"cross-site" | b"same-site");
     let is_of_page = headers.get_all("sec-fetch-site").iter().any(is_embedded);

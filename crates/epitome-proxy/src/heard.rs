@@ -7,10 +7,10 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf as _, Bytes};
 use hyper::rt::{Read, ReadBufCursor, Write};
 
-/// What the server says by itself of a head that it can't read: the status, with no body.
+/// The server's own answers to a head that it can't read: the status, without a body.
 const BARE: &[u8] = b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
-/// The statuses of that, and what is to be said.
+/// Those statuses, and the words to send.
 const SAID: [(&[u8], &str); 3] = [
     (b"HTTP/1.1 400 Bad Request", "the head of the request can't be read"),
     (b"HTTP/1.1 414 URI Too Long", "the address is too long"),

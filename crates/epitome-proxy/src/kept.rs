@@ -56,7 +56,7 @@ pub(crate) struct Kept {
 enum Turn {
     /// Nothing came yet.
     Fresh,
-    /// The other side spoke last: what is written now may be the next request.
+    /// The other side spoke last: the next bytes may be the next request.
     Theirs,
     /// This one did, after the other side had spoken.
     Ours,
@@ -84,8 +84,8 @@ impl Gone {
 }
 
 impl Kept {
-    /// Refuses to write what nobody will read: whoever closed its side before a request began never saw it. The runtime tells
-    /// that only when it looks at its sockets again, which may be too late.
+    /// Refuses to write a request to a peer that has closed its side: it never saw the request. The runtime notices that only
+    /// at its next look at the sockets, which may be too late.
     fn turn(&mut self) -> io::Result<()> {
         if self.turn == Turn::Theirs {
             if self.is_gone() {
@@ -139,9 +139,9 @@ impl Service<Uri> for Connector {
                 Ok(Kept { stream: connecting.await?, turn: Turn::Fresh, silence })
             });
         };
-        // What is said through it is encrypted, but not what is said to it.
+        // Bytes through the proxy are encrypted, but not those to the proxy itself.
         if proxy.uri().scheme() != Some(&Scheme::HTTP) {
-            let what = "of the proxies that the environment names only those at http:// are heeded";
+            let what = "only http:// proxies are supported in HTTPS_PROXY and its like";
             return Box::pin(std::future::ready(Err(what.into())));
         }
         let mut tunnel = Tunnel::new(proxy.uri().clone(), self.http.clone());

@@ -1,9 +1,9 @@
 //! A proxy between any agent and the providers of its models, which keeps conversations inside the context window.
 //!
-//! While nothing has to be compacted, requests and replies pass byte for byte, streams piece by piece. When the trigger fires,
-//! the engine of [`epitome_tower`] makes the view that is sent instead, and later requests of the conversation go on from it,
-//! so that the provider's prompt cache stays warm. A prompt that is refused as too long, be it by the first events of a stream, is
-//! made smaller and sent once more. Conversations are known by what was said, within one credential.
+//! Below the trigger, requests and replies pass byte for byte, streams piece by piece. When the trigger fires, the engine of
+//! [`epitome_tower`] makes the view that is sent instead, and later requests of the conversation continue it, so that the
+//! provider's prompt cache stays warm. A prompt that is refused as too long, even by the first events of a stream, is made
+//! smaller and sent once more. Conversations are recognised by their content, within one credential.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {

@@ -118,7 +118,7 @@ impl Listening {
         }
     }
 
-    /// What makes a connection one with TLS, where it is to be one.
+    /// Adds TLS to a connection, if it is configured.
     pub(crate) fn acceptor(&self) -> Option<TlsAcceptor> {
         self.identity.as_ref().map(|identity| TlsAcceptor::from(Arc::clone(&identity.0)))
     }

@@ -40,7 +40,7 @@ pub enum ProxyEvent {
     },
 }
 
-/// Somebody who is told what happens, from inside the call in which it does.
+/// An observer, called from inside the call that it observes.
 #[derive(Clone)]
 pub struct ProxyObserver(Arc<dyn Fn(&ProxyEvent) + Send + Sync>);
 
@@ -55,8 +55,7 @@ impl ProxyObserver {
     }
 }
 
-/// Somebody who ties the span of a call of a model to the one that its headers name (`traceparent`), before it is entered. The
-/// headers go on as they came.
+/// Ties the span of a model call to the one in its headers (`traceparent`), before it is entered. The headers go on unchanged.
 #[derive(Clone)]
 pub struct SpanParent(Arc<Tie>);
 

@@ -89,7 +89,7 @@ impl Proxy {
     /// Refuses what would pass because of the proxy's own trouble, where that is asked for.
     fn may_pass(&self, why: &str) -> Result<(), Refusal> {
         let what = match why {
-            "busy" => "too much is being looked at already",
+            "busy" => "too many request bytes are in memory already",
             "internal" => "the request can't be unpacked",
             _ => return Ok(()),
         };
@@ -99,7 +99,7 @@ impl Proxy {
         }
     }
 
-    /// What is in a compressed body; `None` where it isn't compressed.
+    /// The content of a compressed body; `None` if it isn't compressed.
     async fn unpacked(
         &self,
         head: &Parts,

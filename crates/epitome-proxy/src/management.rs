@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_known_wherever_a_credential_may_stand() {
+    fn the_token_is_found_in_any_place_of_a_credential() {
         let token = ManagementToken::new("se same");
         let is_known = |name: &'static str, value: &'static str, query: Option<&str>| {
             let headers = [(name, value)].map(|(name, value)| {

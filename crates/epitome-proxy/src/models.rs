@@ -1,7 +1,7 @@
 //! What upstreams say of their models, by their models APIs: windows, and whether they compact by themselves.
 //!
-//! An upstream is asked beside the first request for a model, with the client's own credential, and what it says holds from
-//! then on.
+//! An upstream is asked in parallel with the first request for a model, with the client's own credential, and its answer
+//! holds from then on.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,8 +25,8 @@ use crate::flow::{Collected, Flow};
 use crate::upstream::{Provider, provider_of};
 use crate::when::LEAST_WINDOW;
 
-/// Models of credentials of which something is known. Beyond, what was asked in vain is forgotten, and all of whoever asks
-/// then: names that somebody makes up cost others nothing.
+/// The maximum number of known pairs of model and credential. Beyond it, vain questions are forgotten, and all those of
+/// the credential that asks then: made-up names cost others nothing.
 const MOST: usize = 4096;
 /// Questions at the same time; whoever comes then asks with a later request.
 const MOST_AT_ONCE: usize = 8;
@@ -38,7 +38,7 @@ const REST: Duration = Duration::from_mins(10);
 const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST: usize = 4 << 20;
 
-/// What a name may hold besides letters and digits where it is a part of a path.
+/// Characters of a name, besides letters and digits, that are allowed in a path.
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What an upstream says of a model.
@@ -229,7 +229,7 @@ fn tokens(value: &Value) -> Option<u64> {
     value.as_u64().filter(|tokens| *tokens > 0)
 }
 
-/// What is said of a model in a list; where there is one alone, it answers whatever it is called.
+/// The facts about a model in a list; a list of a single model answers for any name.
 fn entry<'a>(told: &'a Value, model: &str) -> Option<&'a Value> {
     let all = told["data"].as_array()?;
     let named = all.iter().find(|entry| entry["id"] == model);

@@ -1,4 +1,4 @@
-//! What a client is told besides where its prompt is refused as too long, and its compaction waits until somebody agrees.
+//! The hint added to a "too long" error while a compaction waits for consent.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Notice {
     fn line(&self) -> Option<String> {
         let name = self.ledger.name(&(self.api, session()?));
         Some(format!(
-            "epitome: nothing is compacted unasked here (--mode ask). Agree at /ui/{name} of the proxy, and send it again."
+            "epitome: compactions need your consent here (--mode ask). Agree at /ui/{name} of the proxy, then send the request again."
         ))
     }
 

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_else_is_said_ends_it() {
+    fn any_other_event_ends_the_opening() {
         let word = "data: {\"type\":\"response.output_text.delta\",\"delta\":\"a\"}\n\n";
         let limit = "data: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\",\"message\":\"Rate limit reached\"}\n\n";
         for said in [word, limit, "data: [DONE]\n\n", "data: what\n\n"] {

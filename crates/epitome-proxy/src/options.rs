@@ -20,8 +20,8 @@ use crate::upstream::Upstreams;
 pub struct ProxyOptions {
     /// Where requests go.
     pub upstreams: Upstreams,
-    /// The most tokens of every model's prompt; where nothing is said, what its upstream's models API says, or
-    /// else each model's own, by its name.
+    /// The context window of every model; without it, the answer of its upstream's models API, or else the known window
+    /// of each model.
     pub window: Option<u64>,
     /// The same for some models, by a name or, with `*` at its end, the beginning of one.
     pub windows: Vec<(String, u64)>,
@@ -39,7 +39,7 @@ pub struct ProxyOptions {
     pub summaries: Summaries,
     /// Whole compactors, asked before, in the background too.
     pub compactors: Compactors,
-    /// What outlives the process of what is known of conversations; nothing where there is none.
+    /// Where known conversations are kept beyond the process; `None` for memory only.
     pub state: Option<ProxyState>,
     /// What opens the dashboard at `/ui`; without it there is none, and nothing is kept for it.
     pub management: Option<ManagementToken>,
@@ -84,7 +84,7 @@ pub enum InternalErrors {
 pub struct ProxyState {
     /// Where conversations are kept.
     pub conversations: Arc<dyn Conversations>,
-    /// What digests of credentials and of what was said are made with. It is drawn once, and kept where conversations are.
+    /// The key of the digests of credentials and conversations. It is drawn once, and kept with the conversations.
     pub secret: [u8; 32],
     /// Who knows what use teaches of models.
     pub learning: KeptLearning,
@@ -131,8 +131,8 @@ pub enum Outward {
     /// Directly.
     #[default]
     Direct,
-    /// Those at `https://` through the HTTP proxy that the environment names (`HTTPS_PROXY`, `ALL_PROXY`; not those of `NO_PROXY`),
-    /// which sees their names and nothing else.
+    /// Upstreams at `https://` are reached through the HTTP proxy of the environment (`HTTPS_PROXY`, `ALL_PROXY`; not those of
+    /// `NO_PROXY`), which sees only their names.
     Environment,
 }
 
@@ -222,7 +222,9 @@ pub enum ProxyError {
     #[error(transparent)]
     Summaries(#[from] OptionsError),
     /// A compaction would begin anew where it ends.
-    #[error("a compaction would land at {lands}, and begin at {fires}{of}: it must land below")]
+    #[error(
+        "a compaction would land at {lands} and begin at {fires}{of}: the target must be below the trigger"
+    )]
     Target {
         /// Where it lands.
         lands: String,
@@ -233,7 +235,7 @@ pub enum ProxyError {
     },
     /// It would begin with every prompt: no compaction gets below.
     #[error(
-        "a compaction would begin at {fires}{of}, and can't get below about 50: name at least 1k"
+        "a compaction would begin at {fires}{of}, but no view gets below about 50 tokens: name at least 1k"
     )]
     TooEarly {
         /// Where it begins.
@@ -242,7 +244,9 @@ pub enum ProxyError {
         of: String,
     },
     /// A window in which nothing has room.
-    #[error("a window of {window} tokens{of} holds no conversation: name at least 1k, as in 32k")]
+    #[error(
+        "a window of {window} tokens{of} is too small for a conversation: name at least 1k, such as 32k"
+    )]
     Window {
         /// Its tokens.
         window: u64,
@@ -250,9 +254,7 @@ pub enum ProxyError {
         of: String,
     },
     /// The soft trigger would never be the one that begins a compaction.
-    #[error(
-        "--soft-trigger would begin a compaction at {soft}, and --trigger begins it at {hard} anyway: name less"
-    )]
+    #[error("--soft-trigger ({soft}) isn't below --trigger ({hard}): name less")]
     SoftTrigger {
         /// Where the soft one begins.
         soft: String,
@@ -260,25 +262,23 @@ pub enum ProxyError {
         hard: String,
     },
     /// Compactions wait for agreement, and there is no dashboard where anybody could agree.
-    #[error(
-        "--mode ask: nobody can agree to a compaction where there is no dashboard; `epitome serve` has one"
-    )]
+    #[error("--mode ask needs a dashboard where you agree to compactions; `epitome serve` has one")]
     NobodyAgrees,
     /// A name of a model that can't be one.
-    #[error("`{0}`: a `*` stands at the end of a model's name alone, for all that begin so")]
+    #[error("`{0}`: `*` is only allowed at the end of a model name")]
     ModelName(String),
     /// An upstream is to prove who it is, and this machine trusts nobody.
     #[error(
-        "no certificates of authorities are found on this machine, so that no https:// upstream can prove who it is"
+        "no CA certificates are found on this machine, so no https:// upstream can be verified"
     )]
     NoRoots,
     /// A file of PEM that holds not what it should.
     #[error("no {0} in PEM: {1}")]
     Pem(&'static str, String),
     /// Encryption can't be set up.
-    #[error("no encryption: {0}")]
+    #[error("TLS can't be set up: {0}")]
     Tls(#[from] rustls::Error),
     /// Nothing more can be taken in over the network.
-    #[error("it can't serve any longer: {0}")]
+    #[error("serving stopped: {0}")]
     Network(#[from] std::io::Error),
 }

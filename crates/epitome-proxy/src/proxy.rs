@@ -128,7 +128,7 @@ impl Proxy {
         answer.map(|flow| flow.answering(call))
     }
 
-    /// A call of a model, where somebody listens to what is told of it.
+    /// A model call with an observer.
     fn call(&self, wanted: &Wanted, headers: &HeaderMap) -> Option<Arc<ModelCall>> {
         let (route, operation) = match wanted {
             Wanted::Answer(route) => (route, Operation::Answer),
@@ -168,13 +168,14 @@ impl Proxy {
         // A browser says it for every path, and it may be mistaken for a key.
         if self.dashboard.as_ref().is_some_and(|dashboard| dashboard.is_told_in(&head)) {
             self.meters.ended(name, "denied");
-            let what = "the management token opens /ui, and goes to no upstream";
+            let what = "the management token is for /ui only, and isn't sent to an upstream";
             return Refusal::new(StatusCode::NOT_FOUND, "path", what).answer(who);
         }
         if self.recall.is_some() && path == PATH {
             let Some((recall, owner)) = self.recalled_by(&head) else {
                 self.meters.ended(name, "denied");
-                let what = "recall is of a credential's own conversations, and there is none";
+                let what =
+                    "recall needs a credential, and finds only that credential's conversations";
                 return Refusal::new(StatusCode::UNAUTHORIZED, "credential", what).answer(None);
             };
             let flow = Flow::new(incoming, self.limits.silence);
@@ -367,7 +368,7 @@ impl Proxy {
         let offered = aside(self.internal_errors, offered).await?;
         let Some(body) = offered else { return Ok((outbound, None)) };
         if !share.takes(body.len()) {
-            let what = "too much is being looked at already";
+            let what = "too many request bytes are in memory already";
             return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", what));
         }
         let mut outbound = outbound.with_body(body);
@@ -471,7 +472,7 @@ async fn recalling(reply: Inbound, followed: Followed) -> Result<Inbound, Refusa
     if kind.starts_with(b"application/json") { whole(reply, followed).await } else { Ok(reply) }
 }
 
-/// A reply, with what was compacted for it before what the model says.
+/// A reply, with the compaction made for it before the model's words.
 async fn with(reply: Inbound, insert: Option<Box<Insert>>) -> Inbound {
     match insert {
         Some(insert) => reply.with(*insert).await,

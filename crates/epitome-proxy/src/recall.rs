@@ -94,7 +94,7 @@ impl Recall {
             fits
         };
         let Collected::Whole(body) = flow.collect(room).await else {
-            let what = "the request is too long, or breaks off";
+            let what = "the request is too long, or ends too early";
             return Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "body", what).answer(None);
         };
         answer(self.recalls(owner), Request::from_parts(head, body)).await.map(Flow::from)

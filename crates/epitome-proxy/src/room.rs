@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_is_given_back() {
+    fn a_dropped_share_returns_its_room() {
         let room = Room::of(10);
         let (mut one, mut two) = (room.share(), room.share());
         assert!(one.takes(6) && !two.takes(5) && two.takes(4) && !one.takes(1));

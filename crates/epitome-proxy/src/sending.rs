@@ -44,13 +44,13 @@ pub(crate) fn unfinished(error: Option<&FlowError>) -> Refusal {
             let what = format!("the request isn't finished: {error}");
             Refusal::new(StatusCode::REQUEST_TIMEOUT, "timeout", what)
         }
-        _ => Refusal::new(StatusCode::BAD_REQUEST, "body", "the request breaks off"),
+        _ => Refusal::new(StatusCode::BAD_REQUEST, "body", "the request ends too early"),
     }
 }
 
 /// A request that isn't sent as it came, because of an error inside the proxy.
 pub(crate) fn internal(what: &str) -> Refusal {
-    let what = format!("{what}; with --fail-closed nothing is sent as it came then");
+    let what = format!("{what}; --fail-closed forbids forwarding it unchanged");
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", what)
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn aside<T: Send + 'static>(
     match tokio::task::spawn_blocking(move || span.in_scope(work)).await {
         Ok(done) => Ok(done),
         Err(_) if errors == InternalErrors::Forward => Ok(None),
-        Err(error) => Err(internal(&format!("the request can't be looked at: {error}"))),
+        Err(error) => Err(internal(&format!("the request can't be examined: {error}"))),
     }
 }
 

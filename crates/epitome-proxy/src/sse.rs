@@ -20,7 +20,8 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// A piece came: what becomes of the events that are whole now. One of which `turn` makes nothing stays as it is.
+    /// Takes a piece, and passes each complete event through `turn`. An event for which `turn` returns `None` stays as
+    /// it is.
     pub(crate) fn turned(
         &mut self,
         piece: &Bytes,

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_asks_for_events_gets_them() {
+    fn requests_for_a_stream_get_events() {
         for (format, path, query, body, streamed) in [
             (Format::Anthropic, "/v1/messages", None, r#"{"stream":true,"messages":[]}"#, true),
             (Format::OpenaiChat, "/v1/chat/completions", None, r#"{"stream":false}"#, false),

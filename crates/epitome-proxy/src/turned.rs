@@ -77,7 +77,7 @@ impl Native {
             }
         };
         if !share.takes(body.len()) {
-            let what = "too much is being looked at already";
+            let what = "too many request bytes are in memory already";
             return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", what));
         }
         let mut outbound = outbound.with_body(body);

@@ -71,11 +71,11 @@ pub struct Upstream {
 pub enum UpstreamError {
     /// No address.
     #[error(
-        "`{0}` is no address of a server: https://HOST[:PORT][/PATH], without a password, `?` or `#`"
+        "`{0}` isn't the address of a server: https://HOST[:PORT][/PATH], without a password, `?` or `#`"
     )]
     Address(String),
     /// A provider that isn't known.
-    #[error("`{0}` is none of anthropic, openai and gemini")]
+    #[error("`{0}` isn't a provider: name anthropic, openai or gemini")]
     Provider(String),
     /// The same provider, or all, twice.
     #[error("{0} has two upstreams")]
@@ -86,7 +86,7 @@ impl FromStr for Upstream {
     type Err = UpstreamError;
 
     fn from_str(text: &str) -> Result<Self, UpstreamError> {
-        // What may be a secret of it isn't said again.
+        // Possible secrets of it aren't repeated.
         let shown = text.split(['?', '#']).next().unwrap_or_default();
         let shown = shown.rsplit_once('@').map_or(shown, |(_, host)| host);
         let bad = || UpstreamError::Address(shown.to_owned());
@@ -221,13 +221,13 @@ impl Upstreams {
         Ok(Upstreams { each, other, compacting: Vec::new(), codex })
     }
 
-    /// The same, these of which do the compactions of their provider that a request asks for.
+    /// The same, with the upstreams of these providers compacting natively.
     #[must_use]
     pub fn compacting(self, providers: Vec<Provider>) -> Self {
         Upstreams { compacting: providers, ..self }
     }
 
-    /// Whether the upstream does the compactions of its provider: the public one, or one of which that is said.
+    /// Whether the upstream compacts natively: a public address, or one named by `--native`.
     pub(crate) fn has_native(&self, provider: Option<Provider>, path: &str) -> bool {
         let (Some(provider), Some(one)) = (provider, self.get(provider, path)) else {
             return false;
@@ -276,7 +276,7 @@ impl Wanted {
         if let Some(route) = route(path).filter(is_served) {
             return Wanted::Answer(route);
         }
-        // What counts the prompt stands beside what answers it.
+        // The path that counts a prompt, beside the one that answers it.
         let path = path.trim_end_matches('/');
         if path.ends_with("/responses/compact") {
             return Wanted::Compact(Route { format: Format::OpenaiResponses, model: None });
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_asked_is_told_by_path_and_headers() {
+    fn path_and_headers_choose_the_upstream() {
         let with = |name: &'static str| {
             HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static("x"))])
         };
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn the_public_addresses_compact_and_others_of_which_it_is_said() {
+    fn public_and_named_upstreams_compact_natively() {
         let has = |named: &[&str], said: &[Provider]| {
             let upstreams = Upstreams::of(named).expect("addresses").compacting(said.to_vec());
             Provider::ALL.map(|provider| upstreams.has_native(Some(provider), "/v1/messages"))

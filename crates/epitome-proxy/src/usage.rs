@@ -17,8 +17,8 @@ const LONGEST: usize = 1 << 20;
 /// Takes what a reply says that it is billed.
 pub(crate) type Account = Box<dyn FnOnce(Billed) + Send + Sync>;
 
-/// Reads a reply as it passes, and tells the tokens of its prompt when it is dropped: where a reply ends early, what it has
-/// told of its prompt is true all the same.
+/// Reads a reply as it passes, and reports its prompt's tokens when it is dropped: even if a reply ends early, its report
+/// is true.
 pub(crate) struct Usage {
     shape: Shape,
     /// The line, or the whole reply, as far as it came; `None` while it is too long.
@@ -72,7 +72,7 @@ impl Usage {
         self.call = Some(call);
     }
 
-    /// Tells somebody what the reply says that it is billed, once it is over.
+    /// Reports the billed usage, once the reply is over.
     pub(crate) fn tell_billed(&mut self, account: Account) {
         self.account = Some(account);
     }
@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    /// What is told of a reply that comes in pieces of so many bytes.
+    /// The usage of a reply that comes in pieces of this many bytes.
     fn told(kind: &'static str, reply: &str, size: usize) -> Option<u64> {
         let told = Arc::new(Mutex::new(None));
         let book = Arc::clone(&told);

@@ -109,7 +109,7 @@ impl Compaction {
         Compaction { given, summarizers, deposit, state, is_cancelled: AtomicBool::new(false) }
     }
 
-    /// What came of it, for a session; `None` where it wasn't finished.
+    /// The outcome, for a session; `None` if it isn't finished.
     pub(crate) fn with_outcome<T>(&self, look: impl FnOnce(Option<&Outcome>) -> T) -> T {
         match &*self.lock() {
             State::Done(outcome, _) => look(Some(outcome)),

@@ -57,7 +57,7 @@ pub(crate) fn unread(py: Python<'_>, error: &OpenError) -> PyErr {
     match error {
         OpenError::Shape { format, first, lacks, odd, entries } => {
             let place = lacks.map(|member| Place::Key(member.to_owned()));
-            let what = format!("no message of {format} is so ({odd} of {entries} aren't)");
+            let what = format!("not a valid {format} message ({odd} of {entries} aren't)");
             let path: Vec<_> = [Place::Index(first - 1)].into_iter().chain(place).collect();
             input(py, &what, &path)
         }

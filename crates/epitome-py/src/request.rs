@@ -247,7 +247,7 @@ impl<'a> Back<'a> {
                 known.entry(&source[span.clone()]).or_default().push(at);
             }
         }
-        // From the end, which is what stays: of equal messages the last that stands before the one behind it.
+        // From the end, which stays: of equal messages, the last one that precedes the next match.
         let mut before = usize::MAX;
         let mut found: Vec<Option<usize>> = Vec::with_capacity(elements.len());
         for span in elements.iter().rev() {

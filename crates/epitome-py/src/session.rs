@@ -28,14 +28,14 @@ pub(crate) struct Session {
     began: Instant,
     /// One for each counter and model, made by the first request that says who reads it.
     machines: Mutex<HashMap<Counted, Sessions>>,
-    /// Where it was made. In a process that is forked from that, nobody else unlocks what was locked.
+    /// The process that made it. In a fork, nobody unlocks its locks.
     process: u32,
 }
 
 /// By whom a request is counted, and for which model: what a machine keeps was counted so.
 type Counted = (String, Option<String>);
 
-/// What a look at a request came to: what to send, the numbers as JSON, and what to run before anything is sent.
+/// The result of a look at a request: what to send, the numbers as JSON, and what to run before sending.
 type Looked = (Option<Py<PyAny>>, String, Option<Begun>);
 
 /// A compaction to run and to bring back.
@@ -191,7 +191,7 @@ impl Session {
             self.lock().get_mut(counted).map(|sessions| ask(sessions, now))
         });
         self.sound(py)?;
-        answer.ok_or_else(|| error::compaction(py, "nothing was looked at yet"))
+        answer.ok_or_else(|| error::compaction(py, "no request was examined yet"))
     }
 }
 

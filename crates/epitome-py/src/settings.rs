@@ -67,7 +67,7 @@ pub(crate) struct Reader {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a pin is words that a message says, or its index, from 0")]
+#[serde(untagged, expecting = "a pin is a text in a message, or the message's index, from 0")]
 enum SaidPin {
     Entry(usize),
     Text(String),
@@ -185,7 +185,7 @@ impl Settings {
         }
     }
 
-    /// What compacts this request. What a window allows is at most half of it, where no target is said.
+    /// The compactor of this request. Without a target, a window allows at most half of it.
     pub(crate) fn compactor(
         &self,
         py: Python<'_>,
@@ -193,7 +193,7 @@ impl Settings {
         request: &Request,
     ) -> PyResult<Compactor> {
         let preset = self.preset.as_ref().map(|name| {
-            Preset::named(name, reader.window).expect("it was looked up when it was said").options
+            Preset::named(name, reader.window).expect("it was looked up when it was named").options
         });
         let target = match (self.target, &preset) {
             (Some(target), _) => target,
@@ -356,7 +356,7 @@ fn read<T: DeserializeOwned>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T
 
 /// A text.
 pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    value.extract().map_err(|_| error::option(value.py(), name, "a text is wanted"))
+    value.extract().map_err(|_| error::option(value.py(), name, "expected a text"))
 }
 
 /// A number, or a text as a flag has it.
@@ -364,7 +364,8 @@ fn target(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Target> {
     let text = match value.extract::<u64>() {
         Ok(tokens) if !value.is_instance_of::<PyBool>() => tokens.to_string(),
         Err(_) if value.is_instance_of::<PyInt>() => {
-            let what = format!("{value} is no number of tokens: from 1 on, as far as 64 bits go");
+            let what =
+                format!("{value} isn't a number of tokens: expected 1 or more, within 64 bits");
             return Err(error::option(value.py(), name, what));
         }
         _ => read(name, value)?,
@@ -378,7 +379,7 @@ fn tokens(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
         Target::Percent(_) => Err(error::option(
             value.py(),
             name,
-            "a number of tokens is wanted (200_000, \"200k\", \"1m\")",
+            "expected a number of tokens (200_000, \"200k\", \"1m\")",
         )),
     }
 }

@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::error::{Place, input};
 
-/// How deep lists and dicts may stand in each other; a list that contains itself has no end.
+/// The maximum depth of nested lists and dicts; a list that contains itself has no end.
 const DEEPEST: usize = 500;
 
 /// How many elements are written at a time.
@@ -93,7 +93,7 @@ impl Written {
         let mut before = b'[';
         for (nth, item) in items.enumerate() {
             if nth % PIECE == PIECE - 1 {
-                // Other threads go on meanwhile, such as that of an event loop.
+                // Other threads go on meanwhile, such as an event loop's.
                 list.py().detach(|| ());
             }
             let item = item.map_err(|error| fault(error.to_string()))?;
@@ -156,7 +156,7 @@ fn write(out: &mut Vec<u8>, value: &Bound<'_, PyAny>, depth: usize) -> Outcome {
         number(out, value, value.py().get_type::<PyInt>().as_any())?;
     } else if let Ok(float) = value.cast::<PyFloat>() {
         if !float.value().is_finite() {
-            return Err(fault(format!("{} is no number that JSON has", float.value())));
+            return Err(fault(format!("{} isn't a JSON number", float.value())));
         }
         number(out, value, value.py().get_type::<PyFloat>().as_any())?;
     } else if let Ok(tuple) = value.cast::<PyTuple>() {
@@ -212,7 +212,10 @@ pub(crate) fn said<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
 
 fn text<'a>(value: &'a Bound<'_, PyAny>) -> Result<&'a str, Fault> {
     let Ok(text) = value.cast::<PyString>() else {
-        return Err(fault(format!("{} is the key of a dict, where JSON has strings", kind(value))));
+        return Err(fault(format!(
+            "{} is the key of a dict, and JSON keys are strings",
+            kind(value)
+        )));
     };
     text.to_str().map_err(|_| {
         fault(

@@ -1,9 +1,9 @@
 //! Writing a view into a recording, in the agent's own form, so that the agent goes on from it.
 //!
-//! What was recorded stays as it is; rows are put behind it: the agent's own mark of a compaction, then
-//! everything that the view shows, anew. An agent that resumes the session reads from its mark on. All of
-//! these rows bear a member `epitome`, which agents pass over: by it a reader of the whole session knows
-//! that they say again what was said, and the mark's says where the originals are kept.
+//! The recorded rows stay as they are. Appended are the agent's own mark of a compaction, then everything that the view
+//! shows. An agent that resumes the session reads from its mark on. All of these rows have a member `epitome`, which
+//! agents ignore: it tells a reader of the whole session that they repeat earlier messages, and in the mark it names
+//! the archive of the originals.
 
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ pub struct Applied<'a> {
 /// The recording with a view put behind it. What it was before is its beginning, byte for byte.
 ///
 /// # Errors
-/// See [`ApplyError`]. What this returns was read again and shows the agent the view, nothing else; pi puts a
-/// line before it, which says that there was a compaction.
+/// See [`ApplyError`]. The result was read again and shows the agent exactly the view; pi adds a line before it, which
+/// says that there was a compaction.
 pub fn apply(
     reader: &dyn Reader,
     source: &Arc<String>,
@@ -61,7 +61,7 @@ pub fn apply(
     Ok(Arc::unwrap_or_clone(whole))
 }
 
-/// What is shown, with everything said by whom it was said before; the rendered request knows less.
+/// The shown messages, each with its original speaker, which the rendered request doesn't have.
 fn spoken(outcome: &Outcome) -> Request {
     let mut view = outcome.request.clone();
     let base = &outcome.base.transcript;
@@ -123,8 +123,7 @@ pub fn applied(source: &str) -> Option<(Archived, usize)> {
     newest
 }
 
-/// Says what the agent would be shown otherwise than the view has it; so many messages behind instructions are
-/// the agent's own.
+/// Says how the agent's messages would differ from the view; the first ones, behind instructions, are the agent's own.
 fn differs(view: &Request, again: &Request, announced: usize) -> Result<(), ApplyError> {
     let (view, again) = (&view.transcript, &again.transcript);
     let first = again.entries().position(|entry| entry.role() != Role::System).unwrap_or(0);

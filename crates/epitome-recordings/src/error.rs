@@ -129,7 +129,7 @@ pub enum ApplyError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// Read again it would be another conversation.
-    #[error("the agent's form can't say messages[{entry}] of the view as it is: {what}")]
+    #[error("messages[{entry}] of the view can't be written in the agent's format: {what}")]
     Differs {
         /// The entry of the view.
         entry: usize,
@@ -189,7 +189,7 @@ pub enum OpenError {
         at: usize,
     },
     /// What can be read stands inside of something else.
-    #[error("the input is {what}, which isn't taken out")]
+    #[error("the input is {what}, which is not extracted")]
     Wrapped {
         /// What it is.
         what: String,
@@ -197,7 +197,7 @@ pub enum OpenError {
         instead: String,
     },
     /// It is a format of others, for which there is no reader.
-    #[error("the input is {what}, which isn't read")]
+    #[error("the input is {what}, which isn't supported")]
     Foreign {
         /// What it is.
         what: &'static str,
@@ -205,7 +205,7 @@ pub enum OpenError {
         instead: &'static str,
     },
     /// No such format.
-    #[error("there is no format {name:?}; readable are {}", readable.join(", "))]
+    #[error("there is no format {name:?}; the readable formats are {}", readable.join(", "))]
     NoSuchFormat {
         /// What was asked for.
         name: String,
@@ -213,7 +213,7 @@ pub enum OpenError {
         readable: Vec<&'static str>,
     },
     /// No line of it is a JSON object or list.
-    #[error("the input is no JSON object or list: it begins with {begins:?}")]
+    #[error("the input isn't a JSON object or list: it begins with {begins:?}")]
     NoJson {
         /// Its first words.
         begins: String,
@@ -228,7 +228,7 @@ pub enum OpenError {
     },
     /// Entries of what looks like a request have a shape that its format doesn't know.
     #[error(
-        "the input looks like {format}, but {odd} of its {entries} messages {} of a shape that {format} hasn't (the first: {first})",
+        "the input looks like {format}, but {odd} of its {entries} messages {} not valid in {format} (the first: {first})",
         if *odd == 1 { "is" } else { "are" }
     )]
     Shape {
@@ -251,7 +251,7 @@ pub enum OpenError {
     Read(#[from] ReadError),
 }
 
-/// What is wrong with the JSON, where it is none; else how it begins.
+/// The error in the JSON, if it isn't valid; else how it begins.
 fn shown(begins: &str, tried: &[Tried]) -> String {
     match tried.iter().find(|one| one.why.starts_with("not valid JSON")) {
         Some(Tried { why, .. }) => why.clone(),

@@ -88,7 +88,7 @@ impl Context {
     }
 }
 
-/// A message as it is sent: what was thought stands beside the content.
+/// A message as it is sent: thoughts stand beside the content.
 fn sent(row: &Object<'_>) -> String {
     let blocks = row.get("content").and_then(elements).unwrap_or_default();
     let blocks = blocks.into_iter().map(|raw| (raw, Object::of(raw)));

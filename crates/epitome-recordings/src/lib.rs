@@ -1,9 +1,9 @@
 //! Readers of agents' own files: what the model was shown, as a request of a wire format.
 //!
-//! An agent records its work in its own way. It writes rows instead of messages, spreads one API
-//! message over several rows, and keeps abandoned branches, sub-agents and earlier compactions in
-//! the same file. A reader undoes that. Text, ids, arguments and signatures keep their bytes. What
-//! isn't part of the conversation is left out, and [`Recording::skipped`] says what and why.
+//! Every agent records its work in its own way. It writes rows instead of messages, spreads one API message over
+//! several rows, and keeps abandoned branches, sub-agents and earlier compactions in the same file. A reader undoes
+//! that. Text, ids, arguments and signatures keep their bytes. Other content is left out, and [`Recording::skipped`]
+//! says what and why.
 //!
 //! A [`Reader`] is a folder (or a file) of this crate and a row of [`READERS`]. The formats change
 //! weekly, so they live outside the core. The crate reads text, no files.

@@ -10,8 +10,8 @@ use crate::rows::{RawRow, rows};
 /// What every message has, whatever its format.
 const MEMBERS: [&str; 3] = ["role", "type", "parts"];
 
-/// What is whole of messages that stand one on each line; `None` where nothing is broken, where fewer lines are whole than
-/// broken, or where these aren't messages.
+/// The whole lines of a file with a message on each; `None` if none is broken, if fewer are whole than broken, or if these
+/// aren't messages.
 pub(crate) fn whole_rows(text: &str, format: Option<Format>) -> Option<Recording> {
     let mut found = Found::default();
     for raw in rows(text) {

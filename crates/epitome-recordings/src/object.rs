@@ -160,7 +160,7 @@ pub(crate) fn start_of_list(list: &str, most: usize) -> Vec<Object<'_>> {
     found
 }
 
-/// One literal that says what the `pieces` say, one behind the other; pieces are literals.
+/// One literal for the concatenated `pieces`, which are literals.
 pub(crate) fn joined<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     let mut whole = String::from("\"");
     for piece in pieces {

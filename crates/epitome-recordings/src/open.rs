@@ -76,7 +76,7 @@ pub fn open(bytes: Vec<u8>, from: Option<&str>, options: Options) -> Result<Inpu
                 Err(error) => Err(error.into()),
             }
         }
-        // Somebody said what it is.
+        // The caller named the format.
         Look::Request(format) => {
             let text = Arc::new(text);
             let read = match format {
@@ -163,8 +163,8 @@ fn known(request: Request) -> Result<Input, OpenError> {
     Err(strange(&request, *first, at.len()))
 }
 
-/// Whether a request may be compacted: what isn't a message of its format would be mended away, and somebody's words with it.
-/// Where a body names its model, what is new to us passes as long as it is read.
+/// Whether a request may be compacted: a repair would remove messages of unknown shape, and human words with them. If a body
+/// names its model, unknown parts pass as long as they are parsed.
 ///
 /// # Errors
 /// [`OpenError::Shape`].
@@ -176,7 +176,7 @@ pub fn is_of_its_format(request: &Request) -> Result<(), OpenError> {
     )
 }
 
-/// Whether all that a request says is read: what isn't would be mended away.
+/// Whether all of a request is parsed: a repair would remove the rest.
 ///
 /// # Errors
 /// [`OpenError::Shape`].
@@ -303,8 +303,8 @@ fn spoilt_marked(bytes: &[u8]) -> String {
 /// So much of a row is text by chance in no noise, in bytes.
 const LEAST_ROW: usize = 64;
 
-/// Why what begins like that is no text, however it goes on. What a crash spoilt of a recording is: some of its
-/// lines are whole.
+/// Why a text that begins like that isn't valid, however it goes on. A recording damaged by a crash is valid: some of
+/// its lines are whole.
 pub fn no_text(start: &[u8]) -> Option<OpenError> {
     // It may end within a character.
     let end = str::from_utf8(start).err().filter(|wrong| wrong.error_len().is_none());

@@ -1,4 +1,4 @@
-//! What a reader gives: a request, and what else the file says.
+//! The result of a reader: a request, and the other facts in the file.
 
 use epitome::wire::Request;
 

@@ -1,7 +1,6 @@
 //! A session request by request, as its agent sent it.
 //!
-//! A recording holds what was said, not what was sent; each call of the model was sent with all that
-//! stood before it.
+//! A recording holds messages, not requests; each model call was sent with all messages before it.
 
 use epitome::Request;
 use epitome::transcript::Role;

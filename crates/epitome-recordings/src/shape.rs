@@ -52,7 +52,7 @@ pub(crate) fn lacking(format: Format, entry: Entry<'_>) -> Option<&'static str> 
 const FOREIGN: [&str; 8] = words!(
     "tool_call tool_response tool_use tool_result function_call function_response toolUse toolResult"
 );
-/// Members by which other formats pair a result with its call, and in which they say it.
+/// Members by which other formats pair a result with its call, and which hold the result.
 const IDS: [&str; 5] = words!("call_id id callId toolCallId tool_use_id");
 const OUTPUTS: [&str; 3] = words!("output result content");
 

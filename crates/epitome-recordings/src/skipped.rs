@@ -47,7 +47,7 @@ pub enum Why {
     BrokenOff,
     /// It lies on a branch that was left.
     OtherBranch,
-    /// A summary stands for it, or a cut hides it; or it is such a mark, and what it hides is read.
+    /// A summary or a cut hides it; or it is such a mark, and the hidden rows are read.
     Condensed,
     /// It repeats another row.
     Repeats {

@@ -19,10 +19,10 @@ pub struct Address {
 #[non_exhaustive]
 pub enum BadAddress {
     /// `URL` or `URL#`.
-    #[error("no compactor is named behind the address: URL#NAME")]
+    #[error("the address names no compactor: URL#NAME")]
     NoName,
     /// `#NAME`.
-    #[error("there is no address before the name: URL#NAME")]
+    #[error("the address is missing: URL#NAME")]
     NoAddress,
     /// Neither `http://HOST:PORT`, `https://HOST:PORT` nor `HOST:PORT`.
     #[error("`{0}` isn't an address such as http://127.0.0.1:50051")]
@@ -35,8 +35,8 @@ pub enum BadAddress {
         /// What is wrong.
         error: String,
     },
-    /// What is to be trusted holds no certificate.
-    #[error("there is no certificate in what is to be trusted (PEM)")]
+    /// The CA file holds no certificate.
+    #[error("the CA file contains no PEM certificate")]
     NoAuthority,
     /// A token would be readable on the way.
     #[error("the token isn't sent to {0}, which isn't this machine, without TLS (https://…)")]
@@ -82,7 +82,7 @@ impl FromStr for Address {
             return Err(BadAddress::NoName);
         }
         let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };
-        // Keys and passwords may stand in what is none.
+        // A malformed address may hold keys and passwords.
         let shown = || {
             let place = base.rsplit('@').next().unwrap_or_default();
             place.split('?').next().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! Failures as gRPC statuses, and back: the nearest code for whoever knows only that, and the kind itself beside it.
+//! Failures as gRPC statuses, and back: the nearest code for other clients, and the exact kind beside it.
 
 use epitome::summarize::{FailureKind, SummarizeError};
 use tonic::metadata::{MetadataMap, MetadataValue};
@@ -67,7 +67,7 @@ mod tests {
         for (sent, name, code) in KINDS {
             let mut status = status(&SummarizeError::new(sent, "on purpose"));
             assert_eq!((kind(&status), status.message()), (sent, "on purpose"));
-            // What nobody knows is what its code says.
+            // An unknown kind is mapped from its code.
             status.metadata_mut().insert(KIND, MetadataValue::from_static("weather"));
             let near = kind(&status);
             let first = KINDS.iter().find(|(.., other)| *other == code).expect("it has a code").0;

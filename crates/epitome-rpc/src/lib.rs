@@ -13,9 +13,9 @@
 //! # Ok::<(), epitome_rpc::BadAddress>(())
 //! ```
 //!
-//! A caller sends the request and what must stay of it, and is told what becomes of each message. Nothing that
-//! comes back is trusted: the engine checks it as it checks itself. `https://` speaks TLS, with the system's
-//! authorities (`SSL_CERT_FILE` names others) or one's own; without it a token is sent to this machine alone.
+//! A caller sends the request and its held entries, and gets the fate of each message. No answer is trusted: the engine
+//! checks it like its own plans. `https://` uses TLS, with the system's CA certificates (`SSL_CERT_FILE` names others)
+//! or your own; without it a token is sent to this machine only.
 
 mod address;
 mod failure;

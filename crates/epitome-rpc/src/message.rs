@@ -172,7 +172,7 @@ pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Decision, 
             Ok(v1::Fate::Keep) => Ok(Fate::Keep),
             Ok(v1::Fate::Fold) => Ok(Fate::Fold(Reason::Delegated)),
             Ok(v1::Fate::Drop) => Ok(Fate::Drop(Reason::Delegated)),
-            Ok(v1::Fate::Unspecified) | Err(_) => Err(format!("{fate} is no fate")),
+            Ok(v1::Fate::Unspecified) | Err(_) => Err(format!("{fate} isn't a fate")),
         })
         .collect::<Result<Vec<_>, _>>()?;
     for v1::Edit { entry, part, put } in edits {
@@ -186,13 +186,13 @@ pub(crate) fn verdict(job: &Job, told: v1::CompactResponse) -> Result<Decision, 
             Some(v1::edit::Put::Text(text)) => Put::Text(text.into()),
             Some(v1::edit::Put::Arguments(text)) => Put::Arguments(text.into()),
             Some(v1::edit::Put::Nothing(v1::Nothing {})) => Put::Nothing,
-            None => return Err(format!("an edit of message {at} puts nothing, not even nothing")),
+            None => return Err(format!("an edit of message {at} has no `put`")),
         };
         let mut all = match std::mem::replace(fate, Fate::Keep) {
             Fate::Keep => Vec::new(),
             Fate::Edit(edits) => edits.into_vec(),
             Fate::Fold(_) | Fate::Drop(_) => {
-                return Err(format!("it edits message {at}, which it takes away"));
+                return Err(format!("it edits message {at}, and also removes it"));
             }
         };
         all.push(PartEdit { at: Slot(slot), put, reason: Reason::Delegated });

@@ -25,7 +25,7 @@ pub const PRESENCE: Duration = Duration::from_secs(5);
 /// How long and how much is waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// For one answer, whatever the other side says; without it, what it says, else [`USUAL`].
+    /// The time limit of one answer, whatever the other side says; without it the other side's own, else [`USUAL`].
     pub longest: Option<Duration>,
     /// To hear that somebody is there.
     pub presence: Duration,
@@ -46,7 +46,7 @@ pub struct Offer {
     pub name: String,
     /// How long it may take.
     pub timeout: Duration,
-    /// What it says of itself.
+    /// Its own description.
     pub about: String,
 }
 
@@ -143,7 +143,7 @@ impl Remote {
         let (mut client, offers) = self.present().await?;
         let Some(offer) = offers.iter().find(|offer| offer.name == name) else {
             let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
-            let what = format!("no compactor is called {name:?} there; there are {names:?}");
+            let what = format!("the server has no compactor {name:?}; it has {names:?}");
             return Err(SummarizeError::new(FailureKind::Rejected, what));
         };
         let longest = self.limits.longest.unwrap_or(offer.timeout);
@@ -151,7 +151,7 @@ impl Remote {
         let question = aside(move || message::question(&name, &asked)).await;
         let (bytes, most) = (question.encoded_len(), self.limits.message);
         if bytes > most {
-            let what = format!("it would be asked in {bytes} bytes, and {most} may be sent");
+            let what = format!("the request has {bytes} bytes, and at most {most} can be sent");
             return Err(SummarizeError::new(FailureKind::Rejected, what));
         }
         let question = self.asking(question)?;
@@ -167,7 +167,10 @@ impl Remote {
         let mut request = Request::new(message);
         if let Some(token) = &self.token {
             let header = token.header().parse().map_err(|_| {
-                SummarizeError::new(FailureKind::Unauthorized, "no header can carry the token")
+                SummarizeError::new(
+                    FailureKind::Unauthorized,
+                    "the token can't be sent in a header",
+                )
             })?;
             request.metadata_mut().insert("authorization", header);
         }
@@ -177,7 +180,7 @@ impl Remote {
     fn failure(&self, status: &Status) -> SummarizeError {
         // Nothing was said: the connection broke.
         let broken = std::error::Error::source(status).map(|cause| {
-            let tls = if self.address.is_tls() { "" } else { "; where TLS is spoken: https://…" };
+            let tls = if self.address.is_tls() { "" } else { "; for TLS use https://…" };
             format!("{}{tls}", innermost(cause))
         });
         let said = broken.as_deref().unwrap_or(status.message());

@@ -59,10 +59,10 @@ pub struct Identity(tonic::transport::Identity);
 #[non_exhaustive]
 pub enum BadIdentity {
     /// There is no certificate in what is to be the chain.
-    #[error("there is no certificate in it (PEM)")]
+    #[error("it contains no PEM certificate")]
     NoCertificate,
     /// There is no key in what is to be one.
-    #[error("there is no private key in it (PEM)")]
+    #[error("it contains no PEM private key")]
     NoKey,
     /// They can't be read, or the key is another one's.
     #[error("{0}")]
@@ -138,8 +138,8 @@ pub async fn serve(
         let Some(token) = &token else { return Ok(request) };
         match request.metadata().get("authorization") {
             Some(header) if token.is_borne_by(header.as_bytes()) => Ok(request),
-            Some(_) => Err(Status::unauthenticated("the token isn't the one that is asked for")),
-            None => Err(Status::unauthenticated("a token is asked for, and none was sent")),
+            Some(_) => Err(Status::unauthenticated("the token is wrong")),
+            None => Err(Status::unauthenticated("a token is required, and none was sent")),
         }
     };
     let service = CompactorServer::new(Hosted(compactors))

@@ -5,8 +5,8 @@
 pub struct Token(String);
 
 impl Token {
-    /// A token as it came from the environment or a file, without the white space around it; `None` if nothing is
-    /// left, or what no header can carry.
+    /// A token from the environment or a file, without the white space around it; `None` if it is empty, or if no
+    /// header can carry it.
     pub fn new(token: impl AsRef<str>) -> Option<Self> {
         let token = token.as_ref().trim();
         let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_compared_whole_and_shown_nowhere() {
+    fn tokens_are_compared_whole_and_never_shown() {
         let token = Token::new(" s3cret\n").expect("it is one");
         assert!(token.is_borne_by(b"Bearer s3cret"));
         for other in [&b"Bearer s3cre"[..], b"Bearer s3crets", b"s3cret", b""] {

@@ -35,7 +35,7 @@ pub(crate) fn screened(
     ((heard, outside), tokio::spawn(write(written, to)))
 }
 
-/// What of a line says that somebody waits for an answer. Whatever else stands in it isn't looked at.
+/// The member of a line that shows that an answer is expected. Other members are ignored.
 #[derive(Default, Deserialize)]
 struct Call {
     #[serde(default)]

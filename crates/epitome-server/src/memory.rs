@@ -23,7 +23,7 @@ pub trait Memory: std::fmt::Debug + Send + Sync {
         reach: SearchReach,
     ) -> Result<Vec<(String, FoundOriginal)>, ArchiveError>;
 
-    /// The project that searches keep to unless all is asked for; `None` where there are none.
+    /// The project that searches are limited to unless all are asked for; `None` if there are none.
     fn project(&self) -> Option<&str> {
         None
     }

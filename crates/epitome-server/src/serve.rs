@@ -14,10 +14,10 @@ pub enum ServeError {
     #[error("no threads to serve with: {0}")]
     Runtime(io::Error),
     /// The client didn't say what the protocol begins with.
-    #[error("the client speaks no MCP: {0}")]
+    #[error("the client doesn't speak MCP: {0}")]
     Protocol(String),
     /// Nothing more can be taken in over the network.
-    #[error("it can't serve any longer: {0}")]
+    #[error("serving stopped: {0}")]
     Network(io::Error),
 }
 

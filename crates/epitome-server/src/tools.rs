@@ -119,7 +119,7 @@ impl Recalls {
         }
     }
 
-    /// What a message says from a byte on, and how the rest is to be had.
+    /// The text of a message from a byte on, and how to get the rest.
     fn read_on(
         &self,
         found: Vec<(String, FoundOriginal)>,
@@ -154,11 +154,11 @@ fn told(error: &ArchiveError) -> String {
 
 /// The first of something that may be as long as whoever asks likes, without its secrets.
 fn short(text: &str) -> String {
-    // What is looked at is longer than what is shown, so that nothing is cut to where it looks like none.
+    // More is masked than is shown, so that a secret at the cut is still recognised.
     cut::head(&masked(cut::head(text, 16 * ECHO)), ECHO).to_owned()
 }
 
-/// What a hit says, marked as what a recall gave.
+/// The text of a hit, marked as a recall's.
 fn shown(hit: &Hit) -> String {
     let tool = hit.tool.as_deref().map(|tool| format!(", {}", short(tool))).unwrap_or_default();
     let time = hit.time.as_deref().map(|time| format!(", {time}")).unwrap_or_default();

@@ -214,7 +214,7 @@ pub(crate) fn text(connection: &Connection, list: &[u8]) -> Result<String, Store
     String::from_utf8(bytes).map_err(|_| StoreError::damaged("a text isn't UTF-8"))
 }
 
-/// So many bytes again. What a damaged file says of their number is no reason to reserve it.
+/// The content, of `size` bytes. A damaged file may claim any size, so it isn't reserved in advance.
 fn unpacked(packed: &[u8], size: usize) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let reader = zstd::Decoder::with_buffer(packed).ok()?;

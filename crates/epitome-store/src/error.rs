@@ -16,7 +16,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// What is there isn't a store.
-    #[error("{} is no store: {why}", path.display())]
+    #[error("{} isn't a store: {why}", path.display())]
     NotAStore {
         /// What is there.
         path: PathBuf,
@@ -24,7 +24,7 @@ pub enum StoreError {
         why: &'static str,
     },
     /// A link could lead anywhere.
-    #[error("{} is a symbolic link, which a store is never opened through", path.display())]
+    #[error("{} is a symbolic link, and a store isn't opened through one", path.display())]
     Link {
         /// The link.
         path: PathBuf,
@@ -96,7 +96,7 @@ pub enum StoreError {
         is_passing: bool,
     },
     /// Without its secrets it can't be read any more.
-    #[error("with its secrets masked it can't be read any more, so it wasn't kept")]
+    #[error("it can't be read once its secrets are masked, so it wasn't archived")]
     Unredactable,
     /// What is kept isn't what was put.
     #[error("the store is damaged: {what}")]
@@ -105,7 +105,7 @@ pub enum StoreError {
         what: String,
     },
     /// A crash left a log that has to be written into the database, where nothing can be written.
-    #[error("{} holds what the database doesn't yet, and can't be written into it here", path.display())]
+    #[error("{} holds changes that can't be written into the database here", path.display())]
     Unfinished {
         /// The log.
         path: PathBuf,

@@ -25,7 +25,7 @@ pub struct Forgotten {
 }
 
 impl Store {
-    /// Forgets a session, and with it those of its sub-agents. What other sessions say too stays theirs.
+    /// Forgets a session and those of its sub-agents. Content that other sessions have too stays theirs.
     pub fn forget(&self, session: &Session) -> Result<Forgotten, StoreError> {
         self.forget_all(|_| Ok(vec![(session.row, session.name().to_owned())]))
     }
@@ -42,8 +42,7 @@ impl Store {
         })
     }
 
-    /// Forgets sessions, those that weren't written to for longest first, until what is kept of contents
-    /// takes no more than so many bytes.
+    /// Forgets sessions, the least recently written first, until the contents take no more than this many bytes.
     pub fn forget_over(&self, most: u64) -> Result<Forgotten, StoreError> {
         let tenant = self.owner()?;
         self.forget_all(|transaction| {

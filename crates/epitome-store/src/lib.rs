@@ -5,8 +5,8 @@
 //! and fifty short lists. A [`Session`] is an [`Archive`](epitome::archive::Archive): one conversation, found
 //! by how it begins.
 //!
-//! Writing is one at a time, across processes too; reading goes on meanwhile. What a call acknowledges is on
-//! the disk. Tenants share a file and nothing else: contents, words and how often they occur are each one's own.
+//! There is one writer at a time, across processes too; readers go on meanwhile. An acknowledged write is on the disk.
+//! Tenants share a file and nothing else: contents, words and their frequencies are each one's own.
 //!
 //! ```
 //! use epitome::archive::Archive as _;

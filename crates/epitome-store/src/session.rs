@@ -102,7 +102,7 @@ impl Session {
         self.viewed(None)
     }
 
-    /// The view that is in force, with its receipt; `None` where all is shown as it was said.
+    /// The view in force, with its receipt; `None` if the original is.
     pub fn in_force(&self) -> Result<Option<Viewed>, StoreError> {
         let head = head(&*self.store.reading()?, self.row)?;
         Ok(self.viewed(Some(head))?.pop())
@@ -129,8 +129,7 @@ impl Session {
         views.into_iter().map(viewed).collect()
     }
 
-    /// What the model is to be shown with view `number` (0: everything) in force: what that view says, and
-    /// behind it all that was said since.
+    /// The messages to show with view `number` (0: everything) in force: those of the view, and all newer ones.
     pub fn shown_with(&self, number: u64) -> Result<Request, StoreError> {
         let reading = self.store.reading()?;
         let newest: Option<Vec<u8>> = reading.one(
@@ -393,7 +392,7 @@ pub(crate) fn id_of(bytes: &[u8]) -> Result<ContentId, StoreError> {
     Ok(ContentId::from_bytes(digest))
 }
 
-/// Who stands in an entry, as it stands in the database.
+/// The speaker of an entry, as the database has it.
 pub(crate) fn about_of(text: &str) -> Result<EntryContext, StoreError> {
     serde_json::from_str(text).map_err(|error| StoreError::damaged(format!("an entry: {error}")))
 }

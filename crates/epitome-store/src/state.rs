@@ -1,4 +1,4 @@
-//! What a proxy knows of conversations, for whoever goes on with them.
+//! A proxy's knowledge of conversations, for the process that continues them.
 
 use std::time::Duration;
 

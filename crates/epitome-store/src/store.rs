@@ -83,9 +83,8 @@ impl Store {
     /// URL or beside it.
     ///
     /// # Errors
-    /// The server isn't there or says no, there is no store or another version of this program made it, or nobody who is trusted
-    /// vouches for whoever answers, as far as the URL asks for that (`sslmode`, `sslrootcert`); of another machine
-    /// it does where it says nothing.
+    /// The server can't be reached or refuses, there is no store or another version of this program made it, or the server can't
+    /// be verified as far as the URL demands (`sslmode`, `sslrootcert`); for another machine verification is the default.
     pub fn connect(url: &str, password: Option<&str>, access: Access) -> Result<Self, StoreError> {
         let server = Server::new(url, password)?;
         let may = if access == Access::Read { May::Read } else { May::Write };
@@ -159,8 +158,7 @@ impl Store {
         self.writing()?.is_erased(deleted)
     }
 
-    /// Refuses a database that was taken away: the system goes on with a file that is open, of which nobody else will ever
-    /// see anything.
+    /// Refuses a database that was removed: the system keeps an open file, which nobody else will ever see.
     fn there(&self) -> Result<(), StoreError> {
         match &self.shared.place {
             Place::File(database, opened) if folder::identity(database) != *opened => {

@@ -29,9 +29,9 @@ impl Store {
     /// Keeps a document whole, in the session that it goes on with; else in a new one. It is on the disk
     /// when this returns; what of it was there before was read back.
     ///
-    /// A session goes on where everything that was said in it is said again, and more may follow; what was said last may
-    /// have been in the midst of it. Where only the beginning is, from the first human message on, or what a view of
-    /// it left, it is a fork of that session.
+    /// A transcript continues a session that it repeats completely; the last message of the session may have been
+    /// incomplete. If only the beginning is the same, from the first human message on, or what a view of it left, it is
+    /// a fork of that session.
     ///
     /// # Errors
     /// What the database says; and nothing is kept where something of it that was there before is damaged.
@@ -130,7 +130,7 @@ impl Store {
         Session::with_input(self, session, Some(input))
     }
 
-    /// The session in which all of a transcript is said, or that it goes on with.
+    /// The session that has all of a transcript, or that it continues.
     pub fn going_on(&self, chain: &Chain) -> Result<Option<Session>, StoreError> {
         let Some(tenant) = self.tenant else { return Ok(None) };
         match find(&*self.reading()?, tenant, &chain.0, None)? {
@@ -176,7 +176,7 @@ fn known(
     )
 }
 
-/// The session of a view that left what a request goes on from: a checkpoint says so.
+/// The session of a view that a request continues: a checkpoint shows it.
 fn went_on_from(
     connection: &Connection,
     tenant: i64,
@@ -237,7 +237,7 @@ fn grown(
     Ok(None)
 }
 
-/// Whether a message says what it said, and may be more by now. What a person says comes whole.
+/// Whether a message repeats another one, and may have grown. Human words come whole.
 fn has_grown(before: &Entry<'_>, now: &Entry<'_>) -> bool {
     if before.content_id() == now.content_id() {
         return true;
@@ -254,7 +254,7 @@ fn has_grown(before: &Entry<'_>, now: &Entry<'_>) -> bool {
         && before.parts().all(|one| said.any(|other| is_same(&one, &other)))
 }
 
-/// The session that says all of this, or of which this says all.
+/// The session that has all of this, or that this has all of.
 fn find(
     connection: &Connection,
     tenant: i64,
@@ -300,7 +300,7 @@ fn find(
     })
 }
 
-/// Says what was said since.
+/// Adds the newer messages.
 fn extend(connection: &Connection, session: i64, links: &[Link]) -> Result<(), StoreError> {
     let known: Option<usize> =
         connection.one("SELECT entries FROM session WHERE n = ?1", values![session])?;

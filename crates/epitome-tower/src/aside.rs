@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 
 use crate::caught::caught;
 
-/// What `work` gives, done on a thread of the runtime's, or what it said as it panicked; `work` is told how to find out
-/// whether somebody still waits. Where the executor isn't tokio's, it is done here.
+/// The result of `work`, done on a thread of the runtime's, or its panic message; `work` can ask whether somebody still
+/// waits. If the executor isn't tokio's, it is done here.
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
 ) -> Result<T, String> {
@@ -56,8 +56,8 @@ async fn yielded() {
     .await;
 }
 
-/// Drives a compaction to its end: what it does by itself aside, what it asks others here. It begins within `scope`. The caller
-/// holds the originals.
+/// Drives a compaction to its end: its own work aside, its questions here. It begins within `scope`. The caller holds the
+/// originals.
 pub(crate) async fn drive(
     mut compaction: Compaction,
     scope: ThreadScope,

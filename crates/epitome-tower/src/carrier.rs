@@ -27,8 +27,8 @@ pub trait Carrier: Sized {
     #[must_use]
     fn with_body(self, body: String) -> Self;
 
-    /// The same request once more, for a retry, which brings its own body: this one's may be left out. `None` where
-    /// it can't be had.
+    /// The same request once more, for a retry, which brings its own body: this one's may be left out. `None` if it
+    /// can't be copied.
     fn again(&self) -> Option<Self>;
 
     /// The format of the body, where something besides the body tells.
@@ -41,15 +41,15 @@ pub trait Carrier: Sized {
         None
     }
 
-    /// The most tokens of a prompt for a model, as the request or where it goes to tells it. What the layer was told of windows
-    /// goes before it, and it before the registry.
+    /// The maximum tokens of a prompt for a model, if the request or its server names it. The layer's own setting comes first,
+    /// the registry last.
     fn window(&self, model: &str) -> Option<u64> {
         let _ = model;
         None
     }
 
-    /// What the caller says of this request: ids of conversation and turn, labels. Whoever has a part in a compaction is told
-    /// it, and the receipt tells it.
+    /// The caller's context for this request: ids of conversation and turn, labels. The participants of a compaction get it,
+    /// and the receipt shows it.
     fn about(&self) -> JobContext {
         JobContext::default()
     }
@@ -88,8 +88,8 @@ impl Carrier for Prompt {
     }
 }
 
-/// What holds a body: text or bytes. Its length, where a header tells, is told anew. What the caller says of it is a
-/// [`JobContext`] among its extensions.
+/// A body of text or bytes. If a header has its length, it is updated. The caller's context is a [`JobContext`] among
+/// its extensions.
 impl<B> Carrier for http::Request<B>
 where
     B: AsRef<[u8]> + From<String>,

@@ -7,10 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-/// What it gives, or what it said as it panicked.
+/// The result, or the panic message.
 ///
-/// What was being done is given up: nobody sees what is half done, except the session machine, each of whose
-/// steps leaves it whole.
+/// Work under way is given up: nobody sees it half done, except the session machine, which is consistent after each
+/// step.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| words(panic.as_ref()))
 }

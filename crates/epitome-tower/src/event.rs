@@ -12,7 +12,7 @@ use epitome::{CompactError, Receipt};
 pub enum PassReason {
     /// It is no JSON, or has no shape of its format.
     Unread,
-    /// A part of its history is at the provider alone: what isn't seen can't be compacted, and where it ends nobody knows.
+    /// A part of its history is only at the provider: it can't be compacted, and its size isn't known.
     Elsewhere(Keeper),
 }
 
@@ -42,7 +42,7 @@ pub enum Event {
         stats: Stats,
         /// Whether it is sent byte for byte as it came.
         is_untouched: bool,
-        /// Why it doesn't go on with what was sent before, where it doesn't.
+        /// Why it doesn't continue what was sent before, if so.
         broke: Option<CacheBreak>,
         /// Why a compaction is due that wasn't begun: nobody asked for it, or it wouldn't help.
         due: Option<Cause>,

@@ -9,7 +9,7 @@ use crate::kept::{Conversations, KeptConversation};
 use crate::shared::Shared;
 
 impl Shared {
-    /// What is said where conversations are kept; `None` where nobody is asked, or it fails.
+    /// The answer of the store; `None` if it isn't asked, or fails.
     pub(crate) async fn ask_kept<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&dyn Conversations) -> Result<T, String> + Send + 'static,

@@ -11,12 +11,12 @@ use tokio::time::timeout;
 
 use crate::aside::aside;
 
-/// Where what is known of conversations is kept beyond the process: layers that share it, at the same time or one after
-/// the other, go on with each other's. They need the same [`ChainKey`](epitome::session::ChainKey).
+/// Where known conversations are kept beyond the process: layers that share it, at the same time or one after the
+/// other, continue each other's. They need the same [`ChainKey`](epitome::session::ChainKey).
 ///
 /// Calls may block; they are made on threads for that, and nobody waits for one longer than two seconds.
 pub trait Conversations: fmt::Debug + Send + Sync {
-    /// What is kept at the last of `places` where there is anything newer than what is known of it.
+    /// The newest kept state at one of `places`, if it is newer than the known one.
     ///
     /// # Errors
     /// In words, what went wrong. Nobody is asked again for a while.
@@ -32,12 +32,12 @@ pub trait Conversations: fmt::Debug + Send + Sync {
 /// A conversation as it is kept, or what use taught of models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptConversation {
-    /// Its place: a keyed digest of what was said ([`KeptPlace::id`]), or the one of
+    /// Its place: a keyed digest of the conversation ([`KeptPlace::id`]), or the one of
     /// [`learning_at`](crate::CompactionLayer::learning_at).
     pub place: [u8; 16],
     /// How often it was compacted, and the like: of two at one place the one with the larger number holds.
     pub number: u32,
-    /// What is known of it, as JSON: words stand in it only where a view edits a message, and in its checkpoint.
+    /// Its state, as JSON: it has words only where a view edits a message, and in its checkpoint.
     pub text: String,
 }
 
@@ -70,7 +70,7 @@ impl Kept {
         Kept { store: kept, calls: Arc::default(), failed: Arc::default() }
     }
 
-    /// What it says, within bounds; `None` where it isn't asked, an error where it fails.
+    /// The store's answer, within a time limit; `None` if it isn't asked, an error if it fails.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&dyn Conversations) -> Result<T, String> + Send + 'static,
@@ -115,7 +115,7 @@ impl KeptConversation {
 
 /// Between two looks for what others learnt.
 const ROUND: Duration = Duration::from_mins(1);
-/// Where what use teaches of models is kept, and what is known of that.
+/// Where learnt facts about models are kept, and the facts.
 pub(crate) struct KeptExperience {
     pub(crate) place: [u8; 16],
     state: Mutex<KeptState>,

@@ -93,8 +93,7 @@ impl CompactionLayer {
         self.with(|shared| shared.to = Some(recipient))
     }
 
-    /// What the caller knows of windows, by the model's name as requests say it (empty where they say none), goes before what
-    /// the registry says.
+    /// Windows by the model's name as requests name it (empty if they don't); they override the registry.
     #[must_use]
     pub fn with_windows(
         self,
@@ -109,15 +108,15 @@ impl CompactionLayer {
         self.with(|shared| shared.observer = Some(Box::new(observer)))
     }
 
-    /// Keeps there what must be known again of conversations that were compacted, before anything is sent of them, and looks
-    /// there for what this layer doesn't know. What fails there fails no request. It needs tokio's time.
+    /// Keeps the state of compacted conversations there, before anything of them is sent, and looks there for unknown ones.
+    /// A failure there fails no request. It needs tokio's time.
     #[must_use]
     pub fn kept_in(self, conversations: Arc<dyn Conversations>) -> Self {
         self.with(|shared| shared.kept = Some(Kept::new(conversations)))
     }
 
-    /// Keeps what use teaches of models there, too: windows that refusals tell, and how far counts are off. `place` is like those of
-    /// conversations, and of nothing else; layers that have it in common must send to the same servers.
+    /// Also keeps learnt facts about models there: windows from refusals, and how far counts are off. `place` is like those of
+    /// conversations, but used for nothing else; layers that share it must send to the same servers.
     #[must_use]
     pub fn learning_at(self, place: [u8; 16]) -> Self {
         self.with(|shared| shared.learnt = Some(KeptExperience::at(place)))
@@ -131,8 +130,8 @@ impl CompactionLayer {
         asked.await.unwrap_or(false)
     }
 
-    /// What is shown of a request by the view in force, and what that hides, page by page; `None` where the request isn't
-    /// understood, or its conversation isn't known. Nothing is sent, and nothing is noted.
+    /// The request as the view in force shows it, and its hidden content, page by page; `None` if the request can't be
+    /// parsed, or its conversation isn't known. Nothing is sent or recorded.
     pub async fn current<R: Carrier>(&self, carrier: &R) -> Option<CurrentView> {
         let (body, format, tenant) =
             (carrier.body()?.to_owned(), carrier.format(), carrier.tenant());

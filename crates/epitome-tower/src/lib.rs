@@ -39,8 +39,8 @@
 //! A host may ask for a compaction ([`CompactionLayer::demand`]), look at the view in force and page through what it hides
 //! ([`CompactionLayer::current`]), and say ids and labels of a request ([`Carrier::about`]).
 //!
-//! What is known of conversations is in memory. [`CompactionLayer::kept_in`] keeps what must be known again of those that were
-//! compacted, so that a restarted process, or another one beside it, shows them the same way.
+//! Known conversations are in memory. [`CompactionLayer::kept_in`] keeps the state of compacted ones, so that a restarted
+//! process, or another one beside it, shows them the same way.
 //!
 //! Requests are anything that implements [`Carrier`]; that are `http::Request`s of text or bytes,
 //! [`Prompt`]s, and with the feature `reqwest` those of that client, which is a service itself.

@@ -11,8 +11,8 @@ pub struct Route {
     pub model: Option<String>,
 }
 
-/// The call of a model that a path stands for, whatever stands before it (gateways prefix theirs).
-/// `None` for anything else, such as lists of models or counts of tokens.
+/// The model call that a path stands for, with any prefix (gateways add theirs). `None` for anything else, such as
+/// lists of models or counts of tokens.
 pub fn route(path: &str) -> Option<Route> {
     let path = path.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     let plain = |format| Some(Route { format, model: None });
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_one() {
+    fn other_paths_are_no_model_calls() {
         for path in [
             "",
             "/",

@@ -72,7 +72,7 @@ where
     }
 }
 
-/// What a request says of itself.
+/// The fields of a request.
 struct Told {
     format: Option<Format>,
     model: Option<String>,
@@ -88,7 +88,7 @@ impl Told {
     }
 }
 
-/// What triggers say of a request, with the compaction that it begins; or what one of them said as it panicked.
+/// The triggers' decision about a request, with the compaction that it begins; or the panic message of one of them.
 type Observed = Result<(Handling, Option<Flight>), String>;
 
 /// A call of a model whose conversation is understood.
@@ -221,7 +221,7 @@ impl Call {
         }
     }
 
-    /// Keeps what the answer shows, before it is sent. Where another machine was first, what that one shows is sent.
+    /// Saves the session, before the request is sent. If another machine was first, its view is sent.
     async fn keep(&self, answer: Handling) -> Handling {
         if !self.shared.keep(self.part, answer.session).await {
             return answer;
@@ -232,7 +232,7 @@ impl Call {
     /// Lets triggers look at it. The view in force stays in force where one panics.
     fn observe(&self, arrived: Arrived, sessions: &mut Sessions, now: Duration) -> Observed {
         let mut answer = caught(|| sessions.decide(arrived, self.to.clone(), now))?;
-        // Who goes away before he hears of it leaves nothing begun behind.
+        // A dropped caller cancels its compaction.
         let (shared, session) = (Arc::clone(&self.shared), answer.session);
         let begun = answer.begun.take();
         Ok((answer, begun.map(|begun| Flight::new(shared, session, *begun))))
@@ -288,7 +288,7 @@ impl Call {
         Ok(reply)
     }
 
-    /// Takes what a reply tells of the prompt's size, now or later; what to do where it was too long.
+    /// Takes a reply's report of the prompt's size, now or later; returns what to do if it was too long.
     async fn learn<P: Reply>(
         &self,
         sent: Option<Sent>,
@@ -337,8 +337,8 @@ impl Call {
             .await
     }
 
-    /// Prepares a compaction while the provider works, and longer: a reply isn't held back for it, where there is a runtime
-    /// that does it besides.
+    /// Prepares a compaction while the provider works, and longer: with a runtime that runs it, no reply is held back for
+    /// it.
     async fn meanwhile<T>(&self, flight: Flight, sending: impl Future<Output = T>) -> T {
         let flight = flight.run(self.request.source().len());
         match Handle::try_current() {

@@ -85,8 +85,8 @@ impl Shared {
         self.begun.elapsed()
     }
 
-    /// Asks a part something about a request of so many bytes, aside where that may take long or somebody else asks it;
-    /// `None` if code that the caller gave panicked.
+    /// Asks a part about a request of so many bytes, aside if that may take long or the part is busy; `None` if the
+    /// caller's code panicked.
     pub(crate) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         part: usize,
@@ -142,7 +142,7 @@ impl Shared {
         ask(&mut self.sessions(part), self.now())
     }
 
-    /// What a part says, if nobody else asks it; else the question.
+    /// The part's answer if it is free; else the question.
     fn at_once<T, A>(&self, part: usize, ask: A) -> Result<Result<T, String>, A>
     where
         A: FnOnce(&mut Sessions, Duration) -> T,

@@ -178,7 +178,7 @@ impl Drop for ModelCall {
         if let Some(kind) = state.error.or_else(cancelled) {
             crate::fail(span, &kind);
         }
-        // What is left last says when a span ends: compactions of it may go on.
+        // The span ends with its last use: its compactions may go on.
         span.in_scope(|| ());
     }
 }

@@ -12,8 +12,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The span is named `compaction`, `otel.name` says what OpenTelemetry shows (`compact gpt-6-sol`). Its parent is
-//! the span in which the compaction is driven. Below the trigger there is neither.
+//! The span is named `compaction`, `otel.name` has OpenTelemetry's name (`compact gpt-6-sol`). Its parent is the span
+//! in which the compaction is driven. Below the trigger there is neither.
 //!
 //! [`ModelCall`] is the span of a request to a model, for whoever sends it: what it compacts is a child of that.
 //!

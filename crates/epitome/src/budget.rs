@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
-    /// At most so many tokens.
+    /// At most this many tokens.
     Tokens(u64),
-    /// At most so many percent of what came in.
+    /// At most this share of the input, in percent.
     Percent(u8),
 }
 
@@ -74,7 +74,7 @@ pub enum Tail {
     Units(usize),
     /// The newest human messages and what followed them.
     Turns(usize),
-    /// The newest units that fit in so many tokens.
+    /// The newest units that fit in this many tokens.
     Tokens(u64),
 }
 
@@ -145,8 +145,8 @@ pub enum Stop {
     /// Once the target is reached: strategies behind that have nothing to do.
     #[default]
     AtTarget,
-    /// At its end: every strategy does all it does, and a target only says what must be reached
-    /// besides. For pipelines that say by themselves what stays.
+    /// At the end: every strategy does all it does, and the target is only checked. For pipelines
+    /// that decide by themselves what stays.
     AtEnd,
 }
 
@@ -154,7 +154,7 @@ pub enum Stop {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {expected}")]
 pub struct BadAmount {
-    /// What was given.
+    /// The given text.
     pub text: String,
     /// What would have been right.
     pub expected: &'static str,
@@ -176,7 +176,7 @@ pub(crate) fn amount(text: &str) -> Option<u64> {
 pub struct Budget {
     /// Where to land.
     pub target: u64,
-    /// What was asked for: less than the target where that can't be reached. Shares are shares of it.
+    /// The requested target: below the real one if it can't be reached. Shares are shares of it.
     pub asked: u64,
 }
 
@@ -186,12 +186,12 @@ impl Budget {
         Budget { target, asked: target }
     }
 
-    /// The most that one pinned entry may take before it is excerpted: a quarter of the target.
+    /// The most that one pinned entry may take without being excerpted: a quarter of the target.
     pub fn share(&self) -> u64 {
         self.asked / 4
     }
 
-    /// The most that a checkpoint takes from what could stay verbatim: 24,000 tokens. Notes that come after so many are
+    /// The most that a checkpoint takes from entries that could stay verbatim: 24,000 tokens. Beyond that, notes are
     /// worth less than whole messages.
     pub fn checkpoint(&self) -> u64 {
         24_000

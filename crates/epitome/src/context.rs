@@ -1,4 +1,4 @@
-//! What a caller says of a compaction, and what those who are asked say of their answers: ids, labels, wishes.
+//! The context of a compaction, from the caller and from the participants' answers: ids, labels, wishes.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::text::cut;
 use crate::text::secrets::masked;
 
-/// What a caller says of a compaction: it reaches strategies, hooks, summarizers, whole compactors, observers and the receipt.
+/// The caller's context of a compaction: it reaches strategies, hooks, summarizers, whole compactors, observers and the
+/// receipt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct JobContext {
@@ -26,27 +27,27 @@ pub struct JobContext {
 }
 
 impl JobContext {
-    /// Whether nothing is said.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         *self == JobContext::default()
     }
 
-    /// The same without wishes, for whoever is told these elsewhere.
+    /// The same without wishes, for participants that get these elsewhere.
     pub(crate) fn without_wishes(&self) -> Self {
         JobContext { instructions: Vec::new(), ..self.clone() }
     }
 }
 
-/// What somebody who was asked says of an answer, by names of its own; receipts tell it.
+/// Metadata of a participant's answer, under its own names; receipts show it.
 pub type Metadata = BTreeMap<String, String>;
 
 /// The most that a receipt tells of what one says.
 const MOST_NAMES: usize = 64;
-/// The most characters of a name, and of what it says.
+/// The maximum characters of a name, and of a value.
 const NAME: usize = 100;
 const VALUE: usize = 400;
 
-/// Adds what was said to what is told; what is too much isn't, because some of it comes from another process.
+/// Adds metadata, up to the limits: some of it comes from another process.
 pub(crate) fn note(told: &mut Metadata, said: Metadata) {
     for (name, value) in said {
         let name = cut::one_line(&masked(&cut::visible(&name)), NAME);

@@ -1,9 +1,9 @@
-//! Whole compactions by somebody else: a remote process, or a caller's own code.
+//! Whole compactions by others: a remote process, or a caller's own code.
 //!
-//! A compactor is asked for what a view is made of, never for messages: a fate for every entry, edits of
-//! slots, and one summary. So every law is checked on what it says as on what the engine plans itself, and
-//! whatever fails is done by the next one in the chain, or here. Nothing in this module waits: the engine says
-//! who is to be asked ([`Delegation`]), and whoever drives it brings the answer ([`crate::engine::Drive`] does).
+//! A compactor returns the elements of a view, never messages: a fate for every entry, edits of slots, and one
+//! summary. So every law is checked on its answer as on the engine's own plans. If an answer fails, the next
+//! compactor in the chain is asked, and in the end the engine does it. Nothing in this module waits: the engine
+//! returns the question ([`Delegation`]), and its driver brings the answer ([`crate::engine::Drive`] does).
 
 use std::fmt;
 use std::future::Future;
@@ -19,7 +19,7 @@ use crate::view::Fate;
 
 pub use crate::context::{JobContext, Metadata};
 
-/// What a compactor promises: an answer, later.
+/// A promised answer.
 pub type Compacting = Pin<Box<dyn Future<Output = Result<Decision, SummarizeError>> + Send>>;
 
 /// Decides what becomes of every entry of a request.
@@ -32,16 +32,16 @@ pub trait Compact: fmt::Debug + Send + Sync {
     /// Begins to answer.
     fn compact(self: Arc<Self>, job: Arc<Job>) -> Compacting;
 
-    /// Is told what became of its answer. One that skips has done what it was asked for.
+    /// Gets the fate of its answer. A compactor that skips has done its job.
     fn settled(&self, end: End) {
         let _ = end;
     }
 }
 
-/// Who is asked for whole compactions, about what, and what happens when nobody's answer can be used.
+/// Who is asked for whole compactions, with which instructions, and what happens if no answer can be used.
 #[derive(Clone, Debug, Default)]
 pub struct Compactors {
-    /// Who is asked, in order.
+    /// The compactors, in order.
     pub chain: Vec<Arc<dyn Compact>>,
     /// Wishes in words that they alone are told.
     pub instructions: Vec<String>,
@@ -95,53 +95,53 @@ impl Compact for Resting {
     }
 }
 
-/// What is to be compacted.
+/// The question: what to compact.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The request, mended where it came in broken: answers speak of its entries and slots.
+    /// The request, repaired if it was broken: answers use its entries and slots.
     pub request: Request,
     /// Tokens of all of it.
     pub tokens: u64,
     /// Where to land, in tokens of the whole prompt, checkpoint included.
     pub target: u64,
-    /// What is known of each entry besides what it says.
+    /// Facts about each entry beside its content.
     pub entries: Vec<EntryFacts>,
     /// Why the compaction is made, in words, where that is known.
     pub reason: Option<String>,
-    /// What the caller says, with what was wished for.
+    /// The caller's context, with the wishes of hooks.
     pub about: JobContext,
 }
 
-/// What is known of an entry.
+/// The facts about an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryFacts {
-    /// The unit that it belongs to: all of it stays, or all of it leaves.
+    /// Its unit, which stays or leaves as a whole.
     pub unit: usize,
     /// Its tokens.
     pub tokens: u64,
     /// Whether it may leave, with its unit.
     pub may_leave: bool,
-    /// For each of its slots, whether an edit of it may be asked for.
+    /// For each of its slots, whether it may be edited.
     pub may_edit: Vec<bool>,
 }
 
-/// What a compactor answers.
+/// A compactor's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
-    /// All stays as it is this time.
+    /// Everything stays as it is this time.
     Skip(Skip),
-    /// This becomes of it.
+    /// The proposed view.
     Compacted(ProposedView),
 }
 
-/// Why all stays as it is.
+/// Why everything stays as it is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skip {
     /// In words; it may be empty.
     pub why: String,
-    /// What it took to say so.
+    /// Calls and their cost.
     pub spent: Spent,
-    /// What it says of its answer.
+    /// Metadata of the answer.
     pub metadata: Metadata,
 }
 
@@ -155,21 +155,21 @@ impl Skip {
 /// What becomes of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProposedView {
-    /// For every entry in order. Reasons are ours: what is said there isn't looked at.
+    /// For every entry in order. Reasons are ours: those of the answer are ignored.
     pub fates: Vec<Fate>,
-    /// What is to be remembered of what is folded. It is admitted as any other summary, but that its
-    /// sections are its own; without one the checkpoint is as it is without a model.
+    /// The summary of the folded entries. It is checked as any other summary, except for its
+    /// sections; without one the checkpoint has no summary.
     pub summary: Option<Summary>,
-    /// What it took, besides what the summary says of itself.
+    /// Calls and their cost, beside those of the summary.
     pub spent: Spent,
-    /// What it says of its answer.
+    /// Metadata of the answer.
     pub metadata: Metadata,
 }
 
 /// A question for a compactor.
 #[derive(Clone, Debug)]
 pub struct Delegation {
-    /// Who is asked.
+    /// The compactor.
     pub by: Arc<dyn Compact>,
     /// For what.
     pub job: Arc<Job>,

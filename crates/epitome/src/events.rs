@@ -11,7 +11,7 @@ use crate::summarize::{FailureKind, Fault};
 use crate::trigger::Cause;
 use crate::wire::Format;
 
-/// Tells the compactions apart that an observer is told of.
+/// Tells an observer's compactions apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CompactionId(pub(crate) u64);
 
@@ -31,9 +31,9 @@ pub struct Amount {
     pub tokens: u64,
 }
 
-/// Something that happened in a compaction, told when it happens. A request that is looked at is [`Event::Considered`]; what
-/// is [`Event::Started`] ends with exactly one [`Event::Finished`], [`Event::Failed`] or [`Event::Cancelled`]. What ends
-/// before it started, ends without an event.
+/// Something that happened in a compaction, reported when it happens. A request under consideration is
+/// [`Event::Considered`]; a [`Event::Started`] has exactly one [`Event::Finished`], [`Event::Failed`] or
+/// [`Event::Cancelled`]. A compaction that ends before it started ends without an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -68,9 +68,9 @@ pub enum Event {
         format: Format,
         /// The model, where the request names one.
         model: Option<String>,
-        /// Why, if that was said.
+        /// The reason, if one was given.
         cause: Option<Cause>,
-        /// What the caller says, with what was wished for.
+        /// The caller's context, with the wishes of hooks.
         #[serde(default, skip_serializing_if = "JobContext::is_empty")]
         about: JobContext,
     },
@@ -83,7 +83,7 @@ pub enum Event {
         /// How many requests go out.
         requests: usize,
     },
-    /// What a summarizer answered isn't admitted.
+    /// A summarizer's answer isn't admitted.
     SummarizerRejected {
         /// Its name.
         by: String,
@@ -99,7 +99,7 @@ pub enum Event {
         /// What kind of failure, where it gave no text at all.
         kind: Option<FailureKind>,
     },
-    /// Somebody else is asked for the whole compaction.
+    /// Another compactor is asked for the whole compaction.
     CompactorCalled {
         /// Its name.
         by: String,
@@ -111,20 +111,20 @@ pub enum Event {
         /// Why.
         why: String,
     },
-    /// What was tried can't be used, edits that were told among it; the next way is tried.
+    /// An attempt can't be used, including its reported edits; the next way is tried.
     FellBack {
         /// Why.
         why: String,
     },
     /// The compaction is over, and there is a view.
     Finished {
-        /// What was done.
+        /// The receipt.
         receipt: Arc<Receipt>,
-        /// Messages that aren't shown any more, and the tokens that were saved, those of edits among them.
+        /// Hidden messages, and the saved tokens, including those of edits.
         dropped: Amount,
         /// Messages that are shown in part.
         edited: usize,
-        /// What is shown of the request as it was, the checkpoint apart.
+        /// The shown originals, without the checkpoint.
         retained: Amount,
     },
     /// The compaction failed; the old view is in force.
@@ -139,7 +139,7 @@ pub enum Event {
 /// What stands around a stretch of a compaction that is done on another thread: does its work, once.
 pub type ThreadScope = Box<dyn FnOnce(&mut dyn FnMut()) + Send>;
 
-/// Is told what happens. Must neither block nor panic.
+/// Gets events. It must neither block nor panic.
 pub trait Observer: std::fmt::Debug + Send + Sync {
     /// Is called once for each event, in the order of its compaction; several may be under way.
     fn observe(&self, compaction: CompactionId, event: &Event);

@@ -1,9 +1,9 @@
-//! A say in compactions: before one, a caller's own code may forbid it, write its summary, add instructions and
-//! add pins. What it says changes what is asked for, never what is checked. After one, an
-//! [`Observer`](crate::events::Observer) is told.
+//! Hooks. Before a compaction, a caller's code may forbid it, write its summary, add instructions and add pins.
+//! Its answer changes the request for a view, never the checks. After it, an
+//! [`Observer`](crate::events::Observer) gets the outcome.
 //!
-//! Nothing in this module waits: the engine says who is to be asked ([`Question`]), and whoever drives it brings
-//! the answer ([`crate::engine::Drive`] does; what can't wait takes answers that are there at once).
+//! Nothing in this module waits: the engine returns the question ([`Question`]), and its driver brings the
+//! answer ([`crate::engine::Drive`] does; a driver that can't wait takes only answers that are ready).
 
 use std::fmt;
 use std::future::Future;
@@ -17,10 +17,10 @@ use crate::request::Request;
 use crate::summarize::{SummarizeError, Summary};
 use crate::trigger::Cause;
 
-/// What a hook promises: its wishes, later.
+/// A hook's promised wishes.
 pub type Heeding = Pinned<Box<dyn Future<Output = Result<Wish, SummarizeError>> + Send>>;
 
-/// Is asked before each compaction, once it is sure that one is due.
+/// Asked before each compaction, once one is certain.
 ///
 /// It keeps its own time: an answer that doesn't come is its failure, and the compaction goes on without it.
 pub trait Hook: fmt::Debug + Send + Sync {
@@ -31,10 +31,10 @@ pub trait Hook: fmt::Debug + Send + Sync {
     fn before(self: Arc<Self>, proposal: Arc<Proposal>) -> Heeding;
 }
 
-/// Who is asked before a compaction.
+/// The hooks before a compaction.
 #[derive(Clone, Debug, Default)]
 pub struct Hooks {
-    /// Who is asked, one after the other; each sees the instructions of those before.
+    /// The hooks, one after the other; each sees the instructions of those before.
     pub chain: Vec<Arc<dyn Hook>>,
 }
 
@@ -47,13 +47,13 @@ impl From<Arc<dyn Hook>> for Hooks {
 /// A compaction that is about to be made.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    /// The request, mended where it came in broken: answers speak of its messages.
+    /// The request, repaired if it was broken: answers use its messages.
     pub request: Request,
     /// Tokens of all of it.
     pub tokens: u64,
     /// Where it is to land, in tokens.
     pub target: u64,
-    /// Why, if that was said.
+    /// The reason, if one was given.
     pub cause: Option<Cause>,
     /// Messages that the checkpoint would stand for, as the built-in strategies plan it so far; in order.
     pub folds: Vec<usize>,
@@ -61,28 +61,28 @@ pub struct Proposal {
     pub about: JobContext,
 }
 
-/// What a hook wants. The default is nothing.
+/// A hook's wishes. The default is none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wish {
-    /// Nothing is to be compacted this time, for this reason; it may be empty.
+    /// A veto for this time, with the reason; it may be empty.
     pub veto: Option<String>,
     /// The summary, instead of what summarizers would write. It is admitted as any other one, but that its
     /// sections are its own, and that it may name whatever the conversation does.
     pub summary: Option<Summary>,
-    /// What summarizers and whole compactors are told besides.
+    /// Further instructions for summarizers and whole compactors.
     pub instructions: Vec<String>,
-    /// What is to stay verbatim besides.
+    /// Further pins.
     pub pins: Vec<Pin>,
     /// What else it wants, and why that can't be read; the receipt's fallbacks tell it.
     pub unread: Vec<String>,
-    /// What it says of its answer.
+    /// Metadata of its answer.
     pub metadata: Metadata,
 }
 
 /// A question for a hook.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Who is asked.
+    /// The hook.
     pub by: Arc<dyn Hook>,
     /// About what.
     pub proposal: Arc<Proposal>,

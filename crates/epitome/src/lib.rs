@@ -1,6 +1,5 @@
-//! Epitome keeps long-running LLM agents inside their context window: a transcript goes in, a smaller
-//! one comes out that every provider accepts, that keeps what matters, and from which every removed
-//! byte can be had back.
+//! Epitome keeps long-running LLM agents inside their context window: a transcript goes in, and a smaller one comes out
+//! that every provider accepts, that keeps what matters, and from which every removed byte can be restored.
 //!
 //! ```
 //! use epitome::{Compactor, Options, count::counter, wire};

@@ -1,8 +1,8 @@
 //! How known systems compact, said in Epitome's terms: when they act, and what they leave.
 //!
-//! The laws hold for them as for anything else: pairs stay whole, the task and the newest human message stay,
-//! what is folded is quoted and can be had back. Where that differs from the system, it is on purpose:
-//! docs/parity.md says where, and its tests that it is so.
+//! The laws hold for presets, too: pairs stay whole, the task and the newest human message stay, folded entries are
+//! quoted and can be restored. Such differences from the system are on purpose: docs/parity.md lists them, and its
+//! tests prove them.
 //!
 //! The main example of each system, here:
 //!
@@ -110,7 +110,7 @@ use crate::trigger::When;
 pub const NAMES: [&str; 6] =
     ["planck", "entelix-summary", "entelix-head", "docker-agent", "ptc-runner", "agentkit"];
 
-/// A system's trigger and what it does then.
+/// A system's trigger and options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
     /// Its name, as flags and files spell it.
@@ -127,7 +127,7 @@ pub struct Preset {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no preset `{name}`; they are {}", NAMES.join(", "))]
 pub struct UnknownPreset {
-    /// What was given.
+    /// The given name.
     pub name: String,
 }
 
@@ -137,7 +137,7 @@ const ENTELIX_CHARACTERS: u64 = 8_192;
 const DOCKER_TAIL: u64 = 20_000;
 
 impl Preset {
-    /// The preset of this name, for a model with a window of so many tokens.
+    /// The preset of this name, for a model with a window of this many tokens.
     ///
     /// Where a system has a limit of its own, the target is under it, so that it isn't reached again at once:
     /// what stays by number is then folded further. Without a window, or a limit in
@@ -212,7 +212,7 @@ impl Preset {
         }
     }
 
-    /// All of them, for a model with a window of so many tokens.
+    /// All of them, for a model with a window of this many tokens.
     pub fn all(window: Option<u64>) -> impl Iterator<Item = Preset> {
         NAMES.into_iter().map(move |name| Preset::named(name, window).expect("its own name"))
     }

@@ -1,4 +1,4 @@
-//! What was done: before and after, each edit with its reason and saving, and what held the rest up.
+//! The receipt of a compaction: before and after, each edit with its reason and saving, and what held the rest up.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub struct Edited {
     pub from: usize,
     /// Last entry of the run.
     pub to: usize,
-    /// What became of it.
+    /// Its fate.
     pub fate: Became,
     /// Why.
     pub reason: Reason,
@@ -66,7 +66,7 @@ pub enum Became {
     Drop,
 }
 
-/// What a prompt cache can keep: everything up to the first change.
+/// The part that a prompt cache can keep: everything up to the first change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptPrefix {
     /// Leading entries whose bytes are the same.
@@ -88,7 +88,7 @@ pub struct CheckpointReceipt {
     pub tokens: u64,
     /// Human messages that it stands for.
     pub human_messages: usize,
-    /// Those of them that it quotes in full.
+    /// Messages that it quotes in full.
     pub human_messages_quoted: usize,
 }
 
@@ -107,7 +107,7 @@ pub struct HumanMessages {
     pub lost: usize,
 }
 
-/// What was to stay as it was said, and is an excerpt.
+/// An entry that should stay verbatim, and is an excerpt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpted {
     /// Index of its entry.
@@ -116,7 +116,7 @@ pub struct Excerpted {
     pub held: KeepReason,
     /// Tokens that it had.
     pub tokens: u64,
-    /// Tokens that are left of it.
+    /// Tokens left of it.
     pub left: u64,
 }
 
@@ -152,7 +152,7 @@ pub struct Stats {
     pub over_budget: bool,
 }
 
-/// What was done.
+/// The edits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     /// [`RECEIPT_VERSION`].
@@ -171,7 +171,7 @@ pub struct Receipt {
     pub reason: String,
     /// Why it began, as data; where something was compacted without a trigger, that the host asked for it.
     pub cause: Option<Cause>,
-    /// What the caller said of it, with what was wished for.
+    /// The caller's context, with the wishes of hooks.
     #[serde(default, skip_serializing_if = "JobContext::is_empty")]
     pub about: JobContext,
     /// What those who were asked say of their answers, by their names.
@@ -180,15 +180,14 @@ pub struct Receipt {
     /// Where it landed.
     #[serde(flatten)]
     pub reached: Reached,
-    /// History that the model reads and the request only names: no count covers it, and nothing of it
-    /// was compacted.
+    /// History that the model reads and the request only names: it is neither counted nor compacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Elsewhere>,
-    /// Where it was to land, in tokens.
+    /// The target, in tokens.
     pub target: u64,
     /// The least that frame, pins and tail allow, in tokens.
     pub floor: u64,
-    /// The request as it came, before anything was mended.
+    /// The request as it came, before repairs.
     pub before: RequestSize,
     /// The request as it leaves.
     pub after: RequestSize,
@@ -200,7 +199,7 @@ pub struct Receipt {
     pub over_budget: bool,
     /// What each strategy saved.
     pub steps: Vec<PlanStep>,
-    /// What became of which entries.
+    /// The fates of entries.
     pub edits: Vec<Edited>,
     /// The checkpoint, if there is one.
     pub checkpoint: Option<CheckpointReceipt>,
@@ -209,21 +208,21 @@ pub struct Receipt {
     pub summary: Option<SummaryReceipt>,
     /// What became of human messages.
     pub human_messages: HumanMessages,
-    /// What was to stay as it was said but is larger than its share of the target.
+    /// Entries that should stay verbatim but are larger than their share of the target.
     pub excerpted: Vec<Excerpted>,
     /// Known checkpoints of earlier compactions that still stand as they were, by id. The next
     /// compaction has to know these too.
     pub standing_checkpoints: Vec<ContentId>,
-    /// What a prompt cache can keep.
+    /// The part that a prompt cache can keep.
     pub kept_prefix: KeptPrefix,
-    /// What it costs and saves, where the model's prices are known and something was compacted.
+    /// Costs and savings, if the model's prices are known and something was compacted.
     pub cost: Option<Cost>,
-    /// Breaches that came in and were mended.
+    /// Breaches of the input that were repaired.
     pub repaired: Vec<Mended>,
-    /// Tokens that left with what was mended: neither shown nor summed up.
+    /// Tokens of removed parts of a repair: neither shown nor summarized.
     #[serde(default)]
     pub mending_took: u64,
-    /// Tokens that came with what was mended: notes of what is missing.
+    /// Tokens that a repair added: notes of missing parts.
     #[serde(default)]
     pub mending_added: u64,
     /// All that [`inspect`](crate::wire::inspect) finds in the request as it leaves; nothing where the trigger doesn't fire, so
@@ -231,10 +230,10 @@ pub struct Receipt {
     pub left: Vec<Finding>,
     /// Pins that nothing in the transcript says.
     pub unmatched_pins: Vec<String>,
-    /// Pins that only the model and tools say, in several messages, of which the newest stays.
+    /// Pins whose text only the model and tools say, in several messages; the newest one stays.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unheld_pins: Vec<Unheld>,
-    /// Why what was tried first wasn't used.
+    /// Why earlier attempts weren't used.
     pub fallbacks: Vec<String>,
     /// Who holds what the view hides.
     pub originals: Originals,

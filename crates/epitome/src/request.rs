@@ -90,12 +90,12 @@ pub struct Frame {
     pub elsewhere: Option<(Keeper, Span)>,
 }
 
-/// History that a request only names: the model reads it, and nobody else can.
+/// History that a request only names: only the model reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elsewhere {
     /// How it is kept.
     pub keeper: Keeper,
-    /// What it is called: its id, or the first of several.
+    /// Its name: its id, or the first of several.
     pub name: String,
 }
 
@@ -132,7 +132,7 @@ impl Frame {
         }
     }
 
-    /// Makes room for so many bytes at `at`, behind the last entry: whatever stands behind it moves.
+    /// Makes room for this many bytes at `at`, behind the last entry: everything behind it moves.
     pub(crate) fn make_room(&mut self, at: u32, bytes: u32) {
         let elsewhere = self.elsewhere.as_mut().map(|(_, name)| name);
         let fields = [&mut self.model, &mut self.system, &mut self.tools, &mut self.thinking];
@@ -150,7 +150,7 @@ pub struct Request {
     pub format: Format,
     /// What stands around the transcript.
     pub frame: Frame,
-    /// What was said.
+    /// The transcript.
     pub transcript: Transcript,
     /// The model that the address names, where the caller knows it.
     pub(crate) addressed: Option<Arc<str>>,
@@ -174,7 +174,7 @@ impl Request {
         self.transcript.source()
     }
 
-    /// The buffer, for who needs nothing else of it.
+    /// The buffer alone.
     pub fn into_source(self) -> Arc<String> {
         self.transcript.into_source()
     }
@@ -204,8 +204,8 @@ impl Request {
         self.field(self.frame.thinking)
     }
 
-    /// History that is read by the model and isn't here: what is here is only the rest, so that its
-    /// counts are less than what the model reads. `None` if all of it is here.
+    /// History that the model reads and that isn't in the body, so that counts are too low. `None` if all of it is
+    /// here.
     pub fn elsewhere(&self) -> Option<Elsewhere> {
         if let Some((keeper, name)) = self.frame.elsewhere {
             let raw = name.of(self.source());
@@ -221,13 +221,13 @@ impl Request {
         Some(Elsewhere { keeper: Keeper::Items, name: first.id().into_owned() })
     }
 
-    /// How earlier history is kept that the provider puts before what is here.
+    /// How the provider keeps earlier history that it puts before this one.
     pub(crate) fn keeper(&self) -> Option<Keeper> {
         self.frame.elsewhere.map(|(keeper, _)| keeper)
     }
 
-    /// The body without what is long in it: `null` stands for the entries, the system prompt and the tools. To look up
-    /// the other members in; nothing else of it is said as it was.
+    /// The body without its long members: `null` stands for the entries, the system prompt and the tools. Use it only
+    /// to look up other members.
     pub(crate) fn slim(&self) -> String {
         let source = self.source().trim_start_matches('\u{feff}');
         let shift = self.source().len() - source.len();
@@ -243,7 +243,7 @@ impl Request {
         out
     }
 
-    /// The value of the body's last member called `name`; what is long is stepped over, wherever it stands.
+    /// The value of the body's last member called `name`. Long members are skipped.
     pub(crate) fn member(&self, name: &str) -> Option<Span> {
         let [found] = self.members([name]);
         found

@@ -129,7 +129,7 @@ impl Draft {
         }
     }
 
-    /// What was put in place of what the slot's part says.
+    /// The replacement of the slot's part.
     pub fn written(&self, slot: Slot) -> Option<&str> {
         match &self.edits.get(slot)?.put {
             Put::Text(text) | Put::Arguments(text) => Some(text),
@@ -137,7 +137,7 @@ impl Draft {
         }
     }
 
-    /// What was put in place of what `entry` says.
+    /// The replacements in `entry`.
     pub fn puts(&self, entry: Entry<'_>) -> impl Iterator<Item = &PartEdit> {
         self.edits.of(entry.slots()).filter(|edit| edit.put != Put::Nothing)
     }
@@ -257,8 +257,8 @@ impl Draft {
         }
     }
 
-    /// Takes edits back, the newest first, as far as `room` tokens allow: what was cut to make room
-    /// that turned out not to be needed. What was pinned and is said stays said.
+    /// Reverts edits, the newest first, as far as `room` tokens allow: some cuts made room that wasn't needed. Visible
+    /// pins stay visible.
     pub fn give_back(&mut self, room: u64, counts: &CountContext<'_>, pinned: &[&str]) {
         let mut slots: Vec<Slot> = self.edits.slots().rev().collect();
         // What the law of pins would rather see whole comes first.
@@ -283,7 +283,7 @@ impl Draft {
         for slot in slots.iter().copied() {
             let Some(edit) = self.edits.get(slot) else { continue };
             let at = counts.transcript.entry_of(slot);
-            // What the checkpoint stands for, an earlier one too, is said there.
+            // Folded messages are quoted in the checkpoint, or in an earlier one.
             let is_taken_up = matches!(edit.reason, Reason::OlderStep | Reason::LastResort);
             if !self.is_shown(at)
                 || is_taken_up
@@ -365,7 +365,7 @@ impl Draft {
         view
     }
 
-    /// Forgets what stands where, once a view has it. What entries count stays known.
+    /// Forgets the places, once a view has them. Counts of entries stay known.
     pub(crate) fn forget_edits(&mut self) {
         self.edits = Edits::default();
     }
@@ -386,7 +386,7 @@ pub(crate) fn nested(transcript: &Transcript, result: Slot) -> impl Iterator<Ite
     (result.0 + 1..end).map(Slot).take_while(|slot| transcript.part(*slot).is(Marks::NESTED))
 }
 
-/// What was said and what it weighs.
+/// The request and its counts.
 #[derive(Clone, Copy, Debug)]
 pub struct CountContext<'a> {
     /// What was said.
@@ -431,7 +431,7 @@ pub(crate) fn part_text<'a>(transcript: &'a Transcript, part: &Part<'a>) -> Cow<
     {
         return part.text();
     }
-    // What says nothing takes no line, such as the errors of a command that had none.
+    // Empty values take no line, such as the errors of a command without any.
     let texts: Vec<Cow<'a, str>> = nested(transcript, part.slot)
         .map(|slot| transcript.part(slot))
         .map(|inner| match inner.kind() {

@@ -147,7 +147,7 @@ mod tests {
     use epitome::wire;
 
     #[test]
-    fn long_ones_are_valid_and_repeatable() {
+    fn long_transcripts_are_valid_and_repeatable() {
         for format in [
             Format::OpenaiChat,
             Format::Anthropic,

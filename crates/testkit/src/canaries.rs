@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_many_and_each_holds_what_it_says() {
+    fn there_are_many_canaries_and_each_holds_its_secret() {
         assert!(kinds().count() >= 60, "{}", kinds().count());
         for canary in canaries(1, 1) {
             assert!(!canary.drawn.is_empty(), "{canary:?}");

@@ -171,7 +171,7 @@ mod tests {
     use proptest::strategy::ValueTree as _;
 
     #[test]
-    fn valid_ones_are_valid_and_have_every_feature() {
+    fn generated_transcripts_are_valid_and_have_every_feature() {
         let histogram = Histogram::default();
         let mut runner = proptest::test_runner::TestRunner::deterministic();
         for _ in 0..1500 {

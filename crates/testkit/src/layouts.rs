@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_say_the_same() {
+    fn layouts_have_the_same_value() {
         let source = r#"{"b":[1,{"d":null,"c":"x"}],"a":true,"e":{}}"#;
         let value: Value = serde_json::from_str(source).expect("JSON");
         let mut texts: Vec<String> = Vec::new();

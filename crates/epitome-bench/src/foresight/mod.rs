@@ -1,8 +1,8 @@
 //! Foresight: does a view still say what the agent will need?
 //!
-//! Real sessions are cut at several points. What stands before a cut is compacted; what the agent itself says and calls
-//! after it shows what it needed. A [need](need::Need) is an exact string that the agent uses after the cut, that stands
-//! before it, and that nobody else says again in between. Every [contender](contender::Contender) has the same room.
+//! Real sessions are cut at several points. The part before a cut is compacted; the agent's own words and calls after it
+//! show what it needed. A [need](need::Need) is an exact string that occurs before the cut and that the agent uses after
+//! it, before anybody else repeats it. Every [contender](contender::Contender) has the same room.
 //!
 //! - [`cut`], [`scene`]: a session in two
 //! - [`need`], [`reread`]: what is needed after the cut

@@ -12,8 +12,8 @@ const MENTIONS: usize = 64;
 
 /// An exact string that the agent uses after the cut.
 ///
-/// It stands before the cut, and nobody but the agent says it between the cut and its first use. Standing instructions
-/// and tool definitions don't say it.
+/// It occurs before the cut, and only the agent says it between the cut and its first use. Standing instructions and
+/// tool definitions don't have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     /// The string.

@@ -1,4 +1,4 @@
-//! What a view still says of what is needed.
+//! How much of the needs a view still shows.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::AddAssign;

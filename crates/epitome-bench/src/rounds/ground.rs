@@ -75,7 +75,7 @@ impl<'s> Ground<'s> {
         Ok(Ground { stream, plants, segments: planted })
     }
 
-    /// What is kept of what was said by a round.
+    /// How much is left of the strings that were planted up to a round.
     pub(super) fn kept(&self, said: &RequestText, round: usize) -> Kept {
         let mut kept = Kept::default();
         for plant in &self.plants {

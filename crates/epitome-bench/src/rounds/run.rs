@@ -58,9 +58,9 @@ pub struct Kept {
     pub bare_values: Share,
     /// And with one.
     pub labelled_values: Share,
-    /// Values that were replaced: those that stand in order, or of which only the new one stands.
+    /// Replaced values that are shown in order, or only with the new value.
     pub replaced: Share,
-    /// Those of which the old one stands last.
+    /// Replaced values whose old value is shown last.
     pub old_last: Share,
     /// Tokens of the compacted request, of the budget.
     pub tokens: Share,

@@ -109,7 +109,7 @@ pub fn starts(request: &Request) -> Vec<usize> {
     (1..roles.len()).filter(|at| is_models(*at) && !is_models(at - 1)).collect()
 }
 
-/// The entry with other call ids, and other names in what it says.
+/// The entry with other call ids, and other names in its texts.
 fn renamed(entry: Entry<'_>, number: usize) -> String {
     let ids = entry.parts().flat_map(|part| {
         let own = if part.kind() == PartKind::Link { part.text() } else { "".into() };

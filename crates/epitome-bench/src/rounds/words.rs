@@ -41,7 +41,7 @@ pub struct Words {
     pub values: Vec<String>,
     /// What tells another value of it later.
     pub changes: Vec<String>,
-    /// What stands before what is labelled.
+    /// Precedes a labelled rule or value.
     pub labels: Vec<String>,
     /// Sentences that may stand before in the same message.
     pub before: Vec<String>,

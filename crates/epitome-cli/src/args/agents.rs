@@ -1,4 +1,4 @@
-//! What can be asked of the agents on this machine.
+//! Arguments of commands about the agents on this machine.
 
 use std::path::PathBuf;
 
@@ -13,12 +13,12 @@ Examples:
 
 Claude Code: hooks and a status line in settings.json, the MCP server in .claude.json (CLAUDE_CONFIG_DIR moves both). \
 Codex: hooks in hooks.json, the MCP server in config.toml (CODEX_HOME moves both); Codex asks before it runs new \
-hooks. What is there already stays. The exact bytes of each file are noted first, for `epitome uninstall`.";
+hooks. Existing settings stay. The exact bytes of each file are saved first, for `epitome uninstall`.";
 
 pub(super) const HOOK: &str = "\
-Before a compaction (`pre-compact`) the transcript is archived, and what a summary is to keep is printed: pins, and what \
-holds. After it (`session-start`, by `compact`) they are printed again, with the ids by which the rest can be had back. \
-Whatever goes wrong is said on stderr, and the exit code is 0.";
+Before a compaction (`pre-compact`) the hook archives the transcript and prints what a summary must keep: pins, and rules in \
+force. After it (`session-start`, caused by `compact`) it prints them again, with the ids for `epitome recall`. \
+Errors go to stderr, and the exit code is 0.";
 
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
@@ -30,7 +30,7 @@ pub(crate) struct InstallArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Where to archive, a folder that is made if it isn't there [default: `epitome/archive` in the XDG data folder].
+    /// Where to archive: a folder, created if missing [default: `epitome/archive` in the XDG data folder].
     #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath)]
     pub(crate) archive: Option<PathBuf>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct UninstallArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
-    /// What happens; the agent says on stdin, as JSON, where its transcript is.
+    /// The event. The agent names its transcript on stdin, as JSON.
     #[arg(value_name = "EVENT")]
     pub(crate) event: HookEvent,
 
@@ -57,7 +57,7 @@ pub(crate) struct HookArgs {
     pub(crate) archive: Option<PathBuf>,
 }
 
-/// What happens in an agent.
+/// An agent's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HookEvent {
     /// It is about to compact.

@@ -1,4 +1,4 @@
-//! What can be measured about compactions.
+//! Arguments of `bench`.
 
 use std::path::PathBuf;
 
@@ -12,18 +12,18 @@ use super::CounterArg;
 /// What is measured.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Measure what agents later needed and the view still says.
+    /// Measure how much of what agents later needed the view still shows.
     ///
-    /// Each session is cut at several points. What stands before a cut is compacted by Epitome and by simple methods, all to
-    /// the same number of tokens. An exact string is a need if the agent itself uses it after the cut, it stands before the
-    /// cut, and nobody else says it again in between. The same input gives the same figures. Tables go to stdout.
+    /// Each session is cut at several points. The part before a cut is compacted by Epitome and by simple methods, all to
+    /// the same number of tokens. A need is an exact string that occurs before the cut and that the agent uses after it,
+    /// before anybody else repeats it. The same input gives the same figures. Tables go to stdout.
     #[command(after_help = FORESIGHT)]
     Foresight(ForesightArgs),
 
-    /// Measure whether people's rules and values outlast five compactions.
+    /// Measure whether people's rules and values survive five compactions.
     ///
-    /// Rules and values are planted in each session as a person's words. Five ninths of the session are compacted; then each
-    /// further ninth is appended to what came out, and that is compacted again to the same size. Nothing else is remembered.
+    /// Rules and values are planted in each session as a person's words. Five ninths of the session are compacted. Then each
+    /// further ninth is appended to the result, which is compacted again to the same size. Nothing else is remembered.
     /// The same seeds give the same figures. Tables go to stdout.
     #[command(after_help = ROUNDS)]
     Rounds(RoundsArgs),
@@ -50,12 +50,12 @@ pub(crate) struct ForesightArgs {
     #[command(flatten)]
     pub(crate) sessions: SessionsArg,
 
-    /// Budgets, in percent of the tokens before the cut.
+    /// The budgets, in percent of the tokens before the cut.
     #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "5,10,20,30")]
     #[arg(value_parser = percent())]
     pub(crate) at: Vec<u8>,
 
-    /// How often each session is cut, between 40 and 80 % of its units.
+    /// The number of cuts per session, between 40 and 80 % of its units.
     #[arg(long, value_name = "N", default_value = "3")]
     #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=41))]
     pub(crate) cuts: usize,
@@ -69,16 +69,16 @@ pub(crate) struct RoundsArgs {
     #[command(flatten)]
     pub(crate) sessions: SessionsArg,
 
-    /// Sizes to compact to, in percent of the tokens that are compacted first.
+    /// Sizes to compact to, in percent of the tokens of the first compaction's input.
     #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "5,10,20")]
     #[arg(value_parser = percent())]
     pub(crate) at: Vec<u8>,
 
-    /// The first seed: which rules and values, said where and how.
+    /// The first seed: it chooses the rules and values, their places and wording.
     #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
     pub(crate) seed: u64,
 
-    /// How many seeds: how often each session is planted anew.
+    /// The number of seeds: how often each session is planted again.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: u64,
 
@@ -89,7 +89,7 @@ pub(crate) struct RoundsArgs {
 /// What is measured on.
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArg {
-    /// Sessions: recordings or requests; of a folder all that are in it.
+    /// Sessions: recordings or requests, or folders of them.
     #[arg(value_name = "FILE|ID", required = true, value_hint = ValueHint::AnyPath, value_parser = transcript())]
     pub(crate) files: Vec<PathBuf>,
 }

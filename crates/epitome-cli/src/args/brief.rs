@@ -6,7 +6,7 @@ use epitome::word_list::words;
 
 use super::Cli;
 
-/// Options that `-h` shows; the others are used by few.
+/// Options that `-h` shows; the others are rarely used.
 const USUAL: [&str; 21] = words!(
     "archive fix from html json limit listen model online output pin recall repair store suited \
      summarizer target to trigger upstream window"
@@ -15,7 +15,7 @@ const USUAL: [&str; 21] = words!(
 /// Bytes of a help text that fit in a line beside an option.
 const LINE: usize = 60;
 
-/// Bytes of the least that says something.
+/// The fewest bytes of a beginning.
 const WORDS: usize = 12;
 
 /// Commands that `epitome -h` doesn't show.
@@ -43,7 +43,7 @@ fn shaped(help: Help) -> Command {
     with_long_end(command, "`epitome --help` shows all commands and the exit codes.")
 }
 
-/// What may be asked for.
+/// Which help is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Help {
     Short,
@@ -65,7 +65,7 @@ fn brief(command: Command, help: Help, under: &str) -> Command {
     if hides { with_long_end(command, &end) } else { command }
 }
 
-/// What stands at the end of `--help` stays there; `-h` ends with `short`.
+/// `--help` keeps its end; `-h` ends with `short`.
 fn with_long_end(command: Command, short: &str) -> Command {
     let long = command.get_after_long_help().or(command.get_after_help()).cloned();
     let command = command.after_help(short.to_owned());

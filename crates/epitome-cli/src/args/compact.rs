@@ -1,4 +1,4 @@
-//! What can be asked of a compaction, and of a conversion.
+//! Arguments of `compact` and `convert`.
 
 use std::path::PathBuf;
 
@@ -18,18 +18,18 @@ Examples:
   epitome compact --window 200k < request.json | curl --data-binary @- https://…
   epitome compact ~/.claude/projects/PROJECT/SESSION.jsonl --target 30% --apply
 
-The third may be run again after more was said: the earlier checkpoint is continued. A checkpoint that was \
+The third can run again when the conversation has grown: it continues the earlier checkpoint. A checkpoint that was \
 changed since it was written is plain text.
 
-With --apply what was recorded stays, and the agent's own mark of a compaction is put behind it with what is \
-kept, in one go; while a process has the file open, or wrote to it meanwhile, it is left alone (75). End the agent \
+With --apply the recording stays, and the agent's own compaction mark and the kept messages are appended, \
+atomically. A file that a process has open or has just written to is left alone (75): end the agent \
 first. `epitome restore FILE -o FILE` puts the file back as it was.
 
 With --json the receipt is JSON: on stderr, or on stdout if -o or --apply takes the request.
 
 {CONFIGURATION}
 
-Exits with 3, having written what comes nearest, if the target can't be reached.")
+Exits with 3, having written the nearest result, if the target can't be reached.")
 }
 
 #[derive(Debug, Args)]
@@ -51,8 +51,8 @@ pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) archive: KeepArgs,
 
-    /// Put the compaction into the recording itself (Claude Code, Codex, pi), in the agent's own form, so that
-    /// it resumes from it; the original is kept in the archive first.
+    /// Write the compaction into the recording (Claude Code, Codex, pi), in the agent's own form, so that the
+    /// agent resumes from it. The original is archived first.
     #[arg(long, help_heading = "Output", conflicts_with_all = ["output", "to", "whole", "sidechain", "run"], group = "kept")]
     pub(crate) apply: bool,
 
@@ -67,7 +67,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) input: InputArgs,
 
     /// The format to write: openai-chat, anthropic, gemini, gemini-interactions, openai-responses or
-    /// bedrock; and the model that it is for.
+    /// bedrock; and optionally the target model.
     #[arg(long, value_name = "FORMAT[:MODEL]", help_heading = "Output")]
     pub(crate) to: Destination,
 
@@ -79,7 +79,7 @@ pub(crate) struct ConvertArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ToArg {
-    /// The format to write, and the model that it is for [default: the input's].
+    /// The format to write, and the target model [default: the input's].
     #[arg(long, value_name = "FORMAT[:MODEL]")]
     pub(crate) to: Option<Destination>,
 }

@@ -1,4 +1,4 @@
-//! What can be asked about a transcript that stays as it is.
+//! Arguments of commands that only read a transcript.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::lookup::transcript;
 
 use super::{CounterArg, CountingArgs, HowArgs, InputArgs, OutputArg, ReadingArgs};
 
-/// What is looked at, and what counts it.
+/// The input, and its counter.
 #[derive(Debug, Args)]
 pub(crate) struct LookArgs {
     #[command(flatten)]
@@ -24,11 +24,11 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) look: LookArgs,
 
-    /// Write a page with the picture: one file that needs nothing else.
+    /// Write a page with the picture: one self-contained file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) html: Option<PathBuf>,
 
-    /// Write the picture alone.
+    /// Write only the picture.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) svg: Option<PathBuf>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "A|-", value_hint = ValueHint::FilePath, value_parser = transcript())]
     pub(crate) file: Option<PathBuf>,
 
-    /// What became of it; without it, A is compacted in memory.
+    /// The compacted transcript; without it, A is compacted in memory.
     #[arg(value_name = "B", value_hint = ValueHint::FilePath, value_parser = transcript())]
     pub(crate) compacted: Option<PathBuf>,
 
@@ -63,7 +63,7 @@ Examples:
   epitome report session.jsonl --html -o report.html
   epitome report session.jsonl --json | jq '.compactions[] | {at, gone, human}'
 
-The page is one file that needs nothing else: no script, no network. Secrets in what it quotes are masked.";
+The page is one self-contained file: no script, no network. Secrets in its quotes are masked.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -74,7 +74,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) html: bool,
 
-    /// Quote secrets as they stand in the transcript.
+    /// Show secrets unmasked.
     #[arg(long, help_heading = "Output")]
     pub(crate) unmasked: bool,
 

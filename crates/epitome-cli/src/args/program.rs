@@ -1,4 +1,4 @@
-//! What can be asked about models, settings and the program itself.
+//! Arguments of commands about models, settings and the program itself.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::{ArchiveArg, CountingArgs, HowArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
-    /// The model; without it, all of them, and with a part of a name, those that have it.
+    /// A model, or a part of its name [default: all models].
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
 
@@ -20,7 +20,7 @@ pub(crate) struct ModelsArgs {
     pub(crate) files: FilesArgs,
 }
 
-/// Where settings and models are from.
+/// Files of settings and models.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Settings")]
 pub(crate) struct FilesArgs {
@@ -28,7 +28,7 @@ pub(crate) struct FilesArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Read facts about models from this file, over those that are built in.
+    /// Read facts about models from this file; they override the built-in ones.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) models: Option<PathBuf>,
 }
@@ -47,15 +47,15 @@ Examples:
   epitome doctor --fix --dry-run
   epitome doctor --fix
 
-Nothing is sent anywhere without --online, and nothing is changed without --fix. Exits with 3 if something is wrong.";
+Nothing is sent anywhere without --online, and nothing is changed without --fix. Exits with 3 if it finds a problem.";
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Mend what can be mended: rights of the archive, and what `install` put in and is gone.
+    /// Repair what can be repaired: permissions of the archive, and missing parts of `install`.
     #[arg(long)]
     pub(crate) fix: bool,
 
-    /// With --fix, say what would be mended, and change nothing.
+    /// With --fix, show what would be repaired, and change nothing.
     #[arg(long, requires = "fix")]
     pub(crate) dry_run: bool,
 
@@ -65,16 +65,16 @@ pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) files: FilesArgs,
 
-    /// Look at this summarizer instead of those that the settings name.
+    /// Check this summarizer instead of those in the settings.
     #[arg(long, value_name = "WHO", help_heading = "Summary")]
     pub(crate) summarizer: Option<Spec>,
 
-    /// And at this one, which is asked next (may be repeated).
+    /// Also check this fallback summarizer (may be repeated).
     #[arg(long, value_name = "WHO", requires = "summarizer", help_heading = "Summary")]
     pub(crate) then: Vec<Spec>,
 
-    /// Ask each model's server for its list of models, and each whole compactor whether it is there: they are told
-    /// the key, and nothing of any transcript.
+    /// Ask each model server for its list of models, and ping each whole compactor. They receive the key, and
+    /// nothing of any transcript.
     #[arg(long, help_heading = "Summary")]
     pub(crate) online: bool,
 }
@@ -85,11 +85,11 @@ Examples:
   epitome schema compact > receipt.schema.json
   epitome schema compact | jq '.\"$defs\".receipt.properties | map_values(.description)'
 
-A schema is of draft 2020-12, names every member, and refers to nothing outside.";
+Schemas use draft 2020-12, name every member, and are self-contained.";
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// The report; without it, all of them: what each is, and which command prints it.
+    /// The report; without it, lists all reports and the commands that print them.
     #[arg(value_parser = PossibleValuesParser::new(SCHEMAS.iter().map(|schema| schema.name)))]
     #[arg(hide_possible_values = true)]
     pub(crate) report: Option<String>,
@@ -97,12 +97,12 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show every setting, its value and where that is from.
+    /// Show every setting, its value and its source.
     ///
-    /// A flag goes before the environment, that before the project's file, that before your own, and
-    /// that before the default.
+    /// Flags override the environment, which overrides the project's file, which overrides your own, which
+    /// overrides the default.
     Show(Box<HowArgs>),
 
-    /// Show the files that settings are read from.
+    /// Show the paths of the settings files.
     Path,
 }

@@ -1,4 +1,4 @@
-//! What is read, and how.
+//! Arguments for the input.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::values::format_names;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// The transcript: a file, or the id of a session that `epitome sessions` lists, or its beginning; `-` or nothing reads stdin.
+    /// The transcript: a file, or a session id from `epitome sessions`, or its beginning; `-` or nothing reads stdin.
     #[arg(value_name = "FILE|ID|-", value_hint = ValueHint::FilePath, help_heading = None, value_parser = transcript())]
     pub(crate) file: Option<PathBuf>,
 
@@ -24,9 +24,9 @@ pub(crate) struct InputArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct ReadingArgs {
-    /// The input's format, where its content doesn't show it.
+    /// The input's format, if it can't be detected.
     #[arg(long, value_name = "FMT", value_parser = format_names(), hide_possible_values = true)]
-    #[arg(long_help = format!("The input's format, where its content doesn't show it: {}.", formats::list()))]
+    #[arg(long_help = format!("The input's format, if it can't be detected: {}.", formats::list()))]
     pub(crate) from: Option<String>,
 
     /// Read a recording across its earlier compactions.
@@ -37,7 +37,7 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) sidechain: Option<String>,
 
-    /// Read this run, from 1, of a file that holds several.
+    /// Read this run, from 1, of a file with several.
     #[arg(long, value_name = "N")]
     pub(crate) run: Option<usize>,
 }

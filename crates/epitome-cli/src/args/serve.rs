@@ -1,4 +1,4 @@
-//! What `serve` takes.
+//! Arguments of `serve`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,21 +24,21 @@ Examples:
   epitome serve --store postgres://user@host/database
 
 The client's own credential goes to the upstream of its provider and nowhere else; it is neither stored nor logged. An upstream at \
-http:// that isn't this machine must be named by EPITOME_PLAIN_HTTP. Requests must name this machine as their Host, and come from no \
-web page (Origin). /livez, /readyz, /metrics and /ui are served besides. OTEL_EXPORTER_OTLP_ENDPOINT names where spans go. SIGTERM or Ctrl-C lets what is under way finish; a second one \
-ends it at once. See docs/proxy.md.";
+http:// on another machine must be listed in EPITOME_PLAIN_HTTP. Requests must name this machine as their Host, and must not come from a \
+web page (Origin). /livez, /readyz, /metrics and /ui are also served. Spans go to OTEL_EXPORTER_OTLP_ENDPOINT. After SIGTERM or Ctrl-C, open requests finish; a second signal \
+ends the proxy at once. See docs/proxy.md.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen: an address, of which port 0 takes a free one, or unix:PATH. One that others reach needs TLS or --plain.
+    /// Where to listen: ADDRESS:PORT (port 0 takes a free one) or unix:PATH. An address that other machines reach needs TLS or --plain.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7411")]
     pub(crate) listen: ListenAt,
 
-    /// A file with the certificates to prove who it is with TLS, its own first, in PEM.
+    /// PEM file with the TLS certificate chain, the server's own certificate first.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
 
-    /// A file with the private key of that, in PEM.
+    /// PEM file with the certificate's private key.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
 
@@ -46,21 +46,21 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FORM")]
     pub(crate) log: Option<LogForm>,
 
-    /// Let others reach it without TLS: credentials and conversations can be read on the way, unless something else encrypts.
+    /// Let other machines connect without TLS. Unless something else encrypts, credentials and conversations can be read on the way.
     #[arg(long)]
     pub(crate) plain: bool,
 
-    /// The password of the dashboard at /ui [default: EPITOME_TOKEN, else one that is told at the start]. Other programs of this
-    /// machine can read it here, and not in the environment.
+    /// The password of the dashboard at /ui [default: EPITOME_TOKEN, else a random one, printed at the start]. Other programs of
+    /// this machine can read it here, but not in the environment.
     #[arg(long, value_name = "WORD")]
     pub(crate) token: Option<String>,
 
-    /// Let agents have back over the Model Context Protocol, at /mcp, what was hidden of conversations of their own credential; up
-    /// to 64 MiB of it are kept in memory.
+    /// Serve recall tools over the Model Context Protocol, at /mcp. Agents find hidden content of conversations with their own
+    /// credential; up to 64 MiB of it are kept in memory.
     #[arg(long)]
     pub(crate) recall: bool,
 
-    /// Offer that to the model itself, in requests that have tools, and answer its calls here: the client sees nothing of them.
+    /// Offer the recall tools to the model, in requests that have tools. The proxy answers its calls; the client sees nothing of them.
     #[arg(long)]
     pub(crate) inject_recall: bool,
 
@@ -91,15 +91,15 @@ impl FromStr for ListenAt {
     }
 }
 
-/// How requests are told of.
+/// The form of the request log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogForm {
-    /// JSON: `time` (seconds since 1970), `api`, `status`, `ms` until the answer began; with --mode ask, of a conversation that
-    /// begins to wait, `time`, `api`, `waiting` (its name at /ui) and `why`.
+    /// JSON: `time` (seconds since 1970), `api`, `status`, `ms` until the answer began. With --mode ask, when a conversation
+    /// begins to wait: `time`, `api`, `waiting` (its name at /ui) and `why`.
     Json,
 }
 
-/// What every proxy is told.
+/// Arguments of every proxy.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProxyArgs {
     /// Where requests go: `URL` for all, or `anthropic=URL`, `openai=URL`, `gemini=URL` [default: the providers' public addresses]
@@ -107,42 +107,41 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "[NAME=]URL")]
     pub(crate) upstream: Vec<String>,
 
-    /// `auto`: what gets too large is compacted. `ask`: it waits until you agree at /ui, and passes as it came until then (not with
-    /// `wrap`, which has no /ui). `off`: all passes byte for byte, and is counted.
+    /// `auto`: conversations that get too large are compacted. `ask`: a compaction waits until you agree at /ui; until then requests pass
+    /// unchanged (not with `wrap`, which has no /ui). `off`: everything passes byte for byte, and is counted.
     #[arg(long, value_name = "MODE", default_value = "auto", value_parser = mode())]
     pub(crate) mode: ProxyMode,
 
-    /// Answer an error where one inside the proxy would send a request as it came.
+    /// Answer with an error, instead of forwarding the request unchanged, if the proxy itself fails.
     #[arg(long)]
     pub(crate) fail_closed: bool,
 
-    /// The most tokens that every model takes, or one: `200k`, `MODEL=200k`, `claude-*=200k`. Without it the upstream is asked,
-    /// or else the model's own holds where it is known; refusals teach a smaller one (may be repeated).
+    /// The context window of all models, or of one: `200k`, `MODEL=200k`, `claude-*=200k` (may be repeated). Without it the upstream
+    /// is asked; otherwise the known window of the model is used. Refusals teach a smaller one.
     #[arg(long, value_name = "[MODEL=]N", value_parser = of_model(window))]
     pub(crate) window: Vec<(Option<String>, u64)>,
 
-    /// When to compact, for all models or one: `80%` of the window, `120k` tokens, `MODEL=120k`, and what else `compact
-    /// --trigger` takes [default: 80%] (may be repeated).
+    /// When to compact, for all models or one: `80%` of the window, `120k` tokens, `MODEL=120k`, or any other value of `compact
+    /// --trigger` [default: 80%] (may be repeated).
     #[arg(long, value_name = "[MODEL=]WHEN", value_parser = of_model(trigger))]
     pub(crate) trigger: Vec<(Option<String>, When)>,
 
-    /// When to compact as soon as the provider's cache has forgotten the prompt, so that nothing in it is lost: `50%`, `80k`
-    /// [default: never].
+    /// When to compact once the provider's cache has forgotten the prompt anyway: `50%`, `80k` [default: never].
     #[arg(long, value_name = "WHEN", value_parser = trigger)]
     pub(crate) soft_trigger: Option<When>,
 
-    /// Where a compaction lands: tokens (`20000`, `20k`) or a share of the prompt (`25%`) [default: where 30 turns have room
-    /// that are as large as those so far, from a quarter to half of the prompt, higher where people's words need it].
+    /// Where a compaction lands: tokens (`20000`, `20k`) or a share of the prompt (`25%`) [default: leaves room for 30 turns
+    /// as large as those so far; from a quarter to half of the prompt, higher if people's words need it].
     #[arg(long, value_name = "N|P%")]
     pub(crate) target: Option<Target>,
 
-    /// Keep here what must be known again of conversations that were compacted, for the next start or other proxies: a folder
-    /// of your own, `postgres://…`, or `none` for memory alone [default: `serve` has a folder in ~/.local/state, `wrap` none].
+    /// Where to keep the state of compacted conversations, for the next start or other proxies: a folder of your own,
+    /// `postgres://…`, or `none` for memory only [default: a folder in ~/.local/state for `serve`, none for `wrap`].
     #[arg(long, value_name = "DIR|URL", value_hint = ValueHint::DirPath)]
     pub(crate) store: Option<PathBuf>,
 
-    /// An upstream that does its provider's own compactions where a request asks for them: `anthropic` or `openai`. The public
-    /// addresses do; elsewhere the proxy does them (may be repeated).
+    /// An upstream that can do its provider's own compactions: `anthropic` or `openai` (may be repeated). The public addresses
+    /// can; for other upstreams the proxy does them.
     #[arg(long, value_name = "NAME", value_parser = compacting)]
     pub(crate) native: Vec<Provider>,
 
@@ -150,7 +149,7 @@ pub(crate) struct ProxyArgs {
     pub(crate) summary: SummaryArgs,
 }
 
-/// A value for all models, or behind `MODEL=` for one.
+/// A value for all models, or for one as `MODEL=VALUE`.
 fn of_model<T: Clone + Send + Sync + 'static>(
     read: impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static,
 ) -> impl Fn(&str) -> Result<(Option<String>, T), String> + Clone + Send + Sync + 'static {
@@ -171,7 +170,7 @@ fn mode() -> impl TypedValueParser<Value = ProxyMode> {
     })
 }
 
-/// A provider that has compactions of its own.
+/// A provider with compactions of its own.
 fn compacting(name: &str) -> Result<Provider, String> {
     let named = [Provider::Anthropic, Provider::OpenAi].into_iter().find(|it| it.name() == name);
     named.ok_or_else(|| "anthropic or openai".to_owned())

@@ -1,4 +1,4 @@
-//! Who writes the summary of a checkpoint, if anybody.
+//! Arguments for summaries.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,99 +9,99 @@ use epitome::summarize::OnFailure;
 
 use crate::values::{Spec, dollars, on_failure, seconds};
 
-/// How to sum up what a checkpoint stands for.
+/// How to summarize folded messages.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Summary")]
 pub(crate) struct SummaryArgs {
-    /// Who sums up what is folded: `extractive` (code, no model), a model (`openai:MODEL`, `anthropic:MODEL`,
-    /// `gemini:MODEL`, `URL#MODEL`), `cmd:PROG`, or `grpc:URL#NAME`, which does all of it [default: extractive].
+    /// Who summarizes folded messages: `extractive` (code, no model), a model (`openai:MODEL`, `anthropic:MODEL`,
+    /// `gemini:MODEL`, `URL#MODEL`), `cmd:PROG`, or `grpc:URL#NAME`, a whole compactor [default: extractive].
     #[arg(
         long,
         value_name = "WHO",
         long_help = "\
-Who sums up what is folded. A summary is admitted only after checks; everything else in a checkpoint is as it is \
-without one. The receipt has each call with its usage and cost, and why it wasn't used, if so.
+Who summarizes folded messages. A summary is used only if it passes checks; it changes nothing else in the \
+checkpoint. The receipt lists each call with its usage and cost, and why its summary was rejected, if so.
 
 extractive
     code, no model; the default
 openai:MODEL, openai-responses:MODEL
-    the key is in OPENAI_API_KEY; OPENAI_BASE_URL holds, if it is set
+    the key is in OPENAI_API_KEY, the address in OPENAI_BASE_URL, if set
 anthropic:MODEL
     ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL
 gemini:MODEL
     GOOGLE_API_KEY or GEMINI_API_KEY, GOOGLE_GEMINI_BASE_URL
 URL#MODEL
-    any server that speaks as OpenAI's Chat Completions do, such as http://localhost:11434/v1#qwen3:4b; \
-EPITOME_API_KEY, if it wants a key (no other one is ever sent there)
+    any server with OpenAI's Chat Completions API, such as http://localhost:11434/v1#qwen3:4b; \
+its key, if it wants one, is in EPITOME_API_KEY (no other key is ever sent there)
 cmd:PROG ARGUMENTS
-    is given JSON on stdin ({\"version\":1, \"instruction\", \"transcript\", \"so_far\", \"max_tokens\"}, and \"reason\" where there is one) and writes \
-{\"version\":1, \"summary\":\"…\"}; so_far is the summary of what was said before the transcript
+    reads JSON from stdin ({\"version\":1, \"instruction\", \"transcript\", \"so_far\", \"max_tokens\"}, and \"reason\" if there is one) and writes \
+{\"version\":1, \"summary\":\"…\"}; so_far is the summary of earlier messages
 grpc:URL#NAME
-    a whole compactor, asked first: it says what becomes of each message, and sums up what is folded. What breaks a \
-law is done here instead; --trigger remote asks it on every call. https:// speaks TLS (EPITOME_RPC_CA names a file of \
-authorities of your own). EPITOME_RPC_TOKEN, if it wants a token; it says itself how long it may take, else 120 s \
+    a whole compactor, asked first: it decides what becomes of each message, and summarizes. If its view breaks a \
+law, the built-in engine compacts instead. --trigger remote asks it on every call. https:// uses TLS (EPITOME_RPC_CA names a file \
+with your own CA certificates). EPITOME_RPC_TOKEN holds its token, if it wants one. It names its own time limit, else 120 s \
 (crates/epitome-rpc/proto has the contract, `epitome sidecar` serves one)
 
-Instead of a key its variable with _FILE after its name may name a file that holds it. HTTPS_PROXY, NO_PROXY and \
-SSL_CERT_FILE hold. What is folded is sent to whom you name, and nobody else; `epitome doctor` says who that is."
+A variable with _FILE after its name can name a file with the key. HTTPS_PROXY, NO_PROXY and \
+SSL_CERT_FILE apply. Folded messages are sent only to the summarizers that you name; `epitome doctor` lists them."
     )]
     pub(crate) summarizer: Option<Spec>,
 
-    /// Who is asked next where that gives no summary that can be used (may be repeated).
+    /// The summarizer to ask next if the one before gives no usable summary (may be repeated).
     #[arg(long, value_name = "WHO", requires = "summarizer")]
     pub(crate) then: Vec<Spec>,
 
-    /// What happens where nobody gives one: the checkpoint without a summary, no compaction, or a failure
+    /// What to do if no summarizer gives one: a checkpoint without a summary, no compaction, or a failure
     /// (69) [default: extractive].
     #[arg(long, value_name = "extractive|skip|error", value_parser = on_failure)]
     pub(crate) on_failure: Option<OnFailure>,
 
-    /// Who the agent runs with, if one of those who are asked is that model (`anthropic:MODEL`, as above): FILE is
-    /// the request that it sends next, and its beginning is in the provider's cache. Where that costs less, the
-    /// summary is asked for behind that same request instead of by a transcript of its own; the receipt has the figures.
+    /// The agent's own model, if it is one of the summarizers (`anthropic:MODEL`, as above). FILE must be the agent's
+    /// next request, whose beginning is in the provider's cache. If that costs less, the summary is asked for at the end
+    /// of this request instead of with a separate transcript; the receipt has the figures.
     #[arg(id = "for", long, value_name = "WHO", requires = "summarizer")]
     pub(crate) agent: Option<Spec>,
 
-    /// What the summary is to look at most.
+    /// What the summary should focus on.
     #[arg(long, value_name = "TEXT")]
     pub(crate) focus: Option<String>,
 
-    /// The most tokens of a summary, beside the room that the checkpoint has [default: 16,000, or a quarter of the window of
-    /// whoever writes it].
+    /// The maximum number of tokens of a summary; the checkpoint's room is a second limit [default: 16,000, or a quarter of
+    /// the summarizer's window].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) summary_tokens: Option<u64>,
 
-    /// Ask with the instruction in this file instead of the usual one; no sections are demanded then.
+    /// Use the instruction in this file instead of the built-in one; no sections are required then.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) prompt: Option<PathBuf>,
 
-    /// The longest that one answer may take, tries again included, in seconds [default: 120].
+    /// The time limit for one answer, with retries, in seconds [default: 120].
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
 
-    /// The most that models may cost together, in dollars; a call that may cost more isn't made, nor one of
-    /// a model whose price isn't known.
+    /// The spending limit for all model calls, in dollars. Calls that may exceed it aren't made, nor calls of
+    /// a model with an unknown price.
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub(crate) spend: Option<Money>,
 
-    /// The same for one session, over all runs; a session is known by the first thing that a person says in it.
+    /// The spending limit for one session, over all runs. A session is identified by its first human message.
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub(crate) spend_session: Option<Money>,
 
-    /// The same for one day (UTC), over all runs: what was spent is kept in `epitome/spent.json` in the XDG state
-    /// folder.
+    /// The spending limit for one day (UTC), over all runs. The amounts are kept in `epitome/spent.json` in the XDG
+    /// state folder.
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub(crate) spend_day: Option<Money>,
 }
 
 impl SummaryArgs {
-    /// Who is asked, in order; `None` if the flags name nobody.
+    /// The summarizers, in order; `None` if the flags name none.
     pub(crate) fn chain(&self) -> Option<Vec<Spec>> {
         let first = self.summarizer.clone()?;
         Some(std::iter::once(first).chain(self.then.iter().cloned()).collect())
     }
 
-    /// Flags that say something of summaries.
+    /// The flags about summaries that are set.
     pub(crate) fn about_summaries(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             ("--on-failure", self.on_failure.is_some()),

@@ -1,4 +1,4 @@
-//! What `wrap` takes.
+//! Arguments of `wrap`.
 
 use std::ffi::OsString;
 
@@ -13,9 +13,9 @@ Examples:
   epitome wrap codex --window 200k -- exec 'Fix the build.'
   epitome wrap gemini --upstream gemini=https://gateway.example
 
-The proxy is private: it listens on a free port of this machine and ends with the agent, whose exit code is that of `wrap`. No \
-file is written. Where the environment names another address of a provider (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, \
-GOOGLE_GEMINI_BASE_URL), requests go there, unless --upstream says otherwise. See docs/proxy.md for what each agent is told.";
+The proxy is private: it listens on a free port of this machine and ends with the agent. `wrap` exits with the agent's exit code. No \
+file is written. If the environment names another address of a provider (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, \
+GOOGLE_GEMINI_BASE_URL), requests go there, unless --upstream says otherwise. See docs/proxy.md for the settings that each agent gets.";
 
 #[derive(Debug, Args)]
 pub(crate) struct WrapArgs {
@@ -23,7 +23,7 @@ pub(crate) struct WrapArgs {
     #[arg(value_name = "AGENT", value_enum)]
     pub(crate) agent: WrappedAgent,
 
-    /// What the agent is called with.
+    /// The agent's arguments.
     #[arg(value_name = "ARGS", last = true)]
     pub(crate) words: Vec<OsString>,
 
@@ -31,7 +31,7 @@ pub(crate) struct WrapArgs {
     pub(crate) proxy: ProxyArgs,
 }
 
-/// An agent that can be told another address for one run.
+/// An agent that can use another address for one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WrappedAgent {
     /// Claude Code.

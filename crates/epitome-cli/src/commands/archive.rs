@@ -73,7 +73,7 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
         warn_of_hidden(&request, &store, &args.archive)?;
     }
     if in_place.as_ref().is_some_and(|there| there.text().as_bytes() == &bytes[..]) {
-        output::tell("it is that already; nothing was written");
+        output::tell("it has these bytes already; nothing was written");
         return Ok(Exit::Ok);
     }
     match &in_place {
@@ -85,13 +85,13 @@ pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
     }
     if store.is_redacted(ContentId::of_bytes(&bytes)).map_err(args.archive.failed())? {
         output::warn(
-            "these aren't the bytes that came in: their secrets were masked before they were kept (--redact-archive)",
+            "these aren't the original bytes: secrets were masked before they were archived (--redact-archive)",
         );
     }
     Ok(Exit::Ok)
 }
 
-/// Says which messages of what was restored are checkpoints themselves: what these hide isn't restored.
+/// Warns that restored messages are checkpoints themselves: the messages that these stand for aren't restored.
 fn warn_of_hidden(request: &Request, store: &Store, archive: &ArchiveArg) -> Result<()> {
     for entry in request.transcript.entries() {
         let is_one = |part: &Part<'_>| {
@@ -100,7 +100,7 @@ fn warn_of_hidden(request: &Request, store: &Store, archive: &ArchiveArg) -> Res
         };
         for part in entry.parts().filter(is_one) {
             output::warn(&format!(
-                "messages[{}] is a checkpoint: what it stands for isn't restored",
+                "messages[{}] is a checkpoint: the messages that it stands for aren't restored",
                 entry.index
             ));
             let id = ContentId::of_text(&part.text());
@@ -140,7 +140,7 @@ fn first(
     };
     if !passed.is_empty() {
         output::tell(&format!(
-            "{} went on from an earlier compaction: this is what the first one was made from",
+            "{} continued an earlier compaction: this is the input of the first one",
             session.name()
         ));
     }
@@ -154,7 +154,7 @@ fn follow(recording: &InPlace, bytes: &[u8], archive: &ArchiveArg) {
     let now = now.filter(|(now, _)| now.session == was.session).map_or(0, |(now, _)| now.view);
     if let Err(error) = archive.give_way(&was.session, was.view, now) {
         output::warn(&format!(
-            "it is as it was, but the archive still says that {}.{} is in force: {error:#}",
+            "the file is restored, but the archive still says that {}.{} is in force: {error:#}",
             was.session, was.view
         ));
     }
@@ -179,7 +179,7 @@ fn is_applied(file: &Path) -> Result<bool> {
     Ok(std::str::from_utf8(&bytes).is_ok_and(|text| recordings::applied(text).is_some()))
 }
 
-/// Keeps what an agent said since its recording was compacted in place: it isn't in what comes back.
+/// Archives the newer messages of a recording that was compacted in place: the restored bytes don't have them.
 fn keep_what_follows(recording: &InPlace, args: &GoArgs) -> Result<()> {
     let text = recording.text();
     let Some((_, end)) = recordings::applied(text) else { return Ok(()) };
@@ -198,7 +198,7 @@ fn keep_what_follows(recording: &InPlace, args: &GoArgs) -> Result<()> {
         .put(&said)
         .map_err(args.archive.refused())?;
     output::tell(&format!(
-        "what was said since is kept too: epitome restore {} --archive {}",
+        "newer messages are archived too: epitome restore {} --archive {}",
         ContentId::of_bytes(text.as_bytes()),
         operand(&args.archive.store)
     ));
@@ -225,7 +225,7 @@ pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
     let store = args.archive.open(Access::Read)?;
     let words = args.words.join(" ");
     if words.trim().is_empty() {
-        let what = "there is nothing to look for: WORDS|ID is blank";
+        let what = "there is nothing to find: WORDS|ID is blank";
         bail!(Failure::usage(what).hint("epitome recall 'which port' --archive STORE"));
     }
     let only = args.session.as_deref().map(|name| store.session(name)).transpose();
@@ -311,10 +311,8 @@ impl Way {
     fn to(self, meant: Meant, history: &[(u64, u64)], head: u64) -> Result<u64, String> {
         let past = before(history, head);
         let is_there = |view: u64| view == 0 || history.iter().any(|(number, _)| *number == view);
-        let (none_undone, none_redone) = (
-            "no compaction is in force that could be undone",
-            "nothing was undone that could be done again",
-        );
+        let (none_undone, none_redone) =
+            ("there is no compaction to undo", "there is no undone compaction to redo");
         match (self, meant) {
             (_, Meant::View(view)) if !is_there(view) => Err(format!("there is no view {view}")),
             (_, Meant::View(view)) if view == head => {
@@ -351,7 +349,7 @@ fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
     let store = args.archive.open(Access::Existing)?;
     let file = recording(&args.what, &store)?;
     if file.is_file() && is_applied(&file)? {
-        let what = format!("{} is an agent's recording, no request", name(&file));
+        let what = format!("{} is an agent's recording, not a request", name(&file));
         let file = operand(&file);
         let hint = format!("back as it was: epitome restore {file} -o {file}");
         bail!(Failure::usage(what).hint(hint));
@@ -425,8 +423,7 @@ pub(crate) fn forget(args: &ForgetArgs, report: Report) -> Result<Exit> {
         }
     }
     if gone.is_held {
-        let what =
-            "another process still reads what was forgotten, and bytes of it stay until that ends";
+        let what = "another process still reads forgotten content, and its bytes stay until that process ends";
         let hint =
             format!("end it, then: epitome sessions --archive {}", operand(&args.archive.store));
         bail!(Failure::again(what).hint(hint));
@@ -443,7 +440,7 @@ pub(crate) fn pin(args: &PinArgs, report: Report) -> Result<Exit> {
             let store = archive.open(Access::Existing)?;
             if !store.unpin(pin).map_err(archive.failed())? {
                 let hint = format!("epitome pin list --archive {}", operand(&archive.store));
-                let what = format!("nothing is pinned as {:?}", line(pin, 80));
+                let what = format!("there is no pin {:?}", line(pin, 80));
                 bail!(Failure::usage(what).hint(hint));
             }
             if report == Report::Json {
@@ -456,7 +453,7 @@ pub(crate) fn pin(args: &PinArgs, report: Report) -> Result<Exit> {
 
 fn add(text: &str, folder: &Path, report: Report) -> Result<Exit> {
     if text.trim().is_empty() {
-        let failure = Failure::usage("a pin must say something");
+        let failure = Failure::usage("a pin must not be blank");
         return Err(failure.hint("epitome pin add 'never push' --archive STORE").into());
     }
     let archive = ArchiveArg { store: folder.to_owned() };

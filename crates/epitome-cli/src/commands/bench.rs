@@ -63,7 +63,7 @@ pub(crate) fn rounds(args: &RoundsArgs, report: Report) -> Result<Exit> {
     drop(progress);
     let figures = measured.map_err(failure)?;
     if figures.rows.is_empty() {
-        return Err(unfit("in no session the model speaks often enough".to_owned()));
+        return Err(unfit("in no session does the model speak often enough".to_owned()));
     }
     match report {
         Report::Json => output::json(&figures)?,
@@ -138,7 +138,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Lines in which names of strangers' files stand, without what a terminal obeys.
+/// Lines with names of foreign files, without terminal control characters.
 fn clean(text: &str) -> String {
     text.lines().map(one).fold(String::new(), |all, line| all + &line + "\n")
 }

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
     }
     if args.output.output.is_some() {
         bail!(
-            Failure::usage("-o is for the mended request, so it needs --repair")
+            Failure::usage("-o writes the repaired request, so it needs --repair")
                 .hint("epitome check --repair -o OUT FILE")
         );
     }
@@ -185,7 +185,7 @@ fn words(opened: &Opened, findings: &[Finding], from: Format) -> String {
     out
 }
 
-/// What was found behind a colon, where it says something.
+/// The detail behind a colon, if there is one.
 fn detail(found: &str) -> String {
     if found.is_empty() { String::new() } else { format!(": {}", line(found, 100)) }
 }

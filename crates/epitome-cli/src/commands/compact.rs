@@ -102,7 +102,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         None => output::deliver(&receipts.chain([request]).collect::<Vec<_>>())?,
         // Nothing was done, so that nothing is written.
         Some(_) if applied.is_none() => output::deliver(&receipts.collect::<Vec<_>>())?,
-        // It goes first: it says itself where its originals are, and a receipt of what wasn't done would lie.
+        // The recording goes first: it names the archive of its originals, and a receipt of a failed write would lie.
         Some(recording) => {
             let receipts = receipts.collect::<Vec<_>>();
             recording.put(request.text, &receipts, archived.as_ref())?;
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     if receipt.reached == Reached::NotTriggered {
         warn_of_broken(&written, &opened);
     }
-    // What only the author can mend is in what was written.
+    // The output has breaches that can't be repaired.
     let is_found = match &carried {
         Some(carried) => {
             carried.is_broken() || carried.over() > 0 && !done.target.is_settled(receipt)
@@ -149,12 +149,12 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     Ok(if is_found { Exit::Found } else { done.target.exit(receipt) })
 }
 
-/// What isn't due passes as it came, with what is wrong with it.
+/// A request that isn't due passes unchanged, with its breaches.
 fn warn_of_broken(written: &Request, opened: &Opened) {
     let found = wire::check(written).len();
     if found > 0 {
         let rules = counted(found, "rule");
-        output::warn(&format!("it was passed as it came, and breaks {rules} of its format"));
+        output::warn(&format!("it was passed unchanged, and breaks {rules} of its format"));
         output::note(&format!("hint: {}", opened.source.command("check")));
     }
 }

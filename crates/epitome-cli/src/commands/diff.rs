@@ -82,7 +82,8 @@ const JSON_WORDS: usize = 160;
 /// Shows what becomes of A, or how it became B.
 pub(crate) fn run(args: &DiffArgs, report: Report) -> Result<Exit> {
     if args.compacted.is_some() && args.how.shape != ShapeArgs::default() {
-        let what = "between two files nothing is compacted, so that no flag can say how";
+        let what =
+            "two files are compared without a compaction, so compaction flags have no effect";
         bail!(Failure::usage(what).hint("epitome diff A B, or epitome diff A --target 25%"));
     }
     let shape = Shape::new(&args.how)?.counting_again();
@@ -287,7 +288,7 @@ fn added(entry: &Entry<'_>, after: &Tally) -> Change {
 fn words(diff: &Diff) -> String {
     let width = terminal::width();
     let mut out = String::new();
-    // Where there is little room, there is what it was and what it weighs now.
+    // In little room, only the kind and the new tokens are shown.
     let is_wide = width >= 70;
     let row = |was: &str, is: &str, fate: &str, before: &str, after: &str| {
         if !is_wide {

@@ -262,7 +262,7 @@ fn recordings(checks: &mut Vec<Check>) {
                 "recordings",
                 format!("{} is left of a run that was killed", name(&left)),
                 format!(
-                    "look whether it says more than the recordings beside it, then: rm {}",
+                    "check whether it holds more than the recordings beside it, then: rm {}",
                     operand(&left)
                 ),
             ));

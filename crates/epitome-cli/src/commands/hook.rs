@@ -31,7 +31,7 @@ const LONGEST: usize = 400;
 /// Human messages that are named by their ids, the newest.
 const NAMED: usize = 12;
 
-/// What an agent says of itself; others say more.
+/// The members of an agent's event that are used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct HookInput {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &HookArgs) -> Exit {
     match catch_unwind(AssertUnwindSafe(|| heard(args))) {
         Ok(Ok(())) => {}
         Ok(Err(error)) => note(&format!("{error:#}")),
-        Err(_) => note("it stopped in the midst of it"),
+        Err(_) => note("epitome hook panicked"),
     }
     Exit::Ok
 }
@@ -57,18 +57,18 @@ fn note(why: &str) {
 fn heard(args: &HookArgs) -> Result<()> {
     let mut stdin = io::stdin().lock();
     if stdin.is_terminal() {
-        let failure = Failure::usage("agents run this and say on stdin what happens");
+        let failure = Failure::usage("agents run this, and describe the event on stdin");
         return Err(failure.hint("epitome install claude-code").into());
     }
     let mut text = String::new();
     stdin.read_to_string(&mut text)?;
     let said: HookInput = serde_json::from_str(&text)?;
     let Some(transcript) = &said.transcript_path else {
-        bail!(Failure::input("it isn't said where the transcript is"));
+        bail!(Failure::input("the event doesn't name the transcript"));
     };
     // A pipe or a device may never end.
     if !transcript.is_file() {
-        let what = format!("{} is no file", transcript.display());
+        let what = format!("{} isn't a file", transcript.display());
         bail!(Failure::input(what));
     }
     let folder = archive::named_or_usual(args.archive.as_deref())?;
@@ -220,8 +220,8 @@ fn list(out: &mut String, texts: &[String]) {
     }
 }
 
-/// Sentences in which people command or forbid, the newest that fit. Files with rules aren't among them: the agent says
-/// again by itself what it put in.
+/// Sentences in which people command or forbid, the newest that fit. Rule files are left out: the agent injects them
+/// again by itself.
 fn rules(request: &Request) -> Vec<String> {
     let mut room = RULES;
     let said = Rule::all(request, By::People).into_iter().rev();

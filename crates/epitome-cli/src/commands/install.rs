@@ -35,8 +35,8 @@ pub(crate) fn install(args: &InstallArgs, report: Report) -> Result<Exit> {
     tell(agent, "install", args.dry_run, &changes, report)?;
     if report == Report::Words && !args.dry_run {
         let more = match agent {
-            Agent::ClaudeCode => "start Claude Code anew",
-            Agent::Codex => "start Codex anew, and allow the hooks there: /hooks",
+            Agent::ClaudeCode => "restart Claude Code",
+            Agent::Codex => "restart Codex, and allow the hooks there: /hooks",
         };
         output::tell(&format!("{more}; it archives to {}", name(&folder)));
     }
@@ -47,15 +47,16 @@ pub(crate) fn install(args: &InstallArgs, report: Report) -> Result<Exit> {
 fn put_in(args: &InstallArgs) -> Result<(Vec<Change>, PathBuf)> {
     let agent = args.agent;
     // Looked at first, so that what is refused leaves nothing behind.
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::other(format!("this program's own file isn't known: {error}")))?;
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::other(format!("the path of this program isn't known: {error}"))
+    })?;
     let folder = std::path::absolute(archive::named_or_usual(args.archive.as_deref())?)?;
     let wanted = agent.wanted(&program, &folder)?;
     let _held = lock(agent, args.dry_run)?;
     if Journal::read(agent.name())?.is_some() {
         let what = format!("it is installed for {} already; nothing was changed", agent.name());
         let hint =
-            format!("to do it anew: epitome uninstall {0} && epitome install {0}", agent.name());
+            format!("to reinstall: epitome uninstall {0} && epitome install {0}", agent.name());
         bail!(Failure::usage(what).hint(hint));
     }
     let mut changes = Vec::new();
@@ -110,8 +111,8 @@ pub(crate) fn reinstall(agent: Agent) -> Result<()> {
     let args = UninstallArgs { agent, dry_run: false };
     let (_, is_all) = take_out(&args, Likeness::SameCommands)?;
     if !is_all {
-        let what = format!("something else was made of what was installed for {}", agent.name());
-        let hint = format!("look at it yourself: epitome uninstall {}", agent.name());
+        let what = format!("the parts installed for {} were changed", agent.name());
+        let hint = format!("check them yourself: epitome uninstall {}", agent.name());
         bail!(Failure::other(what).hint(hint));
     }
     put_in(&InstallArgs { agent, dry_run: false, archive }).map(drop)
@@ -170,7 +171,7 @@ fn lock(agent: Agent, is_dry: bool) -> Result<Option<fs::File>> {
     (!is_dry).then(|| Journal::lock(agent.name())).transpose()
 }
 
-/// What becomes of a file that says `now`, and what is noted of it; nothing where nothing is put in.
+/// The new content of a file that says `now`, and the journal entry; `None` if nothing is added.
 fn put_into(
     now: Option<String>,
     path: &Path,
@@ -189,7 +190,7 @@ fn put_into(
     Ok((Change { path, before: now, after: Some(put.text), notes }, Some(touched)))
 }
 
-/// What becomes of a file that says `now` when what was put in leaves it, and what of that is to be gone on with.
+/// The content of a file that says `now` without the additions of `install`, and which of them are left.
 fn take_from(
     now: Option<String>,
     touched: &Touched,
@@ -207,10 +208,12 @@ fn take_from(
         }
         Some(text) => {
             let (without, left) = integration::take_all(text, entries, likeness);
-            notes.push("somebody changed it since: only what was put in leaves it".to_owned());
+            notes.push(
+                "it was changed since: only the additions of `install` are removed".to_owned(),
+            );
             for entry in &left {
                 let path = entry.path().join(".");
-                notes.push(format!("{path} isn't there as it was put in: look yourself"));
+                notes.push(format!("{path} was changed since `install`: check it yourself"));
             }
             if !left.is_empty() {
                 remaining = Some(Touched { entries: left, ..touched.clone() });
@@ -243,7 +246,7 @@ fn read(path: &Path) -> Result<Option<String>> {
 /// How often a file is changed anew because somebody wrote to it meanwhile.
 const TRIES: usize = 8;
 
-/// Changes a file; `anew` says what becomes of it where somebody wrote to it meanwhile.
+/// Changes a file; `anew` makes the new content if somebody wrote to it meanwhile.
 fn settled(
     mut change: Change,
     mut anew: impl FnMut(Option<String>) -> Result<Change>,

@@ -29,10 +29,9 @@ const TRIES: u64 = 4;
 
 /// Compacts so that the conversion is at the target, as far as that can be had.
 ///
-/// Formats spell the same things with more or fewer tokens, so that a result that is converted is compacted to
-/// less until it lands, and percent are those of the whole input as it would be written. Nobody is asked before it is known
-/// where that is: summarizers and hooks are asked once. The receipt stays that of the compaction; where the conversion landed
-/// is told beside it.
+/// Formats need more or fewer tokens for the same content. So a converted result is compacted further until it lands, and
+/// percent mean those of the whole input in the target format. Summarizers and hooks are asked once, after the target is
+/// known. The receipt stays that of the compaction; the landing of the conversion is reported beside it.
 pub(super) fn land(
     shape: Shape,
     to: &Destination,
@@ -90,7 +89,7 @@ pub(super) fn land(
     Ok(best)
 }
 
-/// So many percent of the input as it would be written, in tokens, and how that is said.
+/// This many percent of the converted input, in tokens, and in words.
 fn percent_of(
     shape: &Shape,
     percent: Target,

@@ -51,7 +51,8 @@ pub(crate) fn run(args: &McpArgs, report: Report) -> Result<Exit> {
 
 fn listener(at: SocketAddr) -> Result<TcpListener> {
     if !at.ip().is_loopback() {
-        let what = format!("{at} is open to others, who would read what was said");
+        let what =
+            format!("{at} can be reached from other machines, which could read conversations");
         bail!(Failure::usage(what).hint("--listen 127.0.0.1:0 takes a free port"));
     }
     TcpListener::bind(at).map_err(|error| {

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
     if let ListenAt::Address(at) = &args.listen
         && !(at.ip().is_loopback() || args.plain || args.tls_cert.is_some())
     {
-        let what = format!("{at} is open to others, and nothing is encrypted");
+        let what = format!("{at} can be reached from other machines, and nothing is encrypted");
         bail!(Failure::usage(what).hint(
             "listen on an address of this machine, name --tls-cert and --tls-key, or --plain where something else encrypts"
         ));
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &ServeArgs, report: Report) -> Result<Exit> {
             }
         }
         if let Some(error) = &unkept {
-            warn(lines, &format!("conversations are in memory alone, not kept: {error:#}"));
+            warn(lines, &format!("conversations are kept in memory only: {error:#}"));
         }
         let listening = socket.listening().context("nothing can be served")?;
         let listening = match identity {
@@ -152,7 +152,7 @@ impl Socket {
         }
         let listener = UnixListener::bind(path).map_err(|error| {
             Failure::usage(format!("can't listen at {}: {error}", path.display()))
-                .hint("--listen unix:PATH names a path in a folder that exists, where nothing is")
+                .hint("--listen unix:PATH needs an unused path in an existing folder")
         })?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
             .with_context(|| path.display().to_string())?;
@@ -162,7 +162,7 @@ impl Socket {
 
     #[cfg(not(unix))]
     fn at(path: &Path) -> Result<Self> {
-        bail!(Failure::usage(format!("{}: there are no such sockets here", path.display())))
+        bail!(Failure::usage(format!("{}: this system has no Unix sockets", path.display())))
     }
 
     fn listening(self) -> std::io::Result<Listening> {
@@ -278,7 +278,9 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
     let (window, windows) = by_model("--window", &args.window)?;
     let (trigger, triggers) = by_model("--trigger", &args.trigger)?;
     if args.summary.agent.is_some() || args.summary.spend_session.is_some() {
-        bail!(Failure::usage("--for and --spend-session are of one session, and a proxy has many"));
+        bail!(Failure::usage(
+            "--for and --spend-session apply to one session, and a proxy has many"
+        ));
     }
     let helpers = helpers(&args.summary, &AroundArgs::default(), &Settings::default())?;
     Ok(ProxyOptions {
@@ -367,9 +369,9 @@ async fn until_asked(
         }
         if asked.to_end() {
             if end.take().is_none() {
-                bail!(Failure::interrupted("ended before what was under way had finished"));
+                bail!(Failure::interrupted("ended before open requests had finished"));
             }
-            let what = "ending once what is under way has finished; asked again, at once";
+            let what = "ending when open requests have finished; a second signal ends it at once";
             match lines {
                 Lines::Json => output::note(&stamped(json!({ "ending": what })).to_string()),
                 Lines::Words => output::tell(what),

@@ -114,7 +114,7 @@ fn usual(limit: usize) -> Option<stored::List> {
     list.map_err(|error| output::warn(&format!("the usual archive isn't listed: {error:#}"))).ok()
 }
 
-/// What is known of models; what is wrong with the user's own facts is told.
+/// The known models; errors in the user's own facts are reported.
 fn known() -> Cow<'static, Registry> {
     let known = Settings::resolve(&HowArgs::default()).and_then(|settings| registry(&settings));
     known.unwrap_or_else(|error| {
@@ -206,7 +206,7 @@ fn all_read(files: &[File], registry: &Registry) -> Vec<Option<Recorded>> {
     read.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a file says; `None` if it is no recording of its agent.
+/// The content of a file; `None` if it isn't a recording of its agent.
 fn looked_into(file: &File, registry: &Registry) -> Option<Recorded> {
     let written = file.modified();
     let since = written.duration_since(UNIX_EPOCH).unwrap_or_default();

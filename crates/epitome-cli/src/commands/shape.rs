@@ -43,7 +43,7 @@ pub(super) struct Shape {
     /// By which the model can have back what it isn't shown.
     channel: Option<String>,
     pub(super) helpers: Helpers,
-    /// What the agent says besides of a compaction that is put into its recording.
+    /// The texts that an agent adds when a compaction is in its recording.
     announced: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl Shape {
         Shape { helpers, ..self }
     }
 
-    /// The same, with room for what an agent says besides.
+    /// The same, with room for the texts that an agent adds.
     pub(super) fn announced_as(self, announced: Option<String>) -> Self {
         Shape { announced, ..self }
     }
@@ -138,7 +138,7 @@ impl Shape {
         if let Some(announced) = &self.announced {
             let total = progress.count(&opened.request, reader.counter.as_ref()).total().tokens;
             let wanted = options.target.resolve(total);
-            // What is small enough as it is stays as it is.
+            // A small enough input stays as it is.
             if total > wanted {
                 let added = reader.counter.text(announced).tokens + AROUND;
                 options.target = Target::Tokens(wanted.saturating_sub(added).max(1));
@@ -175,7 +175,7 @@ impl Shape {
             match error {
                 CompactError::Summary { spent, .. } | CompactError::Delegated { spent, .. } => {
                     Failure::upstream(format!("{what}{}", receipt::paid(&spent)))
-                        .hint("--on-failure extractive compacts without help")
+                        .hint("--on-failure extractive compacts without a model")
                 }
                 CompactError::Archive(ArchiveError::Damaged { .. }) => {
                     Failure::input(what).hint("take the archive from a backup")
@@ -267,7 +267,7 @@ impl Shape {
     /// Who will read it.
     pub(super) fn reader(&self, request: &Request, need: Need) -> Result<Reader> {
         let reader = Reader::new(&self.settings, request, need)?;
-        // What a window allows is a matter of what there is, so that it may be counted beforehand.
+        // A window's target depends on the input, so the input may be counted first.
         let is_counted = need == Need::Window
             && self.settings.target.is_none()
             && reader.window.is_some_and(|window| !surely_allows(window, request));
@@ -328,11 +328,11 @@ fn warn_of_changed(outcome: &Outcome) {
 /// The window that the trigger looks at, if it is one that a single request can make fire.
 fn due(when: &When, reader: &Reader, helpers: &Helpers) -> Result<Option<u64>> {
     if *when == When::Remote && helpers.compactors.chain.is_empty() {
-        let what = "the trigger `remote` leaves it to a whole compactor, and none is named";
+        let what = "the trigger `remote` asks a whole compactor, and none is named";
         bail!(Failure::usage(what).hint("--summarizer grpc:URL#NAME"));
     }
     if !when.is_of_one_request() {
-        let what = format!("the trigger `{when}` can't fire here: only a session knows of that");
+        let what = format!("the trigger `{when}` can't fire here: it needs a live session");
         bail!(Failure::usage(what).hint("say a size: --trigger 80%, 120k, 100items"));
     }
     if when.needs_window() && reader.window.is_none() {
@@ -347,7 +347,7 @@ fn due(when: &When, reader: &Reader, helpers: &Helpers) -> Result<Option<u64>> {
             "the trigger `{when}` would always fire: it leaves nothing of a window of {}",
             count(window)
         );
-        bail!(Failure::usage(what).hint("say how much is to be free: --trigger window-20k"));
+        bail!(Failure::usage(what).hint("name the tokens to keep free: --trigger window-20k"));
     }
     Ok(reader.window)
 }

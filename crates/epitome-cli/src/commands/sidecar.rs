@@ -29,7 +29,8 @@ const NAME: &str = "epitome";
 pub(crate) fn run(args: &SidecarArgs, report: Report) -> Result<Exit> {
     let token = token()?;
     if token.is_none() && !args.listen.ip().is_loopback() {
-        let what = format!("{} is open to others, and no token is asked for", args.listen);
+        let what =
+            format!("{} can be reached from other machines, and no token is required", args.listen);
         bail!(
             Failure::usage(what)
                 .hint(format!("set {TOKEN}, or listen on an address of this machine"))
@@ -37,7 +38,8 @@ pub(crate) fn run(args: &SidecarArgs, report: Report) -> Result<Exit> {
     }
     let identity = identity(args)?;
     if identity.is_none() && !args.plain && !args.listen.ip().is_loopback() {
-        let what = format!("{} is open to others, and nothing is encrypted", args.listen);
+        let what =
+            format!("{} can be reached from other machines, and nothing is encrypted", args.listen);
         bail!(
             Failure::usage(what)
                 .hint("--tls-cert and --tls-key, or --plain where something else encrypts")
@@ -67,7 +69,7 @@ pub(crate) fn run(args: &SidecarArgs, report: Report) -> Result<Exit> {
         let message = usize::from(args.message) << 20;
         let serving = Serving { token, message, identity, ..Serving::new(vec![served]) };
         let ended = serve(listener, serving, std::future::pending()).await;
-        ended.map_err(|error| Failure::other(format!("it can't serve any longer: {error}")))?;
+        ended.map_err(|error| Failure::other(format!("serving stopped: {error}")))?;
         Ok(Exit::Ok)
     })
 }

@@ -79,7 +79,7 @@ impl List {
         json!({ "version": 1, "store": store, "sessions": self.sessions, "stored": self.stored })
     }
 
-    /// Says what follows, where something stands before it.
+    /// Writes a heading, for a list behind another one.
     pub(super) fn head(&self) -> Result<()> {
         let store = line(&self.store.to_string_lossy(), 200);
         output::words(&format!("\n{}\n", paint(FAINT, format!("archived in {store}"))))

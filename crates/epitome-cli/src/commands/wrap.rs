@@ -1,4 +1,4 @@
-//! `wrap`: an agent behind a proxy of its own.
+//! `wrap`: an agent behind a private proxy.
 
 use std::ffi::{OsStr, OsString};
 use std::future::pending;
@@ -84,7 +84,7 @@ impl WrappedAgent {
                 let told = std::env::var("OPENCODE_CONFIG_CONTENT").unwrap_or_default();
                 let told = if told.trim().is_empty() { "{}" } else { &told };
                 let Ok(Value::Object(mut config)) = serde_json::from_str(told) else {
-                    bail!(Failure::usage("OPENCODE_CONFIG_CONTENT is no JSON object"));
+                    bail!(Failure::usage("OPENCODE_CONFIG_CONTENT isn't a JSON object"));
                 };
                 let ours = Map::from_iter([("provider".to_owned(), providers)]);
                 merge(&mut config, ours);

@@ -139,9 +139,9 @@ impl Settings {
         Settings { own_models: self.models.clone(), ..self }
     }
 
-    /// A project's file comes with what was cloned or unpacked: it names no program that is run and no server
-    /// that is sent the transcript, and raises no limit of what that may cost; nor do the prices that it names.
-    /// The keys of these that it says; they aren't taken.
+    /// A project's file may come with a clone or an archive. So it can't name a program to run or a server for the
+    /// transcript, and can't raise a spending limit, nor can its prices. Returns the keys that it sets and that aren't
+    /// allowed.
     fn forget_a_strangers(&mut self) -> impl Iterator<Item = &'static str> + use<> {
         let said: Vec<&'static str> =
             ["summarizer", "spend", "spend-session", "spend-day", "hook-before", "hook-after"]
@@ -177,7 +177,7 @@ impl Settings {
             })?;
             if !is_known {
                 output::warn(&format!(
-                    "EPITOME_{name} in the environment is no setting; they are {}",
+                    "EPITOME_{name} in the environment isn't a setting; the settings are {}",
                     KEYS.join(", ")
                 ));
             }
@@ -188,7 +188,7 @@ impl Settings {
 
 /// That a key in a project's own file isn't taken.
 pub(crate) fn not_taken(key: &str, file: &Path) -> Failure {
-    let what = format!("`{key}` in {} isn't taken from a project's own file", name(file));
+    let what = format!("`{key}` in {} isn't allowed in a project's own file", name(file));
     Failure::usage(what).hint(format!(
         "put it into your own (epitome config path), or name this one: --config {}",
         operand(file)

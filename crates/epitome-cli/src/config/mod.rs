@@ -24,7 +24,7 @@ use written::{amount, preset, spend, summarizer, timeout, window};
 pub(crate) use keys::KEYS;
 pub(crate) use layers::{Layers, Origin, models_file, not_taken, project_file, user_file};
 
-/// The settings of one layer, or of all of them; what is `None` wasn't said.
+/// The settings of one layer, or of all of them; `None` means unset.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Settings {
@@ -114,7 +114,7 @@ impl Settings {
         Some(Preset::named(name, window).expect("it was checked when it was read"))
     }
 
-    /// What a preset says where nothing else does.
+    /// The value of a preset, if nothing else sets it.
     pub(crate) fn of(preset: &Preset) -> Self {
         let options = &preset.options;
         Settings {

@@ -97,7 +97,7 @@ pub(super) fn summarizer<'de, D: Deserializer<'de>>(
 /// Summarizers, in order.
 pub(super) fn specs(said: &[String]) -> Result<Vec<Spec>, String> {
     if said.is_empty() {
-        return Err("nobody is named; `extractive` asks nobody".to_owned());
+        return Err("no summarizer is named; `extractive` stands for none".to_owned());
     }
     said.iter().map(|one| one.parse().map_err(|error| format!("{one}: {error}"))).collect()
 }

@@ -29,7 +29,7 @@ impl Agent {
         }
     }
 
-    /// What is put into which file. `program` is this one, `archive` where it keeps what it archives.
+    /// The additions to each file. `program` is this one, `archive` its archive.
     ///
     /// # Errors
     /// There is no home folder, or a path that settings can't say.
@@ -59,8 +59,7 @@ impl Agent {
         let folder =
             |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let home = folder("HOME").ok_or_else(|| {
-            Failure::usage("HOME isn't set")
-                .hint("say where the home folder is: HOME=FOLDER epitome …")
+            Failure::usage("HOME isn't set").hint("name the home folder: HOME=FOLDER epitome …")
         });
         match self {
             Agent::ClaudeCode => {
@@ -102,7 +101,7 @@ impl Agent {
 /// A path as JSON and TOML can say it, which are UTF-8.
 fn sayable(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| {
-        let what = format!("{} isn't UTF-8, so that no settings can name it", name(path));
+        let what = format!("{} isn't UTF-8, so settings can't name it", name(path));
         Failure::usage(what).hint("name a folder with a plain name: --archive FOLDER").into()
     })
 }

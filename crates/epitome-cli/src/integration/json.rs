@@ -38,7 +38,7 @@ pub(super) fn append(text: &str, path: &[String], value: &str) -> Done<String> {
         return insert(&text, at, &path[depth], &nested(&path[depth + 1..], &format!("[{value}]")));
     }
     if !at.of(&text).starts_with('[') {
-        return Err(format!("{} is no list", path.join(".")));
+        return Err(format!("{} isn't a list", path.join(".")));
     }
     let all = elements(&text, at).map_err(|error| error.what.to_owned())?;
     Ok(put(&text, at, all.last().copied(), value))
@@ -60,7 +60,7 @@ fn nested(path: &[String], value: &str) -> String {
 
 fn insert(text: &str, object: Span, name: &str, value: &str) -> Done<String> {
     if !object.of(text).starts_with('{') {
-        return Err(format!("what should hold {name:?} is no object"));
+        return Err(format!("the parent of {name:?} isn't an object"));
     }
     let all = members(text, object).map_err(|error| error.what.to_owned())?;
     let last = all.last().map(|(key, value)| Span { start: key.start, end: value.end });
@@ -128,7 +128,7 @@ fn laid_out(item: &str, apart: &str) -> String {
     out
 }
 
-/// Takes an element out, and what held nothing else.
+/// Removes an element, and a container that held nothing else.
 pub(super) fn take_element(
     text: &str,
     path: &[String],
@@ -150,7 +150,7 @@ pub(super) fn take_element(
     Some(splices.apply(&text))
 }
 
-/// Takes a member out, and what held nothing else.
+/// Removes a member, and a container that held nothing else.
 pub(super) fn take_member(
     text: &str,
     path: &[String],
@@ -225,7 +225,7 @@ fn run(command: &str) -> Option<&str> {
     command.split(" --").next()?.rsplit('/').next()
 }
 
-/// How much of what was put in has to stand there still.
+/// How much of the additions must still be there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Likeness {
     /// All of it.

@@ -27,12 +27,12 @@ const LONGEST: u64 = 64 << 20;
 /// The text of a file of settings.
 ///
 /// # Errors
-/// It can't be read; it is no regular file, which may have no end; or it is longer than any settings.
+/// It can't be read; it isn't a regular file, which may have no end; or it is longer than any settings.
 pub(crate) fn text(path: &Path) -> io::Result<String> {
     let refused = |kind, why: &str| Err(io::Error::new(kind, why));
     // A pipe would be waited for, even to open it.
     if !path.metadata()?.is_file() {
-        return refused(ErrorKind::InvalidInput, "it is no regular file");
+        return refused(ErrorKind::InvalidInput, "it isn't a regular file");
     }
     let mut text = String::new();
     File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
@@ -117,7 +117,7 @@ impl Entry {
         }
     }
 
-    /// Whether what stands in its place runs this program, wherever that lies.
+    /// Whether the setting in its place runs this program, at any path.
     pub(crate) fn is_ours(&self, text: &str) -> bool {
         match self {
             Entry::Element { path, value } => json::has_like(text, path, value),
@@ -126,7 +126,7 @@ impl Entry {
         }
     }
 
-    /// The programs that run what it says, where somebody may have moved them since.
+    /// The programs of its settings, if they may have moved since.
     pub(crate) fn programs(&self, text: &str) -> Vec<String> {
         match self {
             Entry::Element { path, value } | Entry::Member { path, value } => {
@@ -184,7 +184,7 @@ pub(crate) fn put_all(file: &Path, text: &str, entries: Vec<Entry>) -> Result<Ch
     for entry in entries {
         let put = entry.put(&changed.text).map_err(|why| {
             let what = format!("{} can't be added to: {why}; nothing was changed", name(file));
-            Failure::other(what).hint("mend it, or move it away, and try the same again")
+            Failure::other(what).hint("fix it, or move it away, and try again")
         })?;
         match put {
             Some(text) => {

@@ -39,7 +39,7 @@ fn is_there(table: &Table, path: &[String]) -> bool {
     false
 }
 
-/// Takes the table out where it stands as it was put in.
+/// Removes the table if it is as it was added.
 pub(super) fn take(text: &str, table: &str) -> Option<String> {
     let at = text.find(table)?;
     let (before, behind) = (&text[..at], &text[at + table.len()..]);

@@ -1,11 +1,11 @@
-//! What a file has besides its bytes: mode, owner, attributes, other names.
+//! The attributes of a file beside its bytes: mode, owner, extended attributes, other names.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
-/// Gives `file` what the file at `path` has; what it couldn't be given, for a reader. Another name of the same file
-/// goes on naming the old one, which is said.
+/// Gives `file` the attributes of the file at `path`; returns those that it couldn't get, in words. Other names of the
+/// same file keep naming the old one, which is reported.
 pub(super) fn carry(file: &File, path: &Path, old: &Metadata) -> io::Result<Vec<String>> {
     let mut unkept = Vec::new();
     #[cfg(unix)]

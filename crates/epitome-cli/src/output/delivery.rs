@@ -22,9 +22,9 @@ pub(crate) struct Parcel<'a> {
     pub(crate) text: &'a [u8],
 }
 
-/// Writes all of them. Files are prepared first, then what can't be replaced is written, and only then are files
-/// put in place, in order: what can fail has failed before anything is replaced, and whoever finds the last
-/// one finds the others too.
+/// Writes all of them. Files are prepared first, then unreplaceable outputs are written, and only then are files put in
+/// place, in order: whatever can fail has failed before anything is replaced, and whoever finds the last file finds the
+/// others too.
 pub(crate) fn deliver(parcels: &[Parcel<'_>]) -> Result<()> {
     let prepared = parcels.iter().map(Parcel::prepare).collect::<Result<Vec<_>>>()?;
     finish(parcels, prepared)
@@ -43,8 +43,8 @@ fn finish(parcels: &[Parcel<'_>], prepared: Vec<Option<File>>) -> Result<()> {
 /// anything is done, right before it, and again where nobody finds it by its name any more. Then writes the others, as [`deliver`].
 ///
 /// # Errors
-/// What `still` has against it, and the file is what it was or what somebody made of it; or it has something
-/// that the new one wouldn't have.
+/// `still` objects, and the file is unchanged or as somebody else left it; or it has an attribute that the new one can't
+/// get.
 pub(crate) fn replace(over: &Parcel<'_>, still: Still<'_>, others: &[Parcel<'_>]) -> Result<()> {
     let Place::File(path) = over.place else { unreachable!("only files are looked at again") };
     let failed = |error: io::Error| cant(path, &error);
@@ -110,16 +110,13 @@ pub(crate) fn deliver_private(path: &Path, text: &[u8]) -> Result<()> {
 /// What would be lost isn't known to whoever owns the file.
 fn refuse(path: &Path, unkept: &[String]) -> Result<()> {
     let Some(first) = unkept.first() else { return Ok(()) };
-    let what = format!(
-        "{} is left as it is: what replaces it can't have {first}, as this user",
-        name(path)
-    );
+    let what = format!("{} is left as it is: this user can't keep {first}", name(path));
     Err(Failure::other(what).hint("run it as the file's owner: sudo -u OWNER epitome …").into())
 }
 
 impl Parcel<'_> {
-    /// The text on the disk, in a file that has no name yet and is gone when the process is. `None`
-    /// where nothing is to be prepared, or where the system has no such files.
+    /// The text on the disk, in a file that has no name yet and is gone when the process is. `None` if nothing is to be
+    /// prepared, or if the system has no such files.
     fn prepare(&self) -> Result<Option<File>> {
         let Place::File(path) = self.place else { return Ok(None) };
         let Some(mut file) = nameless::file(folder_of(path)) else { return Ok(None) };
@@ -169,14 +166,13 @@ fn pour<W: Write + IsTerminal>(out: &mut W, text: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-/// Opens what can't be replaced. An open file is written on where it ends: its other holders go on
-/// there too.
+/// Opens an unreplaceable output. An open file is appended to: its other holders go on there too.
 fn stream(path: &Path) -> io::Result<File> {
     let is_file = fs::metadata(path)?.is_file();
     fs::OpenOptions::new().write(true).append(is_file).open(path)
 }
 
-/// Writes `text`, down to the disk, with what the file at `path` has besides its bytes; what it couldn't be given.
+/// Writes `text`, down to the disk, with the attributes of the file at `path`; returns those that it couldn't get.
 fn fill(file: &mut File, text: &[u8], path: &Path) -> io::Result<Vec<String>> {
     file.write_all(text)?;
     let unkept = match fs::metadata(path) {

@@ -1,9 +1,9 @@
 //! Putting a file in the place of one that others write to, so that nothing is lost which they write meanwhile.
 //!
-//! Between a last look and a rename there is always a moment. So the two files are exchanged in one go, and the
-//! look comes after: at what was displaced, which nobody finds by its name any more. If somebody wrote to it, it
-//! goes back, and what was written to the new one in that moment behind it. Who reads in that moment reads the new
-//! one; so it is short, and there is a look before it too.
+//! There is always a moment between a last check and a rename. So the two files are exchanged atomically, and the check
+//! follows: of the displaced file, which no name leads to any more. If somebody wrote to it, it goes back, followed by
+//! text written to the new one in that moment. A reader in that moment sees the new one; so the moment is short, and
+//! there is a check before it too.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -142,8 +142,8 @@ mod tests {
     use super::*;
     use crate::failure::Failure;
 
-    /// A file that says `old`, replaced by one that says `new` while `meanwhile` happens to the name; what lies
-    /// there then, and how it ended.
+    /// A file that says `old`, replaced by one that says `new` while `meanwhile` happens to the name; the final
+    /// content, and the outcome.
     fn replaced(meanwhile: impl Fn(&Path), refuses: bool) -> (String, Result<()>) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("s");

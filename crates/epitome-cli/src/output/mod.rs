@@ -58,7 +58,7 @@ pub(crate) fn note(text: &str) {
     unmasked_note(&masked(text));
 }
 
-/// The same, with secrets as they stand there: what the program itself hands out.
+/// The same, with secrets unmasked: for the program's own tokens.
 pub(crate) fn unmasked_note(text: &str) {
     // Nobody is left to be told that stderr is gone.
     let _gone = writeln!(anstream::stderr().lock(), "{text}");

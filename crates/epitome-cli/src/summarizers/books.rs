@@ -63,28 +63,28 @@ pub(crate) fn file() -> Option<PathBuf> {
 /// There is no place for it, or it can't be read.
 pub(crate) fn looked_at() -> Result<String, Failure> {
     let file = file().ok_or_else(|| {
-        Failure::usage("there is no place to keep what was spent")
+        Failure::usage("there is no folder for the spending file")
             .hint("set HOME or XDG_STATE_HOME")
     })?;
     let shown = name(&file);
     let remedy =
-        format!("mend it, or move it away, which forgets what was spent: {}", operand(&file));
+        format!("fix it, or move it away (the spending is then forgotten): {}", operand(&file));
     let page = read(&file).map_err(|error| Failure::other(error).hint(remedy))?;
     let Some(page) = page else { return Ok(format!("nothing was spent yet ({shown})")) };
     let spent = Money::micro(page.days.get(&today()).copied().unwrap_or_default());
     Ok(format!("{spent} today ({shown})"))
 }
 
-/// What the file says; `None` where there is none yet.
+/// The content of the file; `None` if there is none yet.
 fn read(file: &Path) -> Result<Option<Page>, String> {
     let shown = name(file);
     let bytes = match fs::read(file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("what was spent is kept in {shown}: {error}")),
+        Err(error) => return Err(format!("the spending file {shown}: {error}")),
     };
     let page: Page = serde_json::from_slice(&bytes).map_err(|error| {
-        format!("{shown} can't be read ({error}): move it away to count from nothing")
+        format!("{shown} can't be read ({error}): move it away to count from zero")
     })?;
     if page.version > 1 {
         let version = page.version;
@@ -98,7 +98,7 @@ impl Kept {
     fn with<T>(&self, what: impl FnOnce(&mut Page) -> T) -> Result<T, Unbooked> {
         let shown = name(&self.file);
         let failed = |error: std::io::Error| {
-            Unbooked::Unknown(format!("what was spent is kept in {shown}: {error}"))
+            Unbooked::Unknown(format!("the spending file {shown}: {error}"))
         };
         let folder = self.file.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(failed)?;

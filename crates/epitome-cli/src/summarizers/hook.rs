@@ -112,7 +112,7 @@ fn read(out: &[u8]) -> Result<Wish, SummarizeError> {
     Ok(Wish { veto, summary, instructions, pins, unread, metadata })
 }
 
-/// What can be read of a list; what can't is named, and costs nothing else.
+/// The readable elements of a list; others are named in the receipt, and ignored.
 fn each<T>(
     list: Value,
     name: &str,
@@ -123,14 +123,14 @@ fn each<T>(
         Value::Null => Vec::new(),
         Value::Array(all) => all,
         other => {
-            unread.push(masked(&format!("its {name} are no list: {other}")).into_owned());
+            unread.push(masked(&format!("its {name} aren't a list: {other}")).into_owned());
             Vec::new()
         }
     };
     let read = |one: &Value| {
         let found = read(one);
         if found.is_none() && unread.len() < MOST_UNREAD {
-            unread.push(masked(&format!("of its {name} this can't be read: {one}")).into_owned());
+            unread.push(masked(&format!("one of its {name} can't be read: {one}")).into_owned());
         }
         found
     };

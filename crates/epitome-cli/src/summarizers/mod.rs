@@ -33,7 +33,7 @@ use command::Command;
 use model::Keys;
 use paid::Paid;
 
-/// The longest that one answer may take where nobody says.
+/// The default time limit of one answer.
 pub(crate) const LONGEST: Duration = Duration::from_mins(2);
 
 /// Who helps with a compaction.
@@ -132,7 +132,7 @@ pub(crate) fn helpers(
     Ok(Helpers { hooks, after, compactors, summaries, is_agents, session })
 }
 
-/// What may be spent, if anybody says.
+/// The spending limits, if any are set.
 ///
 /// # Errors
 /// There is no place where it could be kept what was spent.
@@ -156,7 +156,7 @@ fn purse(
     for (most, span, words) in spans {
         let Some(most) = most else { continue };
         let file = books::file().ok_or_else(|| {
-            Failure::usage("there is no place to keep what was spent")
+            Failure::usage("there is no folder for the spending file")
                 .hint("set HOME or XDG_STATE_HOME")
         })?;
         caps.push(Cap { most, span: words.to_owned(), books: Arc::new(Kept { file, span }) });
@@ -195,7 +195,7 @@ fn chain(
     if let Some(agent) = agent
         && !matches!(agent, Spec::Model(_) if specs.contains(agent))
     {
-        let what = format!("--for {agent} is no model that is asked for a summary");
+        let what = format!("--for {agent} isn't one of the summarizers");
         bail!(Failure::usage(what).hint(format!("--summarizer {agent}, or --then")));
     }
     let registry = reader::price_list(settings)?;
@@ -228,7 +228,7 @@ fn one_server(specs: &[Spec]) -> Result<()> {
         Some(other) if model::has_own_key() => Err(Failure::usage(format!(
             "one key (EPITOME_API_KEY) for two servers, {first} and {other}"
         ))
-        .hint("name one of them; or none that needs a key, and unset it")
+        .hint("name only one of them, or unset the key if they need none")
         .into()),
         _ => Ok(()),
     }
@@ -241,8 +241,8 @@ fn prompt(path: &Path) -> Result<String> {
     })?;
     if text.trim().is_empty() {
         bail!(
-            Failure::input(format!("--prompt {} says nothing", name(path)))
-                .hint("without --prompt Epitome's own is used")
+            Failure::input(format!("--prompt {} is empty", name(path)))
+                .hint("without --prompt the built-in one is used")
         );
     }
     Ok(text.trim_end().to_owned())

@@ -119,13 +119,13 @@ pub(crate) fn model(
             .hint(format!("look at what is in {}", found.key_from)),
         error => {
             let from = found.base_from.map(|from| format!(" ({from})")).unwrap_or_default();
-            // The error says of an address what may be shown of it.
+            // The error shows only the harmless part of an address.
             let who = match &named.host {
                 Host::Url(_) => named.model.clone(),
                 _ => named.to_string(),
             };
             Failure::usage(format!("{who}{from}: {error}"))
-                .hint("a server of one's own is named so: http://localhost:11434/v1#MODEL")
+                .hint("a server of your own is named like this: http://localhost:11434/v1#MODEL")
         }
     })?;
     if let Some(host) = host.filter(|host| said(PLAIN).as_deref() != Some(host.as_str())) {
@@ -142,7 +142,7 @@ pub(crate) fn has_own_key() -> bool {
     said(OWN_KEY).is_some() || file_of(OWN_KEY).is_some()
 }
 
-/// What a variable says; nothing is said by one that is empty.
+/// The value of a variable; an empty one counts as unset.
 fn said(variable: &str) -> Option<String> {
     env::var(variable).ok().filter(|value| !value.trim().is_empty())
 }
@@ -183,7 +183,7 @@ pub(crate) fn hidden(variable: &str) -> Result<Option<(String, String)>> {
     let key = input::by_hand(&path)
         .map_err(|error| Failure::usage(format!("{variable}, {}: {error}", name(&path))))?;
     if key.trim().is_empty() {
-        bail!(Failure::usage(format!("{variable}: there is nothing in {}", name(&path))));
+        bail!(Failure::usage(format!("{variable}: the file {} is empty", name(&path))));
     }
     Ok(Some((key, variable)))
 }

@@ -23,7 +23,7 @@ pub(super) fn compactor(address: &Address, longest: Option<Duration>) -> Result<
     Ok(Arc::new(remote(address, longest)?))
 }
 
-/// The compactor at `address`, waited for as long as it says where `longest` says nothing.
+/// The compactor at `address`. Without `longest`, its own time limit applies.
 ///
 /// # Errors
 /// A token that can't be read, or that would be readable on the way.
@@ -63,6 +63,7 @@ fn authorities() -> Result<Option<Vec<u8>>> {
 pub(crate) fn token() -> Result<Option<Token>> {
     let Some((text, from)) = hidden(TOKEN)? else { return Ok(None) };
     let token = Token::new(text);
-    let what = || Failure::usage(format!("{from} holds no token: one line without blanks"));
+    let what =
+        || Failure::usage(format!("{from} holds no token: it must be one line without blanks"));
     Ok(Some(token.ok_or_else(what)?))
 }

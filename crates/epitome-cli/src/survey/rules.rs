@@ -23,7 +23,7 @@ pub(crate) enum By {
 }
 
 impl Rule {
-    /// All of a transcript, the newest last. One that is said again stands where it was said last.
+    /// All rules of a transcript, the newest last. A repeated one stands at its last place.
     pub(crate) fn all(request: &Request, by: By) -> Vec<Rule> {
         let said = checkpoint::rules(&request.transcript).into_iter();
         let said = said.filter(|rule| by == By::PeopleAndFiles || !rule.in_file);

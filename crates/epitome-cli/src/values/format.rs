@@ -20,7 +20,7 @@ impl FromStr for Destination {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, model) = match text.split_once(':') {
-            Some((name, "")) => return Err(format!("no model is named behind `{name}:`")),
+            Some((name, "")) => return Err(format!("no model is named after `{name}:`")),
             Some((name, model)) => (name, Some(model.to_owned())),
             None => (text, None),
         };
@@ -31,7 +31,7 @@ impl FromStr for Destination {
             } else {
                 format!("there is no format `{name}`")
             };
-            format!("{what}; FORMAT or FORMAT:MODEL is wanted, of the formats {}", names())
+            format!("{what}; expected FORMAT or FORMAT:MODEL, with one of the formats {}", names())
         })?;
         Ok(Destination { format, model })
     }
@@ -51,7 +51,7 @@ impl FromStr for Purpose {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (format, model) = match text.split_once(':') {
-            Some((_, "")) => return Err(format!("no model is named behind `{text}`")),
+            Some((_, "")) => return Err(format!("no model is named after `{text}`")),
             Some((format, model)) => (format, Some(model.to_owned())),
             None => (text, None),
         };
@@ -60,7 +60,7 @@ impl FromStr for Purpose {
             name if formats::names().any(|known| known == name)
                 && name.parse::<Format>().is_err() =>
             {
-                return Err(format!("{name} is what an agent writes, not what a provider is sent"));
+                return Err(format!("{name} is an agent's format, not a provider's"));
             }
             name => Some(name.parse::<Format>().map_err(|_| {
                 let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();

@@ -53,7 +53,7 @@ pub(crate) fn window(text: &str) -> Result<u64, String> {
 /// How many there are to be.
 pub(crate) fn count(text: &str) -> Result<usize, String> {
     let count = text.parse().ok().filter(|count| *count > 0);
-    count.ok_or_else(|| "not a number from 1 on".to_owned())
+    count.ok_or_else(|| "not a number of 1 or more".to_owned())
 }
 
 /// When to compact, in range.
@@ -74,8 +74,8 @@ pub(crate) fn strategies(text: &str) -> Result<Pipeline, String> {
 
 pub(crate) fn strategies_help() -> String {
     format!(
-        "What is done, in order, as a list: {}. `ladder` is all of it, cheapest loss first, and what is done \
-         unless something else is said; `none` does nothing. Their options stand in the settings: \
+        "The strategies, in order, as a list: {}. `ladder` is all of them, cheapest loss first, and the \
+         default; `none` does nothing. Their options are settings: \
          strategies = [\"repeats\", {{ outputs = {{ min-gain = 500 }} }}], or \
          strategies = {{ failed = false }} for the ladder without one.",
         NAMES.join(", ")

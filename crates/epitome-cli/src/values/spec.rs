@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_written_as_they_are_read() {
+    fn summarizers_are_written_as_they_are_read() {
         for text in [
             "extractive",
             "cmd:python3 'my script.py'",

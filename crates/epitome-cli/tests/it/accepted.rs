@@ -239,7 +239,7 @@ fn a_compaction_of_every_capture_is_accepted() {
     none(&refused.collect::<Vec<_>>());
 }
 
-/// These in every other format, as they come out of a conversion and compacted to the targets that are named for the nth.
+/// Converts each to every other format, then compacts it to `targets` of its position.
 fn accepted_elsewhere<'a>(all: &[Sent], targets: impl Fn(usize) -> &'a [u8]) {
     let mut refused = Vec::new();
     let elsewhere = all.iter().flat_map(|sent| Format::ALL.map(|to| (sent, to)));

@@ -113,7 +113,7 @@ fn what_somebody_changed_since_stays_changed() {
     let mut servers = bench.json(".claude.json");
     servers["numStartups"] = json!(4);
     bench.write(".claude.json", serde_json::to_string(&servers).expect("JSON"));
-    bench.run("uninstall claude-code").ends(0).says(&["somebody changed it since"]);
+    bench.run("uninstall claude-code").ends(0).says(&["it was changed since"]);
     let mut want: Value = serde_json::from_str(SETTINGS).expect("JSON");
     want["model"] = json!("sonnet");
     assert_eq!(bench.json(".claude/settings.json"), want);
@@ -124,7 +124,7 @@ fn what_somebody_changed_since_stays_changed() {
     assert_eq!(bench.run("install claude-code").code, 0);
     let changed = bench.read(".claude/settings.json").replace("status-line", "status-line --mine");
     bench.write(".claude/settings.json", &changed);
-    bench.run("uninstall claude-code").ends(3).says(&["statusLine isn't there as it was put in"]);
+    bench.run("uninstall claude-code").ends(3).says(&["statusLine was changed since `install`"]);
     assert!(bench.read(".claude/settings.json").contains("--mine"));
     // Only that is left to be taken out; what somebody takes out is out.
     assert_eq!(bench.run("uninstall claude-code").code, 3);
@@ -280,12 +280,12 @@ fn settings_are_regular_files_of_a_size() {
     let pipe = bench.path(".claude/settings.json");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).expect("made");
     for line in ["install claude-code", "install claude-code --dry-run"] {
-        bench.run(line).ends(1).complains(&["it is no regular file"]);
+        bench.run(line).ends(1).complains(&["it isn't a regular file"]);
     }
-    bench.run("doctor").ends(3).says(&["it is no regular file"]);
+    bench.run("doctor").ends(3).says(&["it isn't a regular file"]);
     fs::remove_file(&pipe).expect("there");
     fs::create_dir(&pipe).expect("made");
-    bench.run("install claude-code").ends(1).complains(&["it is no regular file"]);
+    bench.run("install claude-code").ends(1).complains(&["it isn't a regular file"]);
     fs::remove_dir(&pipe).expect("there");
     let long = fs::File::create(&pipe).expect("made");
     long.set_len(65 << 20).expect("set");
@@ -390,7 +390,7 @@ fn after_a_compaction_pins_and_ids_are_said_again() {
 }
 
 #[test]
-fn only_what_is_archived_is_said_to_be() {
+fn only_archived_messages_are_called_archived() {
     let bench = Bench::new();
     bench.copy(SESSION, "s.jsonl");
     let store = ".local/share/epitome/archive";

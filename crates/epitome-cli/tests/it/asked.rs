@@ -182,17 +182,17 @@ fn a_key_may_be_in_a_file_and_must_be_somewhere() {
         ("openai:x", ("OPENAI_API_KEY_FILE", "nowhere"), "OPENAI_API_KEY_FILE, nowhere: No such"),
         ("openai:x", ("OPENAI_API_KEY_FILE", "empty"), "there is nothing in empty"),
         ("openai:x", ("OPENAI_API_KEY", "sk\nx"), "look at what is in OPENAI_API_KEY"),
-        ("http://a b/v1#x", ("A", "b"), "is no address of a model server"),
-        ("http://me:pw@localhost/v1#x", ("A", "b"), "is no address of a model server"),
+        ("http://a b/v1#x", ("A", "b"), "isn't the address of a model server"),
+        ("http://me:pw@localhost/v1#x", ("A", "b"), "isn't the address of a model server"),
         (
             "openai:x",
             ("OPENAI_BASE_URL", "http://me:hunter2hunter2@gw/v1"),
-            "is no address of a model",
+            "isn't the address of a model",
         ),
         (
             "openai:x",
             ("OPENAI_BASE_URL", "http://gw/v1?key=hunter2hunter2"),
-            "`http://gw/v1` is no address",
+            "`http://gw/v1` isn't the address",
         ),
     ] {
         let environment = [environment, ("GEMINI_API_KEY_FILE", "")];
@@ -320,7 +320,7 @@ fn settings_name_summarizers_too() {
     );
     let ran =
         compact(&bench, &[], &[("EPITOME_SUMMARIZER", "extractive"), ("EPITOME_API_KEY", KEY)]);
-    assert!(ran.code == 0 && !ran.err.contains("no setting"), "{}", ran.err);
+    assert!(ran.code == 0 && !ran.err.contains("isn't a setting"), "{}", ran.err);
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn a_projects_file_sends_nothing_anywhere() {
     let bench = bench();
     for said in ["summarizer = \"cmd:touch ran\"\n", "spend = 100\n"] {
         bench.write("epitome.toml", said);
-        compact(&bench, &[], &[]).ends(2).complains(&["isn't taken from a project's own file"]);
+        compact(&bench, &[], &[]).ends(2).complains(&["isn't allowed in a project's own file"]);
     }
     bench.write("epitome.toml", "summarizer = \"cmd:touch ran\"\n");
     assert!(!bench.path("ran").exists());

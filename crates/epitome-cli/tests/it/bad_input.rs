@@ -80,9 +80,9 @@ fn says_what_where_and_what_next() {
         hint: see what is there: tail -c +1 binary | head -c 64 | od -c
         error: deep: the input is in no known format: not valid JSON: the text ends where a value should be (line 1, column 200001)
         hint: if you know the format, name it: epitome stats --from FORMAT deep
-        error: prose: the input is no JSON object or list: it begins with "Dear model, please fix the build.\n"
+        error: prose: the input isn't a JSON object or list: it begins with "Dear model, please fix the build.\n"
         hint: give it a request body, messages, or an agent's recording: epitome --help
-        error: number: the input is no JSON object or list: it begins with "42"
+        error: number: the input isn't a JSON object or list: it begins with "42"
         hint: give it a request body, messages, or an agent's recording: epitome --help
         error: other: the input is in no known format: it begins with "{\"a\":1,\"b\":[2,3]}"
         hint: if you know the format, name it: epitome stats --from FORMAT other
@@ -168,7 +168,7 @@ fn a_file_that_is_not_there_is_a_failure() {
 }
 
 #[test]
-fn what_says_nothing_is_told_in_words_that_fit() {
+fn a_request_without_messages_has_its_own_words() {
     let bench = Bench::new();
     let ran = bench.pipe("compact --target 1", b"[]");
     // No provider takes it.
@@ -221,7 +221,7 @@ fn an_unknown_role_alone_is_no_format_unless_one_is_named() {
 }
 
 #[test]
-fn what_only_its_author_can_mend_is_told_by_the_exit_code() {
+fn unrepairable_breaches_set_the_exit_code() {
     let bench = Bench::new();
     let long = "a line of output\n".repeat(400);
     let body = |edits: &str| {
@@ -264,9 +264,9 @@ fn a_purpose_names_what_it_is_checked_for() {
     let bench = Bench::new();
     bench.write("r.json", r#"{"model":"o1","messages":[{"role":"user","content":"Go."}]}"#);
     for (purpose, why) in [
-        ("anthropic:", "no model is named behind `anthropic:`"),
-        (":", "no model is named behind `:`"),
-        ("codex", "codex is what an agent writes, not what a provider is sent"),
+        ("anthropic:", "no model is named after `anthropic:`"),
+        (":", "no model is named after `:`"),
+        ("codex", "codex is an agent's format, not a provider's"),
         ("nonsense", "not FORMAT, FORMAT:MODEL or :MODEL"),
         ("openai-chat:o1:x", "o1:x"),
     ] {
@@ -283,7 +283,7 @@ fn flags_that_could_do_nothing_are_errors() {
     let refused = [
         ("compact --trigger window-300k --window 200k r.json", "would always fire"),
         ("compact --trigger 80%,window-200k --window 200k r.json", "would always fire"),
-        ("diff r.json s.json --target 20%", "between two files nothing is compacted"),
+        ("diff r.json s.json --target 20%", "two files are compared without a compaction"),
         ("man pin-add", "there is no command"),
     ];
     for (command, says) in refused {
@@ -298,7 +298,7 @@ fn flags_that_could_do_nothing_are_errors() {
 }
 
 #[test]
-fn a_broken_request_that_is_passed_as_it_came_is_told_of() {
+fn a_broken_request_that_passes_unchanged_is_reported() {
     let bench = Bench::new();
     let body =
         r#"[{"role":"user","content":"Go."},{"role":"tool","tool_call_id":"x","content":"lost"}]"#;
@@ -311,7 +311,7 @@ fn a_broken_request_that_is_passed_as_it_came_is_told_of() {
 }
 
 #[test]
-fn a_model_that_nobody_knows_is_told_of_where_it_is_converted_for() {
+fn an_unknown_target_model_is_reported() {
     let bench = Bench::new();
     bench.write("r.json", r#"[{"role":"user","content":"Go."}]"#);
     let ran = bench.run("convert --to gemini:gemenni-9 r.json -o out.json");

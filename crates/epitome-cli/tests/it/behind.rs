@@ -53,7 +53,7 @@ fn the_agents_own_model_is_asked_behind_its_request_where_that_costs_less() {
 }
 
 #[test]
-fn whoever_isnt_asked_cant_be_gone_on_from() {
+fn for_must_name_a_model_that_is_asked() {
     let (bench, served) = (bench(), Served::new([]));
     for flags in [
         format!("--summarizer {WHO} --for anthropic:claude-opus-5-5"),

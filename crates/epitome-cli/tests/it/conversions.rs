@@ -53,7 +53,7 @@ fn a_model_may_be_named_with_its_format() {
         --- stderr
         dropped: model (gpt-4o): models are the provider's own
         hint: anthropic demands model and max_tokens; --to anthropic:MODEL writes it, as far as it is known
-        hint: by itself what was written looks like openai-chat: read it with --from anthropic
+        hint: the output will be detected as openai-chat: read it with --from anthropic
     "#]]
     .assert_eq(&bench.run("convert r.json --to anthropic").shown());
     expect![[r#"

@@ -1,4 +1,4 @@
-//! What `doctor` says of summarizers (who would be asked, with which key, and whether he answers) and of agents' settings.
+//! What `doctor` says of summarizers (which one, with which key, whether it answers) and of agents' settings.
 
 use std::fs;
 
@@ -123,7 +123,9 @@ fn doctor_says_what_agents_are_told_and_mends_it() {
     assert!(!without.out.contains("ok   agents"), "no agent is here: {}", without.out);
     let bench = claude();
     let doctor = |words: &str| doctor(&bench, words, &[]);
-    doctor("").ends(0).says(&["claude-code: not told of epitome (epitome install claude-code)"]);
+    doctor("")
+        .ends(0)
+        .says(&["claude-code: epitome isn't installed (epitome install claude-code)"]);
     bench.run("install claude-code --archive kept").ends(0);
     let told = "claude-code: hooks.PreCompact, hooks.SessionStart, statusLine, mcpServers.epitome";
     doctor("").ends(0).says(&[told]);

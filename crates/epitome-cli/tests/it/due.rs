@@ -69,10 +69,10 @@ fn a_trigger_that_cannot_be_told_is_an_error() {
     for (trigger, says, hint) in [
         ("80%", "needs the window of a model", "--window 200k, or --model ID"),
         ("100items,80%", "needs the window of a model", "--window 200k"),
-        ("overflow", "only a session knows", "--trigger 80%"),
-        ("idle+100items", "only a session knows", "--trigger 80%"),
+        ("overflow", "it needs a live session", "--trigger 80%"),
+        ("idle+100items", "it needs a live session", "--trigger 80%"),
         ("101%", "out of range", ""),
-        ("lots", "`lots` is no trigger", ""),
+        ("lots", "`lots` isn't a trigger", ""),
     ] {
         for command in ["plan", "compact", "diff"] {
             let ran = bench.run(&format!("{command} run.json --trigger {trigger}"));
@@ -85,7 +85,7 @@ fn a_trigger_that_cannot_be_told_is_an_error() {
 }
 
 #[test]
-fn files_and_variables_say_it_too() {
+fn files_and_variables_set_the_trigger_too() {
     let bench = Bench::new();
     bench.copy(RUN, "run.json");
     let fires = |bench: &Bench| bench.run("plan run.json --json").json()["triggered"].clone();

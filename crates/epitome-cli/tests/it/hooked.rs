@@ -73,12 +73,12 @@ fn a_wish_that_cant_be_read_costs_no_other() {
     assert!(!edits.iter().any(is_9), "it was pinned");
     let fallbacks: Vec<&str> =
         told["fallbacks"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
-    let unread = |what: &str| format!("sh before: of its {what}");
+    let unread = |what: &str| format!("sh before: one of its {what}");
     let expected = [
-        unread("instructions this can't be read: 7"),
-        unread("pins this can't be read: -1"),
-        unread("pins this can't be read: 1.5"),
-        unread("pins this can't be read: {}"),
+        unread("instructions can't be read: 7"),
+        unread("pins can't be read: -1"),
+        unread("pins can't be read: 1.5"),
+        unread("pins can't be read: {}"),
     ];
     assert_eq!(fallbacks, expected);
 }
@@ -108,7 +108,7 @@ fn a_hook_that_fails_is_named_and_changes_nothing() {
 }
 
 #[test]
-fn who_is_told_afterwards_has_the_receipt() {
+fn hook_after_gets_the_receipt() {
     let bench = bench("");
     bench.write("after", "cat > told\n");
     let ran = compact(&bench, &["--hook-after", "sh after", "--hook-after", "sh missing"]).ends(0);
@@ -130,7 +130,7 @@ fn hooks_are_no_settings_of_a_project() {
     let bench = bench("");
     bench.write("epitome.toml", "hook-before = [\"sh before\"]\n");
     let ran = compact(&bench, &[]).ends(2);
-    let words = ["`hook-before` in ", "epitome.toml isn't taken from a project's own file"];
+    let words = ["`hook-before` in ", "epitome.toml isn't allowed in a project's own file"];
     assert!(words.iter().all(|words| ran.err.contains(words)), "{}", ran.err);
     bench.write("before", "echo '{\"version\":1,\"veto\":\"no\"}'\n");
     let words = ["compact", "in.jsonl", "--target", "10%", "-o", "out", "--config", "epitome.toml"];

@@ -298,7 +298,7 @@ fn a_recording_that_would_change_hands_is_left_alone() {
     };
     run(&["compact", "s.jsonl", "--target", "30%", "--apply"])
         .ends(1)
-        .complains(&["can't have its owner (user 1)"]);
+        .complains(&["can't keep its owner (user 1)"]);
     assert!(bench.read("s.jsonl") == original);
     // What is no recording is replaced, and it is said.
     bench.write("out.json", "old");

@@ -45,7 +45,7 @@ fn what_is_interrupted_leaves_nothing_behind() {
 }
 
 #[test]
-fn after_the_summary_it_ends_as_ever() {
+fn signals_after_the_summary_end_the_program() {
     let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
     for signal in signals.into_iter().filter(|signal| !is_ignored(*signal)) {
         let bench = bench(&good());
@@ -65,7 +65,7 @@ fn after_the_summary_it_ends_as_ever() {
 }
 
 #[test]
-fn what_is_ignored_stays_ignored() {
+fn ignored_signals_stay_ignored() {
     let bench = bench(&format!("kill -HUP $PPID\nsleep 0.4\n{}", good()));
     let line = "trap '' HUP; exec \"$0\" compact in.jsonl --target 10% -o out --summarizer 'cmd:sh script'";
     let epitome = env!("CARGO_BIN_EXE_epitome");

@@ -24,7 +24,7 @@ fn sessions(bench: &Bench) -> (usize, String) {
 }
 
 #[test]
-fn a_session_compacted_in_place_again_and_again_is_one() {
+fn repeated_in_place_compactions_stay_one_session() {
     for example in [SESSION, "pi/large-session.jsonl", "codex/rollout-b.jsonl"] {
         let bench = Bench::new();
         bench.copy(example, "s.jsonl");
@@ -395,7 +395,7 @@ fn sub_agents_are_sessions_of_their_own() {
 }
 
 #[test]
-fn who_compacts_otherwise_at_once_loses_nothing() {
+fn concurrent_compactions_with_other_settings_lose_nothing() {
     let bench = Bench::new();
     bench.copy(SESSION, "in");
     let said = json!({ "transcript_path": bench.path("in"), "trigger": "auto" }).to_string();
@@ -441,7 +441,7 @@ fn who_compacts_otherwise_at_once_loses_nothing() {
 }
 
 #[test]
-fn of_those_who_compact_in_place_at_once_one_wins() {
+fn one_of_concurrent_in_place_compactions_wins() {
     let bench = Bench::new();
     let mut outrun = 0;
     for round in 0..6 {

@@ -118,7 +118,7 @@ fn hello() -> Value {
 const BEGUN: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 #[test]
-fn what_is_no_json_is_answered() {
+fn invalid_json_gets_an_error_reply() {
     let bench = Bench::new();
     bench.copy(SESSION, "in.jsonl");
     let (hello, begun) = (hello(), BEGUN);
@@ -255,11 +255,11 @@ fn over_http_web_pages_are_kept_out() {
     assert!((400..500).contains(&status), "{status} {answer}");
     server.end();
     let ran = bench.run("mcp in.jsonl --listen 0.0.0.0:0");
-    assert!(ran.code == 2 && ran.err.contains("open to others"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("can be reached from other machines"), "{}", ran.err);
 }
 
 #[test]
-fn it_says_what_it_needs() {
+fn mcp_without_arguments_names_them() {
     let bench = Bench::new();
     assert_eq!(bench.run("mcp").code, 2);
     assert_eq!(bench.run("mcp --archive none").code, 1);

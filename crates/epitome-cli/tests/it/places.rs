@@ -194,7 +194,7 @@ fn what_is_read_is_not_where_stdout_goes() {
         "epitome compact < s.jsonl >> s.jsonl",
         "epitome stats s.jsonl 1<> s.jsonl",
     ] {
-        bench.shell(line).ends(2).complains(&["both what is read and where stdout goes"]);
+        bench.shell(line).ends(2).complains(&["is both the input and stdout"]);
         assert_eq!(bench.read("s.jsonl"), before, "{line}");
     }
 }
@@ -254,7 +254,7 @@ fn what_cant_be_written_is_named() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cant_be_told_leaves_the_other_alone() {
+fn a_failed_output_leaves_the_other_file_unchanged() {
     let bench = bench();
     for (other, line) in [
         ("out.json", "epitome compact s.jsonl -o out.json --receipt /dev/full"),

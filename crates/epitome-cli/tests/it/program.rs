@@ -155,7 +155,7 @@ fn config_shows_all_of_a_value_and_warns_of_what_a_project_may_not_say() {
         let words = format!("`{key}` in ");
         assert!(ran.err.contains(&words), "{}", ran.err);
     }
-    assert!(ran.err.contains("isn't taken from a project's own file"), "{}", ran.err);
+    assert!(ran.err.contains("isn't allowed in a project's own file"), "{}", ran.err);
     let row = ran.out.lines().find(|row| row.starts_with("summarizer")).expect("a row");
     assert!(row.contains("extractive") && row.contains("default"), "{row}");
     assert!(!bench.path("ran").exists());

@@ -96,7 +96,7 @@ fn what_is_lost_is_quoted() {
 }
 
 #[test]
-fn one_thing_to_do_is_said() {
+fn a_report_gives_one_piece_of_advice() {
     let bench = Bench::new();
     let asked = json!([{ "role": "user", "content": "Read the file. Never push to main." }]);
     bench.write("small.json", asked.to_string());

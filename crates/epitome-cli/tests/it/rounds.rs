@@ -83,7 +83,7 @@ fn a_checkpoint_is_continued() {
 }
 
 #[test]
-fn one_that_was_changed_is_plain_text_and_said_to_be() {
+fn a_changed_checkpoint_is_plain_text_and_reported() {
     let bench = Bench::new();
     first_round(&bench);
     let longer = bench.read("longer.json");
@@ -120,7 +120,7 @@ fn a_receipt_makes_sure_that_its_checkpoint_is_there() {
     assert!(!ran.err.contains("warning"), "{}", ran.err);
     let changed = bench.read("longer.json").replacen("not a new request", "a new request", 1);
     bench.write("changed.json", changed);
-    let missing = "no message is the checkpoint that --continue names";
+    let missing = "no message is the unchanged checkpoint that --continue names";
     bench.run("plan changed.json --target 6000 --continue once.receipt").complains(&[missing]);
     bench.run("plan longer.json --continue nowhere").ends(1);
     bench.run("plan longer.json --continue longer.json").ends(65);

@@ -163,7 +163,7 @@ fn conversations_are_kept_in_a_folder_of_the_users() {
     let mut served = Served::new(&bench, &["--token", "of-this-machine"], &home);
     let mut line = String::new();
     served.stderr.read_line(&mut line).expect("a warning");
-    assert!(line.contains("in memory alone"), "{line}");
+    assert!(line.contains("in memory only"), "{line}");
     assert!(served.ask("GET /livez HTTP/1.1").starts_with("HTTP/1.1 200 OK"));
 }
 
@@ -252,7 +252,7 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("--trigger 0%", "at least"),
         ("--trigger gpt-6=10", "of gpt-6"),
         ("--soft-trigger 20", "at least"),
-        ("--soft-trigger 90%", "--trigger begins it at 80 %"),
+        ("--soft-trigger 90%", "isn't below --trigger (80 %"),
         ("--window 100", "a window of 100 tokens"),
         ("--tls-cert a.pem", "--tls-key"),
         ("--tls-cert a.pem --tls-key b.pem", "a.pem"),
@@ -291,7 +291,7 @@ fn asked_to_end_it_finishes_what_is_under_way() {
         kill(pid, Signal::SIGTERM).expect("it runs");
         let mut line = String::new();
         served.stderr.read_line(&mut line).expect("it says so");
-        assert!(line.starts_with("ending once"), "{line}");
+        assert!(line.starts_with("ending when"), "{line}");
         if asked_twice {
             kill(pid, Signal::SIGTERM).expect("it runs");
             assert_eq!(served.child.wait().expect("it ends").code(), Some(130));

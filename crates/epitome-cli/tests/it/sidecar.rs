@@ -127,7 +127,7 @@ fn a_token_is_asked_for_and_never_shown() {
 }
 
 #[test]
-fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
+fn tls_needs_valid_files() {
     let bench = bench("");
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]);
     let made = made.expect("it can be made");
@@ -136,8 +136,8 @@ fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
     bench.write("k.pem", made.signing_key.serialize_pem());
     bench.write("other.pem", other.expect("it can be made").signing_key.serialize_pem());
     for (certificate, key, why) in [
-        ("k.pem", "c.pem", "--tls-cert k.pem: there is no certificate in it (PEM)"),
-        ("c.pem", "c.pem", "--tls-key c.pem: there is no private key in it (PEM)"),
+        ("k.pem", "c.pem", "--tls-cert k.pem: it contains no PEM certificate"),
+        ("c.pem", "c.pem", "--tls-key c.pem: it contains no PEM private key"),
         ("c.pem", "other.pem", "--tls-cert c.pem, --tls-key other.pem: "),
         ("gone.pem", "k.pem", "--tls-cert gone.pem: "),
     ] {
@@ -164,7 +164,7 @@ fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
     for nothing in ["k.pem", "empty"] {
         let ran = asked(nothing, &address);
         assert_eq!(ran.code, 2, "{}", ran.err);
-        let why = format!("EPITOME_RPC_CA, {nothing}: there is no certificate");
+        let why = format!("EPITOME_RPC_CA, {nothing}: the CA file contains no PEM certificate");
         assert!(ran.err.contains(&why), "{}", ran.err);
     }
     // In the clear nobody answers there, and it is said why that may be.
@@ -172,11 +172,11 @@ fn tls_is_spoken_with_files_that_are_what_they_are_to_be() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let receipt = bench.json("receipt");
     let told = receipt["fallbacks"][0].as_str().expect("why");
-    assert!(told.contains("where TLS is spoken: https://"), "{told}");
+    assert!(told.contains("for TLS use https://"), "{told}");
 }
 
 #[test]
-fn where_nobody_is_it_is_as_the_flags_say() {
+fn without_a_server_on_failure_decides() {
     let bench = bench(&good());
     // Nobody listens on a port that was just let go.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -195,18 +195,18 @@ fn where_nobody_is_it_is_as_the_flags_say() {
     assert_eq!(receipt["summary"]["by"], "sh script", "{receipt}");
     let (ran, _) = compact(&bench, &["--summarizer", &nobody, "--on-failure", "error"], None);
     assert_eq!(ran.code, 69, "{}", ran.err);
-    assert!(ran.err.contains("no compactor gave a view that can be used"), "{}", ran.err);
+    assert!(ran.err.contains("no compactor gave a usable view"), "{}", ran.err);
 }
 
 #[test]
 fn what_makes_no_sense_is_a_usage_error() {
     let bench = bench(&good());
     for (flags, why) in [
-        (&["--summarizer", "grpc:http://127.0.0.1:1"][..], "no compactor is named"),
-        (&["--summarizer", "grpc:http://127.0.0.1:1#"], "no compactor is named"),
-        (&["--summarizer", "grpc:#mine"], "there is no address before the name"),
+        (&["--summarizer", "grpc:http://127.0.0.1:1"][..], "the address names no compactor"),
+        (&["--summarizer", "grpc:http://127.0.0.1:1#"], "the address names no compactor"),
+        (&["--summarizer", "grpc:#mine"], "the address is missing"),
         (&["--summarizer", "grpc:ftp://h:1#mine"], "isn't an address such as"),
-        (&["--trigger", "remote"], "leaves it to a whole compactor, and none is named"),
+        (&["--trigger", "remote"], "asks a whole compactor, and none is named"),
         (
             &["--summarizer", "cmd:sh script", "--then", "grpc:http://127.0.0.1:1#x"],
             "is asked before any summarizer",
@@ -232,7 +232,7 @@ fn what_makes_no_sense_is_a_usage_error() {
     assert!(ran.err.contains("isn't this machine") && !ran.err.contains("t0p"), "{}", ran.err);
     run(&bench, &["sidecar", "--listen", "0.0.0.0:0"], None)
         .ends(2)
-        .complains(&["no token is asked for"]);
+        .complains(&["no token is required"]);
     run(&bench, &["sidecar", "--listen", "0.0.0.0:0"], Some("t0p-s3cret"))
         .ends(2)
         .complains(&["nothing is encrypted", "--plain"]);

@@ -103,7 +103,8 @@ fn misuse_says_what_to_say_instead() {
     let bench = Bench::new();
     bench.copy(RUN, "run.json");
     bench.run("simulate run.json").ends(2).complains(&["--window 100k, or --model ID"]);
-    for (trigger, why) in [("120%", "1.2 is out of range"), ("8step5", "`8step5` is no trigger")] {
+    for (trigger, why) in [("120%", "1.2 is out of range"), ("8step5", "`8step5` isn't a trigger")]
+    {
         let ran = bench.run(&format!("simulate run.json --window 9k --trigger {trigger}")).ends(2);
         assert!(ran.err.contains(why), "{}", ran.err);
     }

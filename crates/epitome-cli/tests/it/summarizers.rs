@@ -119,7 +119,7 @@ fn an_answer_counts_though_what_it_started_holds_its_output() {
 }
 
 #[test]
-fn who_writes_without_end_is_stopped() {
+fn a_summarizer_that_writes_without_end_is_stopped() {
     let bench = bench("yes\n");
     let begun = Instant::now();
     compact(&bench, &["--timeout", "100"]).ends(0);
@@ -154,7 +154,7 @@ fn what_nobody_sees_is_not_in_a_summary() {
 }
 
 #[test]
-fn who_is_too_slow_is_killed() {
+fn a_slow_summarizer_is_killed() {
     let bench = bench("exec sleep 30\n");
     let begun = Instant::now();
     compact(&bench, &["--timeout", "0.2"]).ends(0);
@@ -164,7 +164,7 @@ fn who_is_too_slow_is_killed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn who_is_too_slow_is_killed_with_what_it_started() {
+fn a_slow_summarizer_is_killed_with_its_children() {
     let bench = bench("sleep 300 &\necho $! > child\n(exec sleep 300) &\nwait\n");
     compact(&bench, &["--timeout", "0.5"]).ends(0);
     let child = bench.read("child");

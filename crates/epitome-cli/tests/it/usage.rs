@@ -14,26 +14,26 @@ fn asked_for_help_it_says_what_it_can_do() {
 
         Commands:
           stats     Show what fills a transcript: by kind, by tool, by step
-          check     Check a transcript against the provider's rules, and mend it
+          check     Check a transcript against the provider's rules
           count     Count tokens
-          plan      Show what `compact` would do, and do nothing
+          plan      Show what `compact` would do, without doing it
           compact   Make a transcript smaller
           diff      Show what a compaction does to each entry
-          report    Report how a session's context went
-          view      Walk through a session on the terminal
+          report    Report how a session used its context
+          view      Browse a session on the terminal
           convert   Write a transcript as a request body
           sessions  List the recordings on this machine
-          restore   Write the bytes that a compaction was made from
-          recall    Find what was removed, in an archive: by words, or by an id
+          restore   Write the original bytes of a compaction, from its archive
+          recall    Find removed content in an archive, by words or by an id
           serve     Keep any agent inside its model's window
-          wrap      Run an agent behind a proxy of its own
-          undo      Put the view before the last compaction in force again
+          wrap      Run an agent behind a private proxy
+          undo      Undo the last compaction, and write the view before it
           install   Put hooks, the MCP server and a status line into an agent's settings
-          doctor    Check the program's surroundings
+          doctor    Check the setup
           help      Print this message or the help of the given subcommand(s)
 
         Options:
-              --json     Print reports as JSON (each says its "version")
+              --json     Print reports as JSON (each has a "version")
           -h, --help     Print help (see more with '--help')
           -V, --version  Print version
 

@@ -104,7 +104,7 @@ fn each_agent_is_told_in_its_own_way() {
 }
 
 #[test]
-fn what_asks_it_to_end_asks_the_agent() {
+fn signals_are_passed_to_the_agent() {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
 
@@ -145,5 +145,5 @@ fn what_can_not_be_run_is_said() {
     let mut command = wrap(&bench, &["opencode", "--upstream", "http://localhost:1"]);
     ran(command.env("OPENCODE_CONFIG_CONTENT", "[]")).ends(2);
     let ask = ran(&mut wrap(&bench, &["opencode", "--mode", "ask"])).ends(2);
-    assert!(ask.err.contains("there is no dashboard"), "{}", ask.err);
+    assert!(ask.err.contains("needs a dashboard"), "{}", ask.err);
 }

@@ -115,7 +115,7 @@ async fn what_reached_its_limit_is_no_summary_and_not_asked_for_again() {
         let (answer, running) = ask(server, (format, model), limits()).await;
         let error = answer.expect_err("it isn't all");
         assert_eq!(error.kind, FailureKind::CutShort, "{format}: {error}");
-        assert!(error.detail.contains("the limit of its tokens"), "{format}: {error}");
+        assert!(error.detail.contains("its token limit"), "{format}: {error}");
         assert_eq!(running.recorded().len(), 1, "{format}");
     }
     let stop = Some("content_filter".to_owned());
@@ -195,7 +195,7 @@ async fn a_complaint_is_read_as_far_as_it_may_be_long() {
 }
 
 #[tokio::test]
-async fn whoever_is_to_be_asked_too_late_is_given_up_at_once() {
+async fn a_retry_after_the_deadline_is_given_up_at_once() {
     let date = "date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
     let until = format!("{date}retry-after: Sun, 06 Nov 1994 09:49:37 GMT\r\n");
     for headers in ["retry-after: 3600\r\n", &until] {

@@ -67,7 +67,7 @@ async fn what_does_not_pass_is_given_up_with_its_reason() {
 }
 
 #[tokio::test]
-async fn an_error_inside_a_stream_is_one() {
+async fn an_error_inside_a_stream_fails_the_call() {
     for (format, model) in MODELS {
         let script = vec![cut(Some(Fault::Overloaded)); 3];
         let (answer, _) = ask(Server::new(Queue::new(script)), (format, model), limits()).await;

@@ -62,7 +62,7 @@ async fn a_cap_stops_calls_before_they_are_made() {
     // Whose price nobody knows can't be held to a cap.
     let nobodys = endpoint(&running.url, Format::OpenaiChat, "home-made");
     let refused = ask_at(nobodys, limits(), Some(purse)).await.expect_err("no price is known");
-    assert_eq!(refused.to_string(), "the spend cap is reached: no price is known of home-made");
+    assert_eq!(refused.to_string(), "the spend cap is reached: the price of home-made isn't known");
 }
 
 #[test]

@@ -50,7 +50,7 @@ async fn an_echoed_key_is_told_nowhere() {
 }
 
 #[tokio::test]
-async fn nor_is_one_that_a_list_of_models_echoes() {
+async fn a_key_echoed_by_a_model_list_is_not_shown() {
     for (status, headers, body) in [
         ("302 Found", format!("location: /{KEY}\r\n"), String::new()),
         ("403 Forbidden", String::new(), format!(r#"{{"error":"not {KEY}"}}"#)),

@@ -69,7 +69,7 @@ async fn redirects_are_not_followed() {
     let (answered, heard) = told(vec![away]).await;
     let error = answered.expect_err("it leads away");
     assert_eq!(error.kind, FailureKind::Rejected);
-    assert!(error.detail.contains("isn't followed"), "{error}");
+    assert!(error.detail.contains("aren't followed"), "{error}");
     assert!(heard.len() == 1 && heard[0].contains(KEY), "only this one was told the key");
 }
 
@@ -96,7 +96,7 @@ async fn bytes_that_are_no_text_and_streams_that_end_early_are_told() {
 }
 
 #[tokio::test]
-async fn an_answer_at_once_is_one_too() {
+async fn an_answer_that_is_not_streamed_is_accepted() {
     let json = br#"{"choices":[{"message":{"role":"assistant","content":"Well."},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":2}}"#;
     let (answered, heard) =
         told(vec![answer("200 OK", "content-type: application/json\r\n", json)]).await;
@@ -119,7 +119,7 @@ async fn it_waits_as_long_as_the_server_says() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_unreachable() {
+async fn a_closed_port_is_unreachable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     drop(listener);

@@ -25,7 +25,7 @@ fn purse(most: Money) -> (Arc<Purse>, Arc<InMemory>) {
 }
 
 #[tokio::test]
-async fn what_is_set_aside_is_nobody_elses() {
+async fn booked_money_cannot_be_spent_twice() {
     let (purse, books) = purse(Money::micro(25));
     let ten = Money::micro(10);
     let reserve = || purse.reserve(ten, Money::ZERO, WAIT);
@@ -67,7 +67,7 @@ async fn held_books_are_given_up_and_nothing_stays_booked() {
     let purse = Purse::of(vec![cap(books.clone()), cap(Arc::new(Held))]);
     let refused = purse.reserve(Money::micro(1), Money::ZERO, WAIT).await.expect_err("it is held");
     assert_eq!(refused.kind, FailureKind::Unbooked);
-    assert!(refused.to_string().contains("another process holds"), "{refused}");
+    assert!(refused.to_string().contains("another process has held"), "{refused}");
     assert_eq!(books.spent(), Money::ZERO);
 }
 

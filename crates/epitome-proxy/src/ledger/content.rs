@@ -9,7 +9,7 @@ use epitome::text::secrets::masked;
 use epitome::transcript::{Entry, PartKind};
 use epitome::wire::parse;
 
-/// What each kind of content weighs, before and after; `None` where one of them can't be read.
+/// Tokens of each kind of content, before and after; `None` if one of the two can't be read.
 pub(crate) fn kinds(
     format: Format,
     texts: [&str; 2],
@@ -77,7 +77,7 @@ pub(crate) fn stretches(format: Format, texts: [&str; 2]) -> Option<Vec<Stretch>
     Some(stretches)
 }
 
-/// What a message says, with what it does.
+/// The words of a message, and its calls.
 fn said(entry: &Entry<'_>) -> String {
     let mut words = format!("{:?}", entry.role()).to_lowercase();
     for part in entry.parts().filter(|part| part.kind() != PartKind::Link) {

@@ -56,7 +56,7 @@ struct Texts {
     packed: [Vec<u8>; 2],
 }
 
-/// What is to be said of a request later.
+/// The facts about a request that are reported later.
 pub(crate) struct Entered {
     ledger: Arc<Ledger>,
     of: Key,

@@ -5,7 +5,7 @@ use epitome::model::{Billed, Model, Money, Registry};
 /// What prompts cost, as far as their model's prices are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reckoning {
-    /// Prompts of which the provider said what it bills.
+    /// Prompts for which the provider reported the billed tokens.
     pub(crate) measured: u64,
     /// By the provider's counts.
     pub(crate) paid: Money,

@@ -62,8 +62,8 @@ pub(super) fn ask(members: &mut Members) -> Option<Ask> {
     Some(Ask { over: Some(over), is_alone: edit["pause_after_compaction"] == true })
 }
 
-/// The messages with what the last block stands for in the place of all before it; `None` where nothing changes. Blocks of
-/// others are only read where their provider doesn't do it. One of ours that isn't as it was given is refused.
+/// The messages, with the content of the last block in place of everything before it; `None` if nothing changes. Foreign
+/// blocks are only read if their provider doesn't do it. An altered block of ours is refused.
 pub(super) fn expanded(
     messages: &Raws,
     has_native: bool,
@@ -118,7 +118,7 @@ fn stands_for(block: &str, has_native: bool, most: usize) -> Option<Standing> {
     }
     let sealed = ["encrypted_content", "signature"].map(|name| block[name].as_str());
     let words = block["content"].as_str().unwrap_or_default();
-    // One of ours that can't be opened stands for what nobody knows: its words are no summary.
+    // The content of an unreadable block of ours is unknown: its words are no summary.
     if let Some(own) = sealed.into_iter().flatten().find(|sealed| sealed.starts_with(item::OURS)) {
         return Some(item::opened(own, words, most).map_or(Standing::Broken, Standing::For));
     }

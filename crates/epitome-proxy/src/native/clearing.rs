@@ -1,8 +1,8 @@
 //! Anthropic's clearing edits: results of older calls (`clear_tool_uses_20250919`) and older thinking (`clear_thinking_20251015`).
 //!
-//! A request says all of its conversation each time, so what is cleared has to follow from the conversation alone: its prompts
-//! are gone through from the first to this one, and each clears where the edit says so. What a prompt cleared stays cleared, byte
-//! for byte, until a later one is at the threshold again; so the provider's cache stays warm between two of them.
+//! A request has the whole conversation each time, so what is cleared must follow from the conversation alone: its prompts are
+//! replayed from the first to this one, and each clears as the edit says. A prompt's clearing stays the same, byte for byte,
+//! until a later one reaches the threshold again; so the provider's cache stays warm in between.
 
 use std::collections::HashMap;
 

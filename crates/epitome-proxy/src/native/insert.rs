@@ -1,4 +1,4 @@
-//! A reply that begins with what was compacted: it is put before what the model says, event by event.
+//! A reply that begins with a compaction: it is inserted before the model's words, event by event.
 
 use bytes::Bytes;
 use epitome::Format;
@@ -60,7 +60,7 @@ impl Insert {
         self.events.rest()
     }
 
-    /// The event as it is sent on, with what comes before or behind it; `None` where nothing changes.
+    /// The event as it is sent on, with insertions before or behind it; `None` if nothing changes.
     fn turned(&mut self, one: &str) -> Option<String> {
         let mut members = Members::read(&data(one)?)?;
         let kind: String = members.get("type")?;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_first_wherever_a_stream_is_cut() {
+    fn the_compaction_comes_first_wherever_a_stream_is_cut() {
         let stream = "event: message_start\r\ndata: {\"type\":\"message_start\",\"message\":{}}\r\n\r\n\
                       data: {\"type\":\"ping\"}\n\n\
                       data: {\"type\":\"content_block_start\",\"index\":0}\n\n: comment\n\n\

@@ -1,4 +1,4 @@
-//! What stands for a conversation so far, and says so itself: any proxy can read it, and nobody has to remember it.
+//! A self-contained item that stands for a conversation so far: any proxy can read it, without state.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,7 +15,7 @@ pub(crate) const OURS: &str = "epitome.v";
 /// How thoroughly it is packed.
 const LEVEL: i32 = 3;
 
-/// What stands before what is packed: that, and the words beside it, are as they were given.
+/// The digest of the packed content and the words beside it, which shows any change.
 fn digest(packed: &[u8], words: &str) -> [u8; 32] {
     let mut digest = blake3::Hasher::new();
     digest.update(&(words.len() as u64).to_le_bytes()).update(words.as_bytes()).update(packed);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_comes_back_within_bounds_and_strangers_do_not() {
+    fn items_are_unpacked_within_bounds_and_foreign_ones_refused() {
         let list = r#"[{"role":"user", "content":"a\n1.0"},{"b":1.0}]"#;
         let item = sealed(list, "so far");
         let back = opened(&item, "so far", 1_000).expect("one of ours");
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn no_byte_of_it_changes_unnoticed() {
+    fn any_changed_byte_of_an_item_is_noticed() {
         let item = sealed(r#"[{"role":"user","content":"Port 8042, then 8043."}]"#, "");
         for at in MARK.len()..item.len() {
             let mut other = item.clone().into_bytes();

@@ -91,7 +91,7 @@ pub(crate) struct Native {
 /// How the names begin that a body has which concerns this; of a name in a text the quote is escaped.
 const NAMES: [&[u8]; 2] = [b"\"compact", b"\"clear_t"];
 
-/// Where it lands where nothing else is said.
+/// The default target.
 const USUAL_SHARE: f64 = 0.3;
 
 /// The type of a stream.
@@ -128,8 +128,8 @@ impl Native {
         is_one && (purpose == Purpose::Compact || is_named())
     }
 
-    /// What is done with a body; `None` where it is forwarded as it came. Where the provider does it itself, only what was
-    /// compacted here is taken apart.
+    /// What is done with a body; `None` if it is forwarded unchanged. If the provider compacts itself, only our own items
+    /// are taken apart.
     pub(crate) fn instead(
         &self,
         format: Format,

@@ -37,8 +37,8 @@ fn is_trigger(item: &str) -> bool {
             .is_ok_and(|item| item["type"] == "compaction_trigger")
 }
 
-/// The items with what the last one of ours stands for in the place of all before it; `None` where there is none. One that isn't
-/// as it was given is refused.
+/// The items, with the content of our last one in place of everything before it; `None` if there is none. An altered one is
+/// refused.
 pub(super) fn expanded(items: &Raws, most: usize) -> Result<Option<Raws>, Invalid> {
     let sealed = |item: &str| {
         memchr::memmem::find(item.as_bytes(), item::OURS.as_bytes())?;

@@ -1,8 +1,8 @@
 //! Anthropic's messages.
 //!
-//! A call is told only once it is known whether the model recalls besides: then its other calls are dropped, which nobody has
-//! made yet, and it makes them again with what it recalled. Thinking of later rounds isn't told: it is signed over rounds that the
-//! client's history doesn't have.
+//! A call is forwarded only once it is known whether the model recalls in the same round: then its other calls are dropped, which
+//! nobody has made yet, and the model makes them again with the result. Thinking of later rounds isn't forwarded: it is signed
+//! over rounds that the client's history doesn't have.
 
 use std::collections::BTreeMap;
 
@@ -138,7 +138,7 @@ impl Voice for Messages {
                 if let (Some(usage), Some(more)) =
                     (self.usage.as_object_mut(), event["usage"].as_object())
                 {
-                    // What follows says only what has changed.
+                    // Later events only have changes.
                     let said = more.iter().filter(|(_, value)| !value.is_null());
                     usage.extend(said.map(|(name, value)| (name.clone(), value.clone())));
                 }

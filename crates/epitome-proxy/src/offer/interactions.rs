@@ -121,7 +121,7 @@ impl Interactions {
         sent(event["event_type"].as_str().unwrap_or_default(), &event)
     }
 
-    /// What was held back; where the model recalls, what of it the client is told.
+    /// The held events; if the model recalls, those that the client gets.
     fn flush(&mut self) -> String {
         self.silent.clear();
         let mut held = std::mem::take(&mut self.held);

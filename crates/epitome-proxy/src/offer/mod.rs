@@ -1,8 +1,8 @@
 //! Recall offered to the model itself: its tools are added to a request that has tools, and calls of them are answered here.
 //!
-//! The client sees one reply: calls of these tools are not in it, and neither is anything of them in its history afterwards, so that
-//! its requests stay valid on every proxy. What a model calls beside them is dropped before anybody made it; the model calls
-//! again once it knows.
+//! The client sees one reply. Calls of these tools are neither in it nor in its history afterwards, so that its requests stay
+//! valid on every proxy. The model's other calls in the same round are dropped before anybody makes them; the model makes them
+//! again with the result.
 
 mod anthropic;
 mod chat;
@@ -29,7 +29,7 @@ pub(crate) use woven::{Followed, Woven, whole};
 /// How often a model is asked again in one turn; the last time it may only speak.
 const MOST_ROUNDS: usize = 8;
 
-/// Bytes that are answered in one round: what is recalled has to fit beside what was sent.
+/// The maximum bytes of answers in one round: they must fit beside the prompt.
 const MOST_ANSWERED: usize = 48 * 1024;
 
 /// Whether it is a tool of ours.
@@ -60,7 +60,7 @@ fn answered(
         let arguments = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
         let answer = match serde_json::from_str::<Value>(arguments) {
             Ok(Value::Object(arguments)) => recalls.answer(&call.name, &arguments),
-            _ => Err("The arguments are no JSON object.".to_owned()),
+            _ => Err("The arguments aren't a JSON object.".to_owned()),
         };
         let answer = match answer {
             Ok(text) if text.len() > left => {
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// What a client is told of these events, and what goes back.
+    /// The events for the client, and those that go back to the model.
     fn heard(format: Format, events: &[Value]) -> (String, Vec<Value>) {
         let mut voice = voice(format);
         let told = events.iter().map(|event| voice.event(&format!("data: {event}\n\n"))).collect();

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use super::is_ours;
 use crate::native::members::{Members, Raws, list_of, raw};
 
-/// A body with the tools of recall; `None` where they aren't offered: it has no tools or one of such a name, wants several
-/// answers, or leaves what is said at its provider.
+/// A body with the recall tools; `None` if they aren't offered: it has no tools or one of such a name, wants several
+/// answers, or keeps its history at its provider.
 pub(crate) fn offered(format: Format, text: &str) -> Option<String> {
     let mut members = Members::read(text)?;
     let mut tools: Raws = members.get("tools")?;
@@ -172,7 +172,7 @@ pub(super) fn list_name(format: Format) -> &'static str {
 /// Types of contents that may stand for a message of the user's.
 const CONTENTS: [&str; 5] = words!("audio document image text video");
 
-/// What was sent as a list of messages, of which it may be less: one message, its contents, or its words.
+/// The input as a list of messages, from any of its shorter forms: one message, its contents, or its words.
 pub(super) fn messages(format: Format, sent: &str) -> Option<Raws> {
     let mut all: Raws = match sent.as_bytes().first()? {
         b'[' => serde_json::from_str(sent).ok()?,
@@ -200,7 +200,7 @@ pub(super) fn messages(format: Format, sent: &str) -> Option<Raws> {
     Some(all)
 }
 
-/// What was said in a round, without what its provider says and refuses to read again: texts of nothing, for one.
+/// The items of a round, without those that its provider returns and refuses to read again, such as empty texts.
 pub(super) fn lawful(format: Format, said: Raws) -> Raws {
     let mended = || {
         // In most APIs the user speaks first.

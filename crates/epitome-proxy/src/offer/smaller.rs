@@ -5,8 +5,7 @@ use epitome::model::overflow::PromptOverflow;
 use epitome::session::in_turns;
 use epitome::{Compactor, Format, Options, Target, wire};
 
-/// The body at half of what fits, as far as that was told; `None` where nothing smaller can be had. What was recalled last stays, if
-/// shortened.
+/// The body at half of the reported limit, if known; `None` if it can't get smaller. The newest recall stays, if shortened.
 pub(super) fn smaller(format: Format, body: &str, told: &PromptOverflow) -> Option<String> {
     let name = if format == Format::Anthropic { "claude" } else { "o200k" };
     let counter = counter(name).expect("it is one of ours");

@@ -23,7 +23,7 @@ impl RecallCall {
     }
 }
 
-/// What a model said that recalls something: what goes back to it, and the calls that are to be answered.
+/// A model's round that recalls: the items that go back to it, and the calls to answer.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
     pub(super) said: Vec<Value>,
@@ -40,7 +40,7 @@ pub(crate) trait Voice: Send + Sync {
     /// A whole reply came; what the client is told, unless it recalls.
     fn whole(&mut self, reply: Value) -> Option<Value>;
 
-    /// Whether what was said ended as it should, and recalls.
+    /// Whether the round ended properly, and recalls.
     fn recalls_wholly(&self) -> bool;
 
     /// What was said since it was asked last, if it recalls.
@@ -49,7 +49,7 @@ pub(crate) trait Voice: Send + Sync {
     /// Events that are held back.
     fn rest(&mut self) -> String;
 
-    /// What goes back to the model behind what it said: an answer to each call.
+    /// The items that go back to the model after its own: an answer to each call.
     fn answers(&self, calls: &[(RecallCall, Result<String, String>)]) -> Vec<Value>;
 }
 

@@ -26,7 +26,7 @@ use crate::sending::send;
 use crate::sse::Events;
 use crate::stall::events;
 
-/// The longest reply that is listened to: what it says is held.
+/// The longest reply that is read: it is held in memory.
 const LONGEST: usize = 64 << 20;
 
 /// What is asked once more.
@@ -128,7 +128,7 @@ impl Followed {
 
 /// A model that recalls even where it may only speak.
 fn circling() -> Refusal {
-    let what = format!("the model recalled {MOST_ROUNDS} times, and said nothing else");
+    let what = format!("the model recalled {MOST_ROUNDS} times and gave no answer");
     Refusal::new(StatusCode::BAD_GATEWAY, "recall", what)
 }
 

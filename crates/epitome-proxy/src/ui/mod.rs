@@ -93,7 +93,7 @@ impl Dashboard {
             _ => (None, false),
         };
         let Some(page) = page else {
-            return Some(words(StatusCode::NOT_FOUND, "nothing is known of it any more\n"));
+            return Some(words(StatusCode::NOT_FOUND, "this conversation isn't known any more\n"));
         };
         let page = page.replace(|c| !matches!(c, '\n' | '\t') && is_unseen(c), "\u{fffd}");
         let mut page = answer(StatusCode::OK, "text/html; charset=utf-8", page);

@@ -46,7 +46,7 @@ fn of_money(money: &Reckoning) -> Markup {
         format!("estimated; uncompacted they would be {}", dollars(money.without.dollars()));
     html! {
         @if money.measured == 0 {
-            (tile("prompts cost", &html! { "–" }, "no provider has told counts of a model whose prices are known"))
+            (tile("prompts cost", &html! { "–" }, "no provider has reported counts of a model with known prices"))
         } @else {
             (tile("prompts cost", &html! { (dollars(money.paid.dollars())) }, &writes))
             (tile("saved, net", &net(money), &without))
@@ -67,11 +67,11 @@ fn agreement(id: &str, it: &Conversation) -> Markup {
         div.card {
             @match &it.agreement {
                 Agreement::NotNeeded => {
-                    p { "No compaction is due. One that is due waits until you agree." }
+                    p { "No compaction is due. When one is due, it waits until you agree." }
                     (button)
                 }
                 Agreement::Awaited(why) => {
-                    p { b.bad { "A compaction waits for you: " } (why) ". Until you agree, requests pass as they come." }
+                    p { b.bad { "A compaction waits for you: " } (why) ". Until you agree, requests pass unchanged." }
                     (button)
                 }
                 Agreement::Given => p { b { "You agreed." } " The next request of this conversation is compacted." },
@@ -83,9 +83,9 @@ fn agreement(id: &str, it: &Conversation) -> Markup {
 /// What the proxy does with conversations.
 fn of_mode(mode: ProxyMode) -> &'static str {
     match mode {
-        ProxyMode::Auto => "auto: what gets too large is compacted",
-        ProxyMode::Ask => "ask: what gets too large waits until you agree",
-        ProxyMode::Off => "off: all passes untouched, and nothing is looked at",
+        ProxyMode::Auto => "auto: conversations that get too large are compacted",
+        ProxyMode::Ask => "ask: compactions wait until you agree",
+        ProxyMode::Off => "off: everything passes unchanged",
     }
 }
 
@@ -112,13 +112,13 @@ pub(super) fn all(
         p.faint { "Figures since the proxy began, of the " (counted(conversations.len() as u64, "conversation")) " asked last. Tokens are estimates unless they are said to be measured." }
         div.tiles {
             (tile("requests", &html! { (sum(|it| it.requests)) }, "that the engine looked at"))
-            (tile("passed", &html! { (passed) }, "calls of models untouched, without a look; /metrics says why"))
+            (tile("passed", &html! { (passed) }, "model calls forwarded unchanged, without examination; /metrics says why"))
             (tile("compactions", &html! { (sum(|it| it.adopted)) }, &given_up))
             (tile("kept out", &html! { (tokens(sum(|it| it.kept_out))) }, "tokens, estimated, over all prompts"))
             (of_money(&money))
         }
         @if conversations.is_empty() {
-            p { "None yet. They are here once an agent has asked through the proxy." }
+            p { "None yet. Conversations appear after an agent's first request." }
         } @else {
             div.scroll { table {
                 tr { th.w { "conversation" } th.w { "model" } th { "requests" } th { "prompt" } th { "sent" } th { "compacted" } th { "saved" } th { "asked" } }
@@ -213,7 +213,7 @@ fn card(id: &str, done: &Done) -> Markup {
                 } }
             }
             @if done.has_texts {
-                p.small { a href=(format!("/ui/{id}/{}", done.number)) { "What it did, message by message" } " (shows what was said)" }
+                p.small { a href=(format!("/ui/{id}/{}", done.number)) { "What it did, message by message" } " (shows the messages)" }
             }
         }
     }

@@ -72,7 +72,7 @@ async fn each_provider_is_asked_for_its_own() {
 }
 
 #[tokio::test]
-async fn it_says_that_it_lives_and_what_it_did() {
+async fn health_and_metrics_are_served() {
     let (url, _) = upstream(|_| std::future::ready(Response::new(whole("{}")))).await;
     let stage = Stage::new(&before(&url, None)).await;
     assert_eq!(stage.get("/livez").await.status(), 200);

@@ -139,7 +139,7 @@ async fn a_llama_that_lists_no_window_is_asked_for_its_settings() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_asked_once_and_never_what_the_operator_says() {
+async fn the_models_api_is_asked_once_unless_the_window_is_set() {
     let (url, book) = saying(|_| Value::Null).await;
     let windows = vec![("mine*".to_owned(), 8_000)];
     let stage = Stage::new(&ProxyOptions { windows, ..before(&url, None) }).await;

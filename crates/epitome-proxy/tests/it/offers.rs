@@ -233,7 +233,7 @@ async fn words_of_two_rounds_stand_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_offered_to_requests_with_tools_of_other_names() {
+async fn recall_is_offered_to_requests_with_tools_of_other_names() {
     let running = provider(100_000).await;
     let stage = offering(&running, 100_000).await;
     let sent = |path: &'static str, body: Value, credential: &'static str| {

@@ -293,7 +293,7 @@ async fn what_came_before_a_break_arrives() {
 }
 
 #[tokio::test]
-async fn of_two_lengths_the_chunks_hold() {
+async fn chunks_override_a_content_length() {
     let bytes = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{\"a\":\"b\"}\r\n0\r\n\r\n";
     let stage = Stage::new(&before(&answering(bytes).await, None)).await;
     let request = stage.post("/v1/files").body(Bytes::from_static(b"{}")).expect("a request");

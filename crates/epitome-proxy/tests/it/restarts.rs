@@ -145,7 +145,7 @@ async fn two_proxies_take_turns() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_loses_a_race_shows_what_the_winner_shows() {
+async fn the_loser_of_a_race_shows_the_winners_view() {
     let running = provider(12_000).await;
     let memory = Arc::<Memory>::default();
     let options = options(&running.url, &memory);

@@ -17,7 +17,7 @@ use crate::works::{entries, provider, request};
 
 const SUMMARY: &str = "The build fails because of a missing file, and each result was looked at.";
 
-/// Who answers as often as he is let, and how often he was asked.
+/// A summarizer that answers once for each permit, and how often it was asked.
 fn summaries(may: &Arc<Semaphore>, fails: bool) -> (Summaries, Arc<AtomicUsize>) {
     let asked = Arc::<AtomicUsize>::default();
     let (count, may) = (Arc::clone(&asked), Arc::clone(may));
@@ -145,7 +145,7 @@ async fn a_compaction_that_fails_sends_what_came_or_is_the_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_fails_closed_does_not_pass_what_there_is_no_room_for() {
+async fn fail_closed_refuses_requests_without_room() {
     for (internal_errors, status) in [(InternalErrors::Forward, 200), (InternalErrors::Refuse, 500)]
     {
         let running = provider(100_000).await;

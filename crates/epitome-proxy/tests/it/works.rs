@@ -78,7 +78,7 @@ async fn each_api_works_past_the_window_several_times() {
 
 /// Some chat templates refuse two messages of the user's in a row, and their models' names don't tell.
 #[tokio::test(flavor = "multi_thread")]
-async fn where_a_chat_takes_turns_its_views_do() {
+async fn views_of_an_alternating_chat_alternate() {
     for takes_turns in [true, false] {
         let running = provider(12_000).await;
         let stage = Stage::new(&before(&running.url, Some(12_000))).await;

@@ -86,7 +86,7 @@ class Receipt:
         except KeyError as error:
             raise InputError(f"{error.args[0]}: a receipt has it, and this hasn't", field=str(error.args[0])) from error
         except (TypeError, ValueError) as error:
-            raise InputError(f"it is no receipt: {error}") from error
+            raise InputError(f"it isn't a receipt: {error}") from error
 
     @classmethod
     def _read(cls, data: Any) -> Receipt:

@@ -81,7 +81,7 @@ class Session:
         **options: Unpack[Options],
     ) -> None:
         if not _is_list(messages):
-            raise OptionError(f"messages: a {type(messages).__name__} is no list of messages", field="messages")
+            raise OptionError(f"messages: a {type(messages).__name__} isn't a list of messages", field="messages")
         if request is not None and not isinstance(request, Mapping):
             raise OptionError(f"request: a {type(request).__name__} is no request: a dict is wanted", field="request")
         self._request = dict(request or {})
@@ -89,7 +89,7 @@ class Session:
         self._key = lists[0] if lists else "messages"
         first = self._request.get(self._key) or ()
         if not _is_list(first):
-            raise OptionError(f"request: its {self._key} are no list of messages", field="request")
+            raise OptionError(f"request: its {self._key} aren't a list of messages", field="request")
         self.messages: list[Mapping[str, Any]] = [*first, *messages]
         """All that was said, with the messages of ``request`` first."""
         self.looked: Look | None = None
@@ -164,7 +164,7 @@ class Session:
     def _looking(self, window: int | None) -> Iterator[None]:
         """Around a look: a function that it asks would wait for itself if it looked, too."""
         if window is not None and (not isinstance(window, int) or not 0 < window < 1 << 64):
-            raise OptionError(f"window: {window!r} is no number of tokens, from 1", field="window")
+            raise OptionError(f"window: {window!r} isn't a number of tokens, from 1", field="window")
         within = [look for look in _LOOKS.get() if not look.is_over]
         if any(look.session == id(self) for look in within):
             raise CompactionError("a session is asked by its own counter, trigger, strategy or summarizer")

@@ -170,5 +170,5 @@ def _supply(compaction: _native.Compaction, number: int, answer: object) -> None
         raise OptionError("summarizer: the text of a Summary is a str of whole characters", field="summarizer")
     for tokens in (answer.input_tokens, answer.output_tokens):
         if not isinstance(tokens, int) or not 0 <= tokens < 1 << 64:
-            raise OptionError(f"summarizer: {tokens!r} is no number of tokens", field="summarizer")
+            raise OptionError(f"summarizer: {tokens!r} isn't a number of tokens", field="summarizer")
     compaction.supply(number, answer.text, answer.input_tokens, answer.output_tokens)

@@ -68,7 +68,7 @@ pub(super) enum Pairs<'a> {
     Neither,
 }
 
-/// What a row says of itself with `true`.
+/// The flags of a row that are `true`.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent members of the row")]
 pub(super) struct Flags {
@@ -93,7 +93,7 @@ pub(super) struct Message<'a> {
     pub(super) odd: Vec<usize>,
 }
 
-/// What the agent put beside a person's words, or in mid-turn those words themselves.
+/// The agent's additions to human words, or in mid-turn the words themselves.
 #[derive(Default)]
 pub(super) struct Attachment<'a> {
     pub(super) kind: Option<&'a str>,

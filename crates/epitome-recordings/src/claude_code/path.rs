@@ -80,8 +80,8 @@ impl<'r, 'a> Tree<'r, 'a> {
                 tree.by_uuid.insert(uuid, at);
                 continue;
             };
-            // Kept rows may be written again behind the boundary. A copy that lost its parent says nothing of where it
-            // belongs, unless the boundary names it.
+            // Kept rows may be written again behind the boundary. A copy without a parent has no known place, unless
+            // the boundary names it.
             let is_kept = reach == Reach::SinceLastCompaction
                 && last_boundary.is_some_and(|boundary| {
                     let kept = &tree.row(boundary).kept;
@@ -89,7 +89,7 @@ impl<'r, 'a> Tree<'r, 'a> {
                     first < boundary && boundary < at && (is_named || tree.row(at).parent.is_some())
                 });
             let is_better = what(first) == What::Link && what(at) != What::Link;
-            // What was written anew at its place counts as it was written last.
+            // A row that was rewritten at its place counts as last written.
             let is_newer = tree.row(at).parent.is_some()
                 && tree.row(at).parent == tree.row(first).parent
                 && what(at) == what(first)
@@ -146,7 +146,7 @@ impl<'r, 'a> Tree<'r, 'a> {
         }
     }
 
-    /// The rows from `head` down to `tail`; none if the one doesn't lead to the other.
+    /// The rows from `head` down to `tail`; none if they aren't connected.
     fn run(&self, head: Option<usize>, tail: Option<usize>) -> Vec<usize> {
         let (Some(head), Some(mut at)) = (head, tail) else { return Vec::new() };
         let mut run = vec![at];

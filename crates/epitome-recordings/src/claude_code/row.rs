@@ -1,4 +1,4 @@
-//! One row of a session: what it says of itself, and the pieces of its message as they stand.
+//! One row of a session: its fields, and the pieces of its message.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -138,7 +138,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// What a row's message says, as it stands there.
+    /// The message of a row, as it stands there.
     pub(super) fn says(&self, row: usize) -> Vec<&'a str> {
         match &self.all[row].content {
             Content::Text(text) => vec![*text],
@@ -223,7 +223,7 @@ impl<'a> Rows<'a> {
             self.notes.skip(line, Why::NoMessage);
             return self.link(line, fields);
         };
-        // It says again what stands before the boundary.
+        // It repeats rows before the boundary.
         if fields.flags.again && self.reach == Reach::Whole {
             return self.link(line, fields);
         }

@@ -52,7 +52,7 @@ impl Writer for Codex {
         ]);
         let mut payloads = vec![("compacted", compacted)];
         if stands(&read, shown) {
-            // The agent compares what it would say of its surroundings with what it said; else it says all again.
+            // The agent compares its current context with the recorded one; if they differ, it sends everything again.
             let is_state =
                 |row: &&Row<'_>| row.what == What::Nothing && row.payload.get("state").is_some();
             let is_full = |row: &Row<'_>| is_state(&row) && row.payload.holds("full");

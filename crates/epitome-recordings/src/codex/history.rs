@@ -16,7 +16,7 @@ use crate::usage::{Counted, Names, Usage};
 /// bytes, newest first.
 const KEPT_WORDS: usize = 80_000;
 
-/// An event and the item that says the same stand near each other.
+/// How far apart an event and the item with the same content may be.
 const NEAR: usize = 24;
 
 /// How messages in the user's role begin that aren't a turn of their own.
@@ -31,7 +31,7 @@ pub(super) const CONTEXT: [&str; 8] = [
     "<goal_context>",
 ];
 
-/// What was completed by the model or its tools. Items say the same; where a file has none, nothing else does.
+/// Completed work of the model or its tools. Items repeat it; a file without items has nothing else.
 fn untold(row: &Row<'_>) -> Option<String> {
     let kind = row.payload.object("item").text("type")?;
     (kind != "UserMessage").then(|| kind.into_owned())
@@ -184,7 +184,7 @@ impl<'a> History<'a> {
         let summary = row.payload.literal("message").filter(|text| *text != "\"\"");
         self.reply = None;
         if reach == Reach::Whole {
-            // What was applied says nothing that wasn't said.
+            // Applied rows only repeat earlier messages.
             if let Some(summary) = summary.filter(|_| row.payload.get(MARK).is_none()) {
                 self.say(row.line, summary, Origin::Injected);
             }
@@ -334,7 +334,7 @@ impl<'a> Told<'a> {
                 !told.human.contains(at)
                     && said[*at].as_ref().is_some_and(|said| said.contains(words))
             };
-            // What the model did stands between what people said.
+            // The model's work stands between human messages.
             let is_reply = |at: &usize| is_reply(&rows.all[*at]);
             let before = (0..place).rev().take(NEAR).take_while(|at| !is_reply(at));
             let behind = (place..rows.all.len()).take(NEAR).take_while(|at| !is_reply(at));

@@ -21,7 +21,7 @@ pub(super) struct Rows<'a> {
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     pub(super) what: What,
-    /// What the envelope holds, as it stands and by its members.
+    /// The content of the envelope, raw and by its members.
     pub(super) raw: &'a str,
     pub(super) payload: Object<'a>,
 }

@@ -16,8 +16,8 @@ const INSPECT: &str = "take one out: jq '.samples[0].messages | map(if .tool_cal
 const OBSERVATIONS: &[&str] = &["GENERATION", "SPAN", "AGENT", "CHAIN"];
 pub(super) const NEXT: &str = "read the request that came before it; the reply is in the next one";
 
-/// The formats, the surest marks first: what it is, what to do instead, where its marks stand; and sets of marks, each of which
-/// is enough.
+/// The formats, the surest marks first: the name, the advice, where its marks stand, and sets of marks, each of which is
+/// enough.
 macro_rules! formats {
     ($($what:literal, $instead:expr, $place:ident: $([$($mark:expr),*])*;)*) => {
         pub(super) const FORMATS: &[Foreign] = &[$(Foreign {

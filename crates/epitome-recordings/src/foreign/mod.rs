@@ -22,14 +22,14 @@ pub(crate) struct Foreign {
     marks: &'static [&'static [Mark]],
 }
 
-/// Where marks stand: what a tool takes or a message says may look like anything.
+/// Where marks stand: tool schemas and message texts may look like anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// In a row, an element of a list, or a value that has no list of messages.
     Row,
     /// In a value that has a list of messages.
     Body,
-    /// In a message of such a list, or where one may stand alone.
+    /// In a message of such a list, or of one that stands alone.
     Message,
 }
 
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// What a tool takes, what it was given and what stands around may be called as foreign members are.
+    /// Tool schemas, arguments and frame members are exempt.
     #[test]
     fn members_of_others_within_a_request_tell_nothing() {
         let within = [

@@ -236,7 +236,7 @@ pub(super) fn text_of(content: &[Piece<'_>]) -> String {
     joined(lines)
 }
 
-/// What stands for the text of a result that has none.
+/// The text of a result without one.
 pub(super) const SEE_MEDIA: &str = "(see attached image)";
 
 /// Whether a text is JSON.

@@ -1,5 +1,5 @@
-//! Messages of agents that speak to many providers and keep what was said in a form of their own
-//! (pi, opencode, OpenHands), and how each provider's format says them.
+//! Messages of agents that support many providers and record in a form of their own (pi, opencode, OpenHands), and
+//! their form in each provider's format.
 //!
 //! Texts, ids and names are JSON literals and arguments are JSON values, as they stand in the
 //! recording; a format takes them as they are wherever it can.

@@ -83,7 +83,7 @@ fn reasoning(piece: &Piece<'_>) -> Option<String> {
     (is_json(&item) && Object::of(&item).says("type", "reasoning")).then_some(item)
 }
 
-/// What the model said; `is_tied` if reasoning that wants the ids of what follows is there.
+/// The model's items; `is_tied` if there is reasoning that needs the ids of the next items.
 fn item(piece: &Piece<'_>, is_tied: bool) -> Option<String> {
     match piece {
         Piece::Text(text) => says_something(text).then(|| {
@@ -129,7 +129,7 @@ fn ids(literal: &str) -> (String, Option<String>) {
     }
 }
 
-/// What items say; those of one reply follow each other.
+/// The content of items; those of one reply follow each other.
 pub(super) fn heard<'a>(items: &[(Origin, Object<'a>)]) -> Vec<Heard<'a>> {
     let mut heard: Vec<Heard<'a>> = Vec::new();
     for (origin, item) in items {

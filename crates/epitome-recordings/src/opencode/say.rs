@@ -200,7 +200,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         }
     }
 
-    /// Ends a step: what the model said, and what its calls brought.
+    /// Ends a step: the model's words, and the results of its calls.
     fn end(&mut self, step: &mut Step<'a>) {
         let Step { pieces, answers, usage } = std::mem::take(step);
         if !pieces.is_empty() {
@@ -252,7 +252,7 @@ fn item<'a>(text: &str, openai: &Object<'a>) -> Option<Raw<'a>> {
     Some(Raw::Owned(quote(&item)))
 }
 
-/// The counts, of which those of the cache stand apart.
+/// The counts, with those of the cache apart.
 fn usage(raw: &str) -> Option<Usage> {
     let cache =
         Object::of(raw).get("cache").and_then(|raw| Usage::read(raw, Names::OPENCODE_CACHE));

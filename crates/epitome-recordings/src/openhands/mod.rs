@@ -84,7 +84,7 @@ fn broken(text: &str) -> Option<JsonError> {
     scanner.value().and_then(|_| scanner.end()).err()
 }
 
-/// The format in which most of what the events hold can be said.
+/// The format that can express most of the events' content.
 fn format(events: &Events<'_>) -> Format {
     let holds = |test: fn(&Object<'_>) -> bool| {
         events.all.iter().any(|event: &Event<'_>| {

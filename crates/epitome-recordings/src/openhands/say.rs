@@ -63,7 +63,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         }
     }
 
-    /// Says when what was seen last was said.
+    /// Sets the time of the last event.
     pub(super) fn timed(&mut self, time: Option<u64>) {
         self.frame.times.resize(self.messages.len(), time);
     }

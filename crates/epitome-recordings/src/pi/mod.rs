@@ -58,7 +58,7 @@ impl Reader for Pi {
         let mut notes = std::mem::take(&mut rows.notes);
         let path = follow(&rows, options.reach, &mut notes);
         let model = Model::of(&rows, &path.way);
-        // Of a session as a whole, what was applied says nothing that wasn't said.
+        // In a whole session, applied rows only repeat earlier messages.
         let is_again =
             |row: &Row<'_>| options.reach == Reach::Whole && row.fields.get(MARK).is_some();
         let mut speech = Speech::new(&rows, &model, &mut notes);

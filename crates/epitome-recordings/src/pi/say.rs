@@ -91,7 +91,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         }
     }
 
-    /// Says when what the newest row says was said.
+    /// Sets the time of the newest row.
     pub(super) fn timed(&mut self, time: Option<u64>) {
         self.times.resize(self.messages.len(), time);
     }

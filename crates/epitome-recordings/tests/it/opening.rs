@@ -132,7 +132,7 @@ fn requests_are_known_by_their_content() {
 }
 
 #[test]
-fn what_is_no_text_is_said_to_be() {
+fn inputs_that_are_not_text_are_named() {
     for empty in ["", "\u{feff} \r\n\t "] {
         assert_eq!(opened(empty).expect_err("empty"), OpenError::Empty);
     }
@@ -158,7 +158,7 @@ fn what_is_in_no_known_format_is_told_why() {
         let error = opened(text).expect_err(text);
         assert_eq!(
             error.to_string(),
-            format!("the input is no JSON object or list: it begins with {text:?}")
+            format!("the input isn't a JSON object or list: it begins with {text:?}")
         );
     }
     for text in [r#"{"a":1}"#, "[1,2]", r#"[{"a":1}]"#, "{\"a\"", "{]", r#"{"messages":"x"}"#] {
@@ -201,7 +201,7 @@ fn a_session_without_messages_says_what_it_holds() {
 fn formats_that_nobody_knows_are_told_so() {
     let unknown = open(b"{}".to_vec(), Some("word"), LAST).expect_err("unknown").to_string();
     assert!(
-        unknown.starts_with("there is no format \"word\"; readable are openai-chat"),
+        unknown.starts_with("there is no format \"word\"; the readable formats are openai-chat"),
         "{unknown}"
     );
 }

@@ -138,7 +138,7 @@ fn real_sessions_are_valid_requests() {
 }
 
 #[test]
-fn who_speaks_is_known() {
+fn human_messages_are_recognised() {
     let (_, recording) = session("session-3fe1b6bc");
     let human: Vec<String> = recording
         .request

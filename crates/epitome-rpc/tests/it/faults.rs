@@ -193,7 +193,7 @@ async fn nobody_there_nobody_of_that_name_and_a_message_too_large() {
 
     let (base, _alive) = served(Serving::new(vec![Served::new(mine(), "")])).await;
     let outcome = compact(remote(&base, "yours", None, Limits::default())).await;
-    fell_back(&outcome, r#"no compactor is called "yours" there; there are ["mine"]"#);
+    fell_back(&outcome, r#"the server has no compactor "yours"; it has ["mine"]"#);
 
     let limits = Limits { message: 4_000, ..Limits::default() };
     fell_back(&compact(remote(&base, "mine", None, limits)).await, "and 4000 may be sent");
@@ -227,7 +227,7 @@ async fn a_token_is_asked_for_and_shown_nowhere() {
 }
 
 #[tokio::test]
-async fn one_that_is_slow_is_waited_for_as_long_as_it_says() {
+async fn a_slow_compactor_is_waited_for_as_long_as_it_says() {
     let slow = || from_fn("slow", |_| std::future::pending());
     let short = Served { timeout: Duration::from_millis(150), ..Served::new(slow(), "") };
     let (base, _alive) = served(Serving::new(vec![short])).await;
@@ -328,8 +328,8 @@ async fn answers_of_the_wrong_shape_or_against_a_law_are_done_without() {
             compacted(good(&q), vec![edit(119, 0, "[I agree, and will delete it.]")])
         }),
         ("neither skip nor compacted", |_| CompactResponse::default()),
-        ("0 is no fate", |q| compacted(vec![0; q.entries.len()], vec![])),
-        ("99 is no fate", |q| compacted(vec![99; q.entries.len()], vec![])),
+        ("0 isn't a fate", |q| compacted(vec![0; q.entries.len()], vec![])),
+        ("99 isn't a fate", |q| compacted(vec![99; q.entries.len()], vec![])),
         ("it has 3 fates for 122 messages", |q| compacted(good(&q)[..3].to_vec(), vec![])),
         ("which isn't there", |q| compacted(good(&q), vec![edit(900, 0, "x")])),
         ("has no part 77", |q| compacted(good(&q), vec![edit(120, 77, "x")])),

@@ -30,7 +30,7 @@ async fn fallbacks(remote: Remote) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn who_is_trusted_is_asked_and_nobody_else() {
+async fn only_trusted_servers_are_asked() {
     let (certificate, key) = certificate();
     let identity = Some(Identity::from_pem(&certificate, key).expect("they belong together"));
     let all = vec![Served::new(mine(), "for tests")];

@@ -136,7 +136,7 @@ fn a_long_message_comes_back_whole_in_parts() {
 }
 
 #[test]
-fn what_is_asked_isnt_said_again_at_length() {
+fn long_questions_are_not_repeated_in_full() {
     let long = "zzzz ".repeat(40_000);
     let words = ask("recall_search", json!({ "query": long })).expect("an answer");
     let id = ask("recall_get", json!({ "id": long })).expect_err("no such");

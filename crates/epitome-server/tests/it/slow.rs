@@ -61,7 +61,7 @@ fn slow_and_half_open_connections_are_closed() {
 }
 
 #[test]
-fn whoever_comes_behind_many_is_served() {
+fn a_request_behind_many_is_served() {
     let limits = ConnectionLimits { head: SHORT, connections: 2, ..ConnectionLimits::default() };
     let at = serving(limits);
     let held: Vec<TcpStream> =

@@ -1,7 +1,7 @@
 //! Databases, as what keeps sessions sees them: statements in, rows out.
 //!
-//! Statements are written once, in what SQLite and PostgreSQL share, with parameters as `?1`. What each does
-//! in its own way (where it is, its tables, the index of words, erasing) is said in the file of each.
+//! Statements are written once, in the common part of SQLite and PostgreSQL, with parameters as `?1`. Their differences
+//! (addresses, tables, the index of words, erasing) are in the file of each.
 
 #[cfg_attr(not(feature = "postgres"), path = "absent.rs")]
 pub(crate) mod postgres;

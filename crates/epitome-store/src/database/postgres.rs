@@ -34,8 +34,8 @@ use crate::error::StoreError;
 /// How long a server may take to answer a first call.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What every connection is told: tables are in a schema of their own, what is acknowledged is on the disk,
-/// nobody is waited for without end, and plans fit the words that are looked for.
+/// The settings of every connection: tables have a schema of their own, acknowledged writes are on the disk, waits have
+/// a limit, and plans fit the words of a search.
 const SETTINGS: &str =
     "SET search_path TO epitome; SET synchronous_commit TO on; SET lock_timeout TO '20s';
     SET plan_cache_mode TO force_custom_plan; SET client_min_messages TO warning;";

@@ -105,7 +105,7 @@ fn connected(database: &Path) -> Result<rusqlite::Connection, StoreError> {
     set_up(rusqlite::Connection::open_with_flags(database, flags)?)
 }
 
-/// Lets readers go on beside the writer; the file says so for good, once somebody could.
+/// Lets readers go on beside the writer; the first writer that can records this in the file for good.
 fn write_ahead(writer: &rusqlite::Connection) -> Result<(), StoreError> {
     let since = Instant::now();
     loop {
@@ -171,7 +171,7 @@ fn unchanging(database: &Path) -> Result<rusqlite::Connection, StoreError> {
     set_up(rusqlite::Connection::open_with_flags(uri, flags)?)
 }
 
-/// How long others may go on reading what was forgotten; whoever isn't stuck reads for milliseconds.
+/// How long others may go on reading forgotten content; a reader that isn't stuck takes milliseconds.
 const READING: Duration = Duration::from_secs(3);
 
 /// Leaves nothing of what was deleted: whether that is so, or somebody still reads it.

@@ -19,7 +19,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// How sure it has to be who answers: `sslmode`, as PostgreSQL's own clients read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sure {
-    /// `require`: nobody listens, but whoever answers may be anybody.
+    /// `require`: encrypted, but the server isn't verified.
     NotAtAll,
     /// `verify-ca`: an authority that is trusted vouches for whoever answers.
     Vouched,
@@ -46,7 +46,7 @@ pub(super) struct Asked {
 }
 
 impl Encryption {
-    /// The URL without what the driver doesn't know, and what that said.
+    /// The URL without the parameters that the driver doesn't know, and their values.
     pub(super) fn read(url: &str) -> Result<(String, Self), String> {
         let (user, rest) = url.split_at(host_of(url));
         let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -67,7 +67,7 @@ impl Encryption {
             None | Some("verify-full") if is_system => asked(Sure::Named),
             Some(other) if is_system => {
                 return Err(format!(
-                    "sslmode={other} isn't spoken with sslrootcert=system; verify-full is"
+                    "sslmode={other} isn't supported with sslrootcert=system; use verify-full"
                 ));
             }
             Some("verify-ca") if roots.is_none() => {
@@ -83,7 +83,7 @@ impl Encryption {
             None => Encryption::Unsaid,
             Some(other) => {
                 return Err(format!(
-                    "sslmode={other} isn't spoken{}; disable, require, verify-ca and verify-full are",
+                    "sslmode={other} isn't supported{}; use disable, require, verify-ca or verify-full",
                     if roots.is_some() { " where sslrootcert is named" } else { "" },
                 ));
             }
@@ -100,7 +100,7 @@ fn host_of(url: &str) -> usize {
 }
 
 impl Asked {
-    /// As for another machine of which nothing is said: what conversations say is nobody else's business.
+    /// As for another machine without `sslmode`: conversations are private.
     pub(super) fn by_name() -> Self {
         Asked { sure: Sure::Named, roots: None }
     }
@@ -155,7 +155,9 @@ fn of_system() -> Result<RootCertStore, String> {
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
         let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
-        return Err(format!("the system trusts no authority{why}: name one with sslrootcert=FILE"));
+        return Err(format!(
+            "the system has no CA certificates{why}: name some with sslrootcert=FILE"
+        ));
     }
     Ok(roots)
 }
@@ -236,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_say_how_sure_it_has_to_be() {
+    fn urls_set_the_verification_of_the_server() {
         let read = |query: &str| Encryption::read(&format!("postgres://me@db/app{query}"));
         let asked = |sure, roots: Option<&str>| {
             Encryption::Asked(Asked { sure, roots: roots.map(PathBuf::from) })

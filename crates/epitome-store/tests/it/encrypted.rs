@@ -66,7 +66,7 @@ fn encrypt(url: &str, (certificate, key): &(String, String)) {
 }
 
 #[test]
-fn who_answers_is_proven_as_far_as_it_is_asked_for() {
+fn servers_are_verified_as_the_url_demands() {
     let place = Place::new();
     let Some(plain) = &place.url else { return };
     let folder = tempfile::tempdir().expect("a folder");
@@ -124,7 +124,7 @@ fn who_answers_is_proven_as_far_as_it_is_asked_for() {
 
 /// A server that speaks TLS from the first byte on asks for that by name.
 #[test]
-fn whoever_speaks_tls_at_once_says_what_it_speaks() {
+fn direct_tls_names_its_protocol() {
     let server = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = server.local_addr().expect("bound").port();
     let client = std::thread::spawn(move || {

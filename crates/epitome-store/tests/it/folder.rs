@@ -19,7 +19,7 @@ fn close(path: &Path, mode: u32) {
 }
 
 #[test]
-fn what_is_no_store_is_left_alone() {
+fn folders_that_are_no_stores_are_left_alone() {
     let place = Place::on_disk();
     let open = |access| Store::open(&place.path(), access).expect_err("there is none");
     assert!(matches!(open(Access::Read), StoreError::Missing { .. }));
@@ -85,7 +85,7 @@ fn a_newer_store_is_refused_politely() {
 
 #[cfg(unix)]
 #[test]
-fn it_is_its_owners_alone() {
+fn a_store_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
     let place = Place::on_disk();

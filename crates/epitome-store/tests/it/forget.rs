@@ -175,7 +175,7 @@ fn tenants_are_apart() {
 }
 
 #[test]
-fn who_comes_after_it_was_forgotten_is_told() {
+fn a_forgotten_session_refuses_writes() {
     let place = Place::new();
     let store = place.open();
     let body = talk("one", 10);

@@ -18,7 +18,7 @@ fn sessions_obey_the_laws_of_archives() {
 }
 
 #[test]
-fn so_do_many_in_one_store() {
+fn tenants_of_one_store_obey_the_laws() {
     let place = Place::new();
     let store = place.open();
     let next = RefCell::new(0);

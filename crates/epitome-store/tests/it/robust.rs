@@ -162,7 +162,7 @@ fn damage_is_told_and_nothing_invented() {
 }
 
 #[test]
-fn what_is_there_already_is_read_back() {
+fn known_contents_are_read_back() {
     let place = Place::on_disk();
     let (short, long) = (talk("one", 3), talk("one", 6));
     let kept = original(0, "some words that were said");

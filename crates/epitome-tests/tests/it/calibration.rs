@@ -118,7 +118,7 @@ fn small_change_is_no_evidence() {
 }
 
 #[test]
-fn it_can_be_kept() {
+fn a_calibration_survives_serialization() {
     let mut calibration = Calibration::new("words");
     calibration.observe(&tally(&[997]), usage(1500));
     let text = serde_json::to_string(&calibration).expect("serialises");

@@ -37,7 +37,7 @@ fn captures_come_out_as_they_went_in() {
 }
 
 #[test]
-fn they_break_no_rule() {
+fn captured_requests_break_no_rule() {
     let mut wrong = Vec::new();
     for (name, sent) in sent().into_iter().filter(|(_, sent)| sent.refused.is_none()) {
         let findings = wire::check(&parsed(&name, &sent));

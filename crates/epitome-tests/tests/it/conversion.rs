@@ -285,7 +285,7 @@ fn tools_that_take_words_are_functions_elsewhere() {
 }
 
 #[test]
-fn models_that_reason_are_not_told_how_warm_to_be() {
+fn reasoning_models_get_no_temperature() {
     let body = r#"{"model":"a","max_tokens":99,"temperature":0.5,"top_p":0.9,"stop_sequences":["END"],"messages":[{"role":"user","content":"Go."}]}"#;
     let request = wire::parse(Format::Anthropic, body.to_owned()).expect("a request");
     let lost = |format, model| {

@@ -192,7 +192,7 @@ fn a_pin_that_the_system_prompt_says_holds_no_message() {
 
 /// The newest human message is a person's; what the transcript ends with may be anybody's.
 #[test]
-fn who_spoke_last_is_told_from_the_person_who_did() {
+fn the_last_message_and_the_newest_human_one_differ() {
     let body = format!(
         r#"[{{"role":"user","content":"Go."}},{{"role":"assistant","content":"Well."}},{{"role":"user","content":"Again."}},{{"role":"assistant","content":"{}"}}]"#,
         "Done. ".repeat(9)

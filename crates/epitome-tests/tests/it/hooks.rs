@@ -165,7 +165,7 @@ fn instructions_reach_who_sums_up_and_pins_stay() {
     assert!(asked[0].instruction.contains("Name every port."), "{}", asked[0].instruction);
     let fallbacks = &outcome.receipt.fallbacks;
     assert_eq!(fallbacks[0], "first: it pins messages that aren't there");
-    assert_eq!(fallbacks[1], "second: a pin must say something");
+    assert_eq!(fallbacks[1], "second: a pin must not be blank");
 }
 
 #[test]
@@ -182,12 +182,12 @@ fn a_bad_pin_costs_no_good_one() {
 fn what_cant_be_read_of_a_wish_costs_nothing_else() {
     let hook = wishes("mine", |_| Wish {
         pins: vec![Pin::Entry(42)],
-        unread: vec!["of its pins this can't be read: -1".to_owned()],
+        unread: vec!["one of its pins can't be read: -1".to_owned()],
         ..Wish::default()
     });
     let outcome = run(&compactor().with_hooks(by(vec![hook])));
     assert!(outcome.view.fates().nth(42).expect("it is covered").is_shown());
-    assert_eq!(outcome.receipt.fallbacks, ["mine: of its pins this can't be read: -1"]);
+    assert_eq!(outcome.receipt.fallbacks, ["mine: one of its pins can't be read: -1"]);
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn every_entry_makes_sense() {
 }
 
 #[test]
-fn it_stays_small() {
+fn the_table_of_models_stays_small() {
     let size = include_str!("../../../epitome/data/models.json").len();
     assert!(size < 400_000, "data/models.json has {size} bytes");
 }
@@ -274,7 +274,7 @@ fn a_mistake_in_a_users_file_is_named() {
         (r#"{"models": {"x": {"cache": {"scheme": "marked", "ttls": 1}}}}"#, "ttls"),
         (r#"{"schema": 2}"#, "the schema is 2"),
         ("3", "expected struct"),
-        (r#"{"models": {"x": {"aliases": ["gpt-5"]}}}"#, "gpt-5 stands for both gpt-5 and x"),
+        (r#"{"models": {"x": {"aliases": ["gpt-5"]}}}"#, "gpt-5 is an alias of both gpt-5 and x"),
     ] {
         let error = Registry::built_in().overlaid(text, "my.json").expect_err(text);
         assert!(error.to_string().contains(named), "{text}: {error}");

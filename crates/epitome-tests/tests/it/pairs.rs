@@ -100,9 +100,9 @@ fn a_call_elsewhere_is_answered_once() {
     assert_eq!(whole(&wire::repair(&request).request), whole(&sound));
 }
 
-/// What answers the calls of such a thread comes before anything else, in its own message or a later one of the turn.
+/// Results of calls that the thread made elsewhere come before anything else, also in a later message of the turn.
 #[test]
-fn what_answers_elsewhere_leads_its_turn() {
+fn results_of_a_continued_thread_lead_the_turn() {
     let body = |messages: &str| {
         format!(
             r#"{{"model":"claude-opus-5-5","max_tokens":64,"thread":{{"type":"continue","previous_message_id":"msg_1"}},

@@ -73,7 +73,7 @@ fn an_estimates_own_band_stays() {
 }
 
 #[test]
-fn it_is_due_when_all_of_it_would_be() {
+fn a_sample_is_due_when_the_whole_count_is() {
     let request = large(Format::OpenaiChat);
     let exact = Tally::of(&request, &*o200k()).total().tokens;
     let about = Tally::sampled(&request, &*o200k()).total();

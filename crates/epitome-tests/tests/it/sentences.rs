@@ -182,7 +182,7 @@ fn what_a_model_does_not_take_has_a_name_and_a_sentence() {
 }
 
 #[test]
-fn who_is_stuck_is_told_what_to_do() {
+fn stalls_say_what_to_do() {
     let stall =
         [StallReason::Overhead, StallReason::NoGain, StallReason::Refilled, StallReason::Failing];
     check(

@@ -197,7 +197,7 @@ fn what_is_dearer_or_another_prompt_is_asked_by_itself() {
 }
 
 #[test]
-fn who_answers_the_conversation_is_asked_with_a_transcript() {
+fn a_summarizer_that_answers_the_agent_gets_a_transcript_next() {
     let failed = |kind| Err(SummarizeError::new(kind, ""));
     for (behind, why) in [
         (Ok(Summary::new("Sure, I will go on with the build now.")), "it answers the transcript"),

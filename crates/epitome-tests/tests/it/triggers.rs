@@ -365,10 +365,9 @@ fn without_other_compactors_what_else_is_asked_for_holds() {
     assert!(!alone(&remote()) && remote().fires_alone(&tokens(800, 1_000)).is_some());
 }
 
-/// Beside a trigger that says when, one that only asks others says nothing of what is done without them, however they are
-/// put together.
+/// A trigger that only asks a remote compactor leaves it to its siblings when to compact without one, nested or not.
 #[test]
-fn one_that_only_asks_others_leaves_it_to_those_beside_it() {
+fn remote_trigger_defers_to_siblings() {
     let built = |when: When| when.build().expect("in range").boxed();
     let measurements = |items: usize| Measurements { items, ..tokens(9_000, 10_000) };
     let (few, many) = (measurements(3), measurements(30));

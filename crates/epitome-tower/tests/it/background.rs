@@ -137,7 +137,7 @@ async fn near_the_limit_a_request_waits_for_the_summary_as_the_policy_says() {
 }
 
 #[tokio::test]
-async fn or_it_takes_the_extractive_one_and_the_summary_comes_too_late() {
+async fn at_the_limit_an_extractive_view_replaces_a_late_summary() {
     let ((provider, mut agent), mut slow) = (provider(), slow(AtLimit::Extractive, Ok(SUMMARY)));
     let mut longest = slow.until_asked(&mut agent, &provider).await.len();
     // No answer of the summarizer's is ever waited for.

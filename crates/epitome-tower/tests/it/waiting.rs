@@ -1,4 +1,4 @@
-//! Who waits for a compaction of his conversation that another caller runs.
+//! Callers that wait for a compaction of their conversation that another caller runs.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Hook for Gate {
 
 const OWN: &str = "Find out why the build fails.";
 
-/// So short that a caller asks the machine where he is: what he does between two polls doesn't depend on threads.
+/// So short that a caller asks the machine in place: what happens between two polls doesn't depend on threads.
 async fn brief(task: &str) -> Agent {
     let mut agent = Agent::new();
     agent.history[0]["content"] = task.into();
@@ -79,10 +79,10 @@ async fn brief(task: &str) -> Agent {
     agent
 }
 
-/// Whoever waits isn't sent off by a compaction of another conversation. It goes on where nobody looks at whoever began
-/// it, and whoever waits makes it himself where that one goes away.
+/// A compaction of another conversation doesn't end the wait. The compaction goes on while its caller isn't polled. If
+/// that caller goes away, a waiting caller runs it.
 #[tokio::test]
-async fn a_caller_waits_for_the_compaction_of_his_own_conversation() {
+async fn a_caller_waits_for_the_compaction_of_its_own_conversation() {
     for goes_away in [false, true] {
         let provider = Provider::new(60_000, 2);
         let own = brief(OWN).await;

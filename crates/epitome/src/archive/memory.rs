@@ -19,7 +19,7 @@ struct Kepts {
 }
 
 impl MemoryArchive {
-    /// Nothing is left half done by whoever panicked: each change is the last thing that a call does.
+    /// A panic leaves nothing half done: each change is the last step of a call.
     fn kept(&self) -> MutexGuard<'_, Kepts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

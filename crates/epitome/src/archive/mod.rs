@@ -1,4 +1,4 @@
-//! Where originals and views are kept, so that every removed byte can be had back.
+//! Storage of originals and views, from which every removed byte can be restored.
 //!
 //! An [`Archive`] is that of one conversation. It only grows: a view is added, never changed, and which of
 //! them is in force is one number that is compared before it is set.
@@ -21,7 +21,7 @@ pub use memory::MemoryArchive;
 pub use redacted::Redacted;
 pub use searchable::{GET, MARK, SEARCH, is_recall, searchable, searchable_in};
 
-/// An entry that a view hides or edits, as it was, with what helps to find it.
+/// The original of an entry that a view hides or edits, with help to find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Original {
     /// Digest of the bytes.
@@ -32,7 +32,7 @@ pub struct Original {
     pub bytes: String,
     /// Who stands in it.
     pub about: EntryContext,
-    /// What can be searched of it, decoded; nothing that came from a recall itself, or that a checkpoint says again.
+    /// The searchable text, decoded; without finds of a recall, and without what a checkpoint repeats.
     pub words: String,
 }
 
@@ -47,7 +47,7 @@ pub struct EntryContext {
     pub turn: usize,
     /// The tool that is called, or whose result it is; the first of several.
     pub tool: Option<String>,
-    /// When it was said, in milliseconds since 1970, where that was recorded.
+    /// The time of the message, in milliseconds since 1970, if it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
     /// The results in it that a recall gave, by their places among its parts.
@@ -89,7 +89,7 @@ impl Original {
                 at: entry.time(),
                 recalled: recalled.map(|(at, _)| at).collect(),
             };
-            // What a checkpoint says was said elsewhere, but for its summary.
+            // A checkpoint repeats other messages, except for its summary.
             let words = match origin {
                 Origin::Checkpoint => summaries(entry),
                 _ => searchable(entry, &about.recalled),
@@ -123,7 +123,7 @@ pub struct FoundOriginal {
     pub about: EntryContext,
     /// How well it answers; only comparable within one search.
     pub score: f64,
-    /// All that can be searched of it.
+    /// The whole searchable text.
     pub words: String,
 }
 
@@ -156,16 +156,16 @@ pub enum ArchiveError {
         /// What the store said.
         why: String,
     },
-    /// What it keeps isn't what was put.
+    /// The stored content isn't what was put.
     #[error("the archive is damaged: {what}")]
     Damaged {
-        /// What was found.
+        /// The damage that was found.
         what: String,
     },
-    /// Another view is in force than the one that was to be followed.
+    /// Another view is in force than the expected one.
     #[error("view {head} is in force, not view {parent}: another compaction came first")]
     Conflict {
-        /// The view that was to be followed.
+        /// The expected view.
         parent: u64,
         /// The view that is in force.
         head: u64,
@@ -181,7 +181,7 @@ pub enum ArchiveError {
 /// What the model is shown from a compaction on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
-    /// How many entries of the transcript, as it came, it speaks of.
+    /// The number of entries of the transcript, as it came.
     pub entries: usize,
     /// The fates of entries.
     pub view: View,
@@ -194,7 +194,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What a compaction of a transcript of so many entries came to.
+    /// The result of compacting a transcript of `entries` entries.
     pub fn of(outcome: &crate::Outcome, entries: usize) -> Self {
         let receipt: &Receipt = &outcome.receipt;
         Shown {
@@ -214,7 +214,7 @@ pub struct KeptView {
     pub number: u64,
     /// The view that it followed; 0 for the whole transcript.
     pub parent: u64,
-    /// What it shows.
+    /// The receipt, with the view.
     pub shown: Shown,
 }
 
@@ -229,7 +229,7 @@ pub trait Archive: std::fmt::Debug + Send + Sync {
     /// Originals that share a word with `words`, best first, at most `limit`.
     fn search(&self, words: &str, limit: usize) -> Result<Vec<FoundOriginal>, ArchiveError>;
 
-    /// The view that is in force; 0 where all is shown as it was said.
+    /// The view in force; 0 for the original.
     fn head(&self) -> Result<u64, ArchiveError>;
 
     /// Keeps a view and puts it in force, if `parent` still is; its number. Otherwise nothing is kept.
@@ -241,7 +241,7 @@ pub trait Archive: std::fmt::Debug + Send + Sync {
     /// A view.
     fn view(&self, number: u64) -> Result<Option<KeptView>, ArchiveError>;
 
-    /// The views, oldest first, each with the one that it followed.
+    /// The views, oldest first, each with its parent.
     fn history(&self) -> Result<Vec<(u64, u64)>, ArchiveError>;
 }
 
@@ -257,7 +257,7 @@ pub fn before(history: &[(u64, u64)], view: u64) -> Vec<u64> {
     std::iter::successors(parent(&view), parent).take(history.len()).collect()
 }
 
-/// The view to go to from `head` so that what was undone last is done again.
+/// The view to go to from `head` to redo the last undone compaction.
 pub fn redone(history: &[(u64, u64)], head: u64) -> Option<u64> {
     let newest = history.iter().rev().find(|(_, parent)| *parent == head);
     newest.map(|(number, _)| *number)

@@ -1,4 +1,4 @@
-//! Finding what was removed: the words of an entry, and the place in them that answers a question.
+//! Finding removed content: the words of an entry, and the place in them that answers a question.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,14 +13,14 @@ use crate::text::words::{is_stop_word, words};
 use crate::text::{cut, framing};
 use crate::transcript::{Origin, Role};
 
-/// What is told of a find.
+/// A find, ready to show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
     /// [`MARK`] with the id: by it a list of hits that an agent read as JSON is known again, and not found.
     pub recalled: String,
-    /// By which all of it can be had.
+    /// The id that returns the whole entry.
     pub id: String,
-    /// The stretch of it that answers.
+    /// The stretch that answers the question.
     pub text: String,
     /// The session that it is of.
     pub session: String,
@@ -34,7 +34,7 @@ pub struct Hit {
     pub origin: Origin,
     /// The tool that is called, or whose result it is.
     pub tool: Option<String>,
-    /// When it was said, where that is known: `2026-11-22T05:29:39.871Z`.
+    /// The time of the message, if it is known: `2026-11-22T05:29:39.871Z`.
     pub time: Option<String>,
     /// Tokens of the text.
     pub tokens: u64,
@@ -51,8 +51,8 @@ impl Hit {
     }
 }
 
-/// As many finds, best first, with their secrets masked, as fit into so many tokens, each with at most `stretch` bytes of what answers;
-/// of the first always something.
+/// The best finds that fit into `tokens`, with their secrets masked, each with at most `stretch` bytes of its answer; never
+/// nothing of the first.
 pub fn hits(
     found: Vec<(String, FoundOriginal)>,
     question: &str,
@@ -105,7 +105,7 @@ pub fn hits(
 /// A part of a find that is read piece by piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch<'a> {
-    /// What it says.
+    /// The text of the find.
     pub text: &'a str,
     /// The byte at which it begins.
     pub from: usize,
@@ -113,9 +113,8 @@ pub struct Stretch<'a> {
     pub next: Option<usize>,
 }
 
-/// What `text` says from byte `from` on, as much as fits into so many tokens, and something always. All pieces, each
-/// from the `next` of the one before, are the whole text. A text with secrets is masked before, in all of it: half a
-/// secret has no shape.
+/// The text from byte `from` on, as much as fits into the tokens, but never nothing. All pieces, each from the `next`
+/// of the one before, are the whole text. Secrets are masked in the whole text first: half a secret has no shape.
 pub fn piece<'a>(
     text: &'a str,
     from: usize,
@@ -156,8 +155,8 @@ pub fn asked(question: &str) -> BTreeSet<String> {
     if telling.is_empty() { all } else { telling }
 }
 
-/// The stretch of `text`, at most `most` bytes and what marks a cut, in which most of the words of the
-/// question are; its beginning, where none is.
+/// The stretch of `text` with most of the question's words, at most `most` bytes and the marks of
+/// cuts; the beginning if no word occurs.
 ///
 /// ```
 /// let text = format!("{}\nthe port is 5433\n{}", "noise\n".repeat(99), "more\n".repeat(99));
@@ -185,7 +184,7 @@ pub fn around(text: &str, question: &str, most: usize) -> String {
         let after = to < pieces.len() && size(from, to + 1) <= most;
         let before = from > 0 && size(from - 1, to) <= most;
         match (before, after) {
-            // What follows a line tells more of it than what came before, two to one.
+            // The lines after a hit say more about it than those before, two to one.
             (_, true) if (to - middle) <= 2 * (middle - from) + 2 || !before => to += 1,
             (true, _) => from -= 1,
             _ => break,
@@ -197,7 +196,7 @@ pub fn around(text: &str, question: &str, most: usize) -> String {
     format!("{before}{}{after}", text[start..end].trim_matches('\n'))
 }
 
-/// The lines of a text as ranges, long ones in several.
+/// The lines of a text as ranges; long lines are split.
 fn pieces(text: &str, most: usize) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
     let mut start = 0;

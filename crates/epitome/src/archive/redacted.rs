@@ -4,8 +4,8 @@ use super::{Archive, ArchiveError, FoundOriginal, KeptView, Original, Shown};
 use crate::text::secrets::{masked, masked_document};
 use crate::transcript::ContentId;
 
-/// An archive in which secrets are masked before anything is kept: what comes back isn't byte for byte what went in,
-/// and has another id where a secret stood in it.
+/// An archive that masks secrets before it keeps anything. A text with a secret comes back with other bytes and
+/// another id.
 #[derive(Clone, Debug)]
 pub struct Redacted<A>(pub A);
 

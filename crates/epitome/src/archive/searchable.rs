@@ -1,4 +1,4 @@
-//! What of an entry can be searched: its words, but for what a recall gave.
+//! The searchable text of an entry: its words, without finds of a recall.
 
 use std::borrow::Cow;
 
@@ -25,12 +25,12 @@ pub fn is_recall(tool: &str) -> bool {
     before.is_some_and(|before| !before.ends_with(char::is_alphanumeric))
 }
 
-/// What can be searched of an entry: its words, its calls with their arguments, its results. Media,
-/// sealed reasoning and ids aren't words, and what a recall gave isn't found again: neither the results at these
-/// places among the parts, nor what bears the mark.
+/// The searchable parts of an entry: its words, its calls with their arguments, its results. Media, sealed
+/// reasoning and ids aren't words. Finds of a recall are left out: the results at these places among the parts,
+/// and whatever bears the mark.
 pub fn searchable(entry: Entry<'_>, recalled: &[usize]) -> String {
     let mut out = String::new();
-    // Whether what follows in the same result is what a recall gave.
+    // Whether the text after it in the same result is a find of a recall.
     let mut is_recalled = false;
     for (at, part) in entry.parts().enumerate() {
         let is_nested = part.is(Marks::NESTED);
@@ -66,8 +66,8 @@ pub fn searchable(entry: Entry<'_>, recalled: &[usize]) -> String {
     out
 }
 
-/// What stands in a result before the first find of a recall: a shell may say something before it prints
-/// them. Who cites one within a line says words of their own.
+/// What can precede the first find of a recall in a result: a shell may print something first. A find
+/// quoted within a line is the speaker's own text.
 fn before_recalled(text: &str) -> &str {
     let is_mark = |at: usize| {
         let rest = &text[at + MARK.len()..];
@@ -86,7 +86,7 @@ fn begun(text: &str, at: usize) -> Option<usize> {
     if before.is_empty() || before.ends_with('\n') || before.ends_with("\\n") {
         return Some(at);
     }
-    // Text within text has its quotes escaped, as often as it is within.
+    // Nested texts have their quotes escaped, once for each level.
     let quoted =
         |text: &'_ str| text.strip_suffix('"').map(|text| text.trim_end_matches('\\').len());
     let value = quoted(before).map(|end| before[..end].trim_end())?;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nor_is_it_as_json() {
+    fn finds_within_json_are_not_found_again() {
         // Codex hands answers of MCP servers on so.
         let answer =
             r#"[{"type":"text","text":"[recalled 3f2a9c1b7d20] human\nthe port is 5433"}]"#;

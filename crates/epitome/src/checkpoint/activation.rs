@@ -7,13 +7,13 @@ use crate::specifics::{Class, Specific};
 use crate::text::keys::{ByKey, key};
 use crate::transcript::Origin;
 
-/// w(who): what a mention by a person, the model or a tool counts. Of 5,020 needs in 85 cuts of real sessions 55 % had been
-/// said by the model before, 39 % stood only in tool output.
+/// w(who): the weight of a mention by a person, the model or a tool. Of 5,020 needs in 85 cuts of real sessions, the model
+/// had mentioned 55 % before; 39 % stood only in tool output.
 const HUMAN: f32 = 2.0;
 const MODEL: f32 = 1.0;
 const TOOL: f32 = 1.0 / 3.0;
 
-/// What a mention by `who` counts, in a unit of that age; the newest has 1.
+/// The weight of a mention by `who` in a unit of this age; the newest has 1.
 pub(super) fn weight(who: Origin, age: usize) -> f32 {
     let by = match who {
         Origin::Human => HUMAN,
@@ -23,7 +23,7 @@ pub(super) fn weight(who: Origin, age: usize) -> f32 {
     by / (age.max(1) as f32).sqrt()
 }
 
-/// What is known of a specific.
+/// The facts about a specific.
 #[derive(Clone, Debug)]
 pub(super) struct Mentioned {
     pub(super) class: Class,

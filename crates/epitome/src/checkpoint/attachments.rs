@@ -1,4 +1,4 @@
-//! What people attached to their words: a checkpoint names it, and quotes what of it is a short text.
+//! Attachments of people: a checkpoint names them, and quotes short texts among them.
 
 use crate::text::figure;
 use crate::transcript::media::names_and_texts;
@@ -13,7 +13,8 @@ pub(super) fn attachments(entry: Entry<'_>) -> Vec<String> {
     all.map(|part| attachment(&part)).collect()
 }
 
-/// `[attached: text/plain, rules.txt]`, and below it its text. A long one is somebody's page: it isn't quoted among people's words.
+/// `[attached: text/plain, rules.txt]`, and below it the text. A long text is somebody's page: it isn't quoted among people's
+/// words.
 pub(super) fn attachment(part: &Part<'_>) -> String {
     let (names, texts) = names_and_texts(part);
     let names = if names.is_empty() { "a file" } else { &names };

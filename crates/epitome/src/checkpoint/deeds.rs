@@ -1,6 +1,6 @@
-//! What was done: calls that may have changed something, with their key arguments and outcome, in order; and what was read.
+//! What was done: calls that may have changed something, in order, with key arguments and outcome; and reads.
 //!
-//! A line reads back what it says, so that the next checkpoint goes on from it: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
+//! Lines are read back, so that the next checkpoint continues them: `[35] Edit(src/a.rs) ×17, last [133] → ok`.
 
 mod counts;
 mod editor;
@@ -48,13 +48,13 @@ pub(super) struct Deed {
     names_files: bool,
     /// Tells calls apart whose lines say the same, because they are shortened; 0 for a whole line.
     asks: Key,
-    /// Tells calls apart that were given other arguments; 0 where nobody knows them.
+    /// A key of the other arguments, which tells calls apart; 0 if they aren't known.
     given: Key,
-    /// How the last one went; empty while nobody said.
+    /// The outcome of the last one; empty until it is known.
     went: Box<str>,
     /// The same in more words, where there is more to say.
     in_full: Box<str>,
-    /// Of one call by itself, all that is said of it; empty where `what` says as much.
+    /// For a single call, its full text; empty if `what` is as long.
     alone: Box<str>,
     /// Tells outcomes apart that differ in more than names and numbers.
     shape: Key,
@@ -114,7 +114,7 @@ const THEN: &str = " (then ";
 const UNNAMED: &str = "[…] more calls, not named: ";
 /// Bytes of a target among others, unless it is one exact string.
 const MOST_TARGET: usize = 48;
-/// Bytes that are said of how a call went where not every tool has a line.
+/// Bytes for an outcome if not every tool has a line.
 const MOST_BRIEF: usize = 12;
 pub(super) const BETWEEN: &str = " · ";
 /// What stands before the targets that are left of more.
@@ -160,7 +160,7 @@ impl Deeds {
         let records = records(&call).map(Box::from).collect();
         let what = key(tool, arguments, &call);
         let names_files = names_files(&what);
-        // How long a command may take, and the like, is not what it does.
+        // Limits such as timeouts say nothing about what a command does.
         let asked = call.line.as_deref().unwrap_or(arguments);
         let given = unquote_inner(cut::head(arguments, MOST_ARGUMENTS));
         self.open.push((
@@ -206,7 +206,7 @@ impl Deeds {
             let mut known = of.get(last_part(name)).into_iter().flatten();
             known.any(|(known, last)| *last > number && is_same(known, name))
         };
-        // Of a call without a result nobody knows.
+        // The outcome of a call without a result isn't known.
         let open = self.open.iter().filter_map(|(_, asked)| match asked {
             Asked::Deed { deed, changes, records, .. } if self.all[*deed].first > number => {
                 Some((changes, records))

@@ -1,7 +1,7 @@
-//! What a command's long output tells of its end where no line states how it went.
+//! The end of a command's long output, if no line states the outcome.
 //!
-//! Most commands end with what they did. Some print one line for each of many things, and one that went wrong stands in the midst:
-//! where most lines are like others, one of each kind is told, the rarest first.
+//! Most commands end with their result. Some print one line for each of many things, with the failed one in the middle. Where
+//! most lines are alike, one of each kind is shown, the rarest first.
 
 use super::target::{MOST_RESULT, is_ruler, one_line, settled, whole_ends, whole_words};
 use super::told_kinds::{OR, told};
@@ -13,7 +13,7 @@ use crate::text::outcome::exit_code;
 /// Bytes of the end of an output in which lines are compared.
 const MOST_COMPARED: usize = 64 * 1024;
 
-/// The lines of an output that have room: what stands at the very end may be said behind every output.
+/// The lines of an output that fit. The very last line may be the same after every output.
 pub(super) struct Ending {
     pub(super) text: String,
     /// Lines of the whole output.
@@ -58,7 +58,7 @@ impl Ending {
     }
 }
 
-/// Lines as one; `None` where there is none, or where they have no room in `most` bytes.
+/// Lines joined into one; `None` if there are none, or if they don't fit in `most` bytes.
 fn joined(lines: &[&str], most: usize) -> Option<String> {
     let bytes = |line: &&str| line.len() + OR.len();
     let fits = !lines.is_empty() && lines.iter().map(bytes).sum::<usize>() <= most + OR.len();
@@ -76,7 +76,7 @@ fn lines(output: &str) -> impl Iterator<Item = &str> {
     output.lines().map(settled).filter(says)
 }
 
-/// The lines of an output most of which are like others.
+/// An output most of whose lines are alike.
 pub(super) struct LineKinds<'o> {
     lines: Vec<&'o str>,
     kinds: Vec<Kind>,
@@ -106,7 +106,7 @@ impl<'o> LineKinds<'o> {
         let qualifier = if self.is_all { "" } else { "at least " };
         let (told, is_whole) = told(&self.kinds, most, |kind| {
             let line = Some(self.lines[kind.last()]).filter(|line| is_told(line))?;
-            // What one says otherwise than the others isn't said of all.
+            // If the lines of a kind differ, only the last one is shown.
             let is_same = kind.rows.iter().all(|row| self.lines[*row] == line);
             let one = if is_same { "" } else { "last of " };
             Some((line.to_owned(), format!("{one}{qualifier}")))

@@ -1,7 +1,7 @@
-//! What a checkpoint is made from, gathered in one pass over the conversation.
+//! The material of a checkpoint, gathered in one pass over the conversation.
 //!
-//! Secrets are masked before anything is taken from a text: half a secret has no shape. Only what was pinned and standing
-//! instructions are restated as they are, because that is what they are for.
+//! Secrets are masked before anything is taken from a text: half a secret has no shape. Only pins and standing
+//! instructions are restated unmasked, because that is their purpose.
 
 mod answers;
 
@@ -38,7 +38,7 @@ const RULE_FILES: [&str; 7] = words!(
     "AGENTS.md CLAUDE.md GEMINI.md .cursorrules copilot-instructions.md CONVENTIONS.md \
      <user_instructions>"
 );
-/// Bytes at the beginning of an injected text in which such a name has to stand.
+/// Bytes at the beginning of an injected text in which the name must stand.
 const NAMED_WITHIN: usize = 800;
 /// Bytes before a number in which a note of ours begins.
 const NOTE: usize = 48;
@@ -57,9 +57,10 @@ pub struct Gathered {
     pub(super) deeds: Deeds,
     /// The agent's last words.
     last_words: Option<QuotedMessage>,
-    /// What it said last, unless the view shows that.
+    /// Its last words, unless the view shows them.
     asked: Option<QuotedMessage>,
-    /// What the agent said right before words of the user's that may be a bare answer: they name nothing, or are short behind a question.
+    /// The agent's words right before a human message that may be a bare answer: it names nothing, or is short and follows a
+    /// question.
     answered: Vec<QuotedMessage>,
     /// What the newest words follow, if they don't answer it.
     followed: Option<QuotedMessage>,
@@ -67,19 +68,19 @@ pub struct Gathered {
     /// Whether the view shows the newest list itself.
     shows_todo: bool,
     pub(super) summary: String,
-    /// Earlier checkpoints that it goes on from: one that stands twice was made once.
+    /// Earlier checkpoints that it continues: one that occurs twice counts once.
     carried: Vec<ContentId>,
     /// Notes of earlier checkpoints, each with its source.
     pub(super) carried_notes: Vec<(Box<str>, Box<str>)>,
     pub(super) mentions: Mentions,
     pub(super) lines: Lines,
-    /// Folded parts that are said as they are, by their slots.
+    /// Folded parts that are quoted verbatim, by their slots.
     own: Vec<u32>,
     /// Specifics that the view shows beside the checkpoint.
     pub(super) shown: Vec<u32>,
     /// The number of the newest human message.
     pub(super) newest_human: Option<u32>,
-    /// Entries right behind those that it stands for, of which the view shows nothing.
+    /// Entries right behind the folded ones of which the view shows nothing.
     gone: usize,
     /// Entries that are new, not carried from an earlier checkpoint.
     folded: usize,
@@ -96,7 +97,7 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Nothing yet, for a model that can look up what is hidden by `channel`, if by any.
+    /// Empty, for a model that can look up hidden content by `channel`, if there is one.
     pub(crate) fn new(
         channel: Option<Arc<str>>,
         numbering: &Arc<Numbering>,
@@ -105,7 +106,7 @@ impl Gathered {
         Gathered { channel, numbering: Arc::clone(numbering), read_only, ..Gathered::default() }
     }
 
-    /// What a checkpoint of all of a transcript is made from.
+    /// The material of a checkpoint for a whole transcript.
     pub fn of(transcript: &Transcript, units: &Units) -> Self {
         let mut gathered = Gathered::default();
         for entry in transcript.entries() {
@@ -114,12 +115,12 @@ impl Gathered {
         gathered
     }
 
-    /// By which the model can look up what is hidden.
+    /// How the model can look up hidden content.
     pub(super) fn channel(&self) -> Option<&str> {
         self.channel.as_deref()
     }
 
-    /// What a folded part says, as it may be quoted; to mask takes long.
+    /// The quotable text of a folded part, masked, which is slow.
     pub(super) fn said(&self, transcript: &Transcript, slot: u32) -> String {
         let part = transcript.part(Slot(slot));
         match self.own.binary_search(&slot) {
@@ -128,7 +129,7 @@ impl Gathered {
         }
     }
 
-    /// Which messages it stands for, with those of earlier checkpoints.
+    /// The numbers of its messages, with those of earlier checkpoints.
     pub fn stands_for(&self) -> &Ranges {
         &self.stands_for
     }
@@ -177,7 +178,7 @@ impl Gathered {
         above.max(folded).is_none_or(|human| word.at > human)
     }
 
-    /// The list of what is to be done, unless the view shows it.
+    /// The to-do list, unless the view shows it.
     pub(super) fn todo(&self) -> Vec<String> {
         if self.shows_todo { Vec::new() } else { self.todo.lines() }
     }
@@ -227,7 +228,7 @@ impl Gathered {
             }
             let Said { text, .. } = said(transcript, &part);
             if part.origin() == Origin::Model && part.kind() == PartKind::Text {
-                // What it says here is newer.
+                // Newer words follow here.
                 (self.asked, self.last_words) = (None, None);
             }
             let found = self.mention(&text, &part, weight(part.origin(), age));
@@ -308,7 +309,7 @@ impl Gathered {
                             path.map_or_else(|| tool.to_string(), |it| format!("{tool} {it}"));
                         self.tools.push((part.slot.0, source.into()));
                     }
-                    // What stands for an output says less than its call.
+                    // A stub says less than the call.
                     if !text.starts_with(STUB) {
                         self.lines.add(source, &text, &found);
                     }
@@ -329,7 +330,7 @@ impl Gathered {
         }
     }
 
-    /// Quotes what leaves a message that stays, because it was said later.
+    /// Quotes words that leave a message which stays, because they are newer.
     fn said_later(&mut self, number: usize, part: &Part<'_>) {
         let text = match part.kind() {
             PartKind::Media => attachment(part),
@@ -357,12 +358,12 @@ impl Gathered {
         let behind = text.len() - tail.len();
         let late = specifics(tail).map(|found| Specific { at: found.at + behind, ..found });
         let mut all = Vec::new();
-        // The names of members are the tool's, not what was said.
+        // Names of members are the tool's, not somebody's words.
         let is_key = |found: &Specific<'_>| {
             text[..found.at].ends_with('"')
                 && text[found.at + found.text.len()..].starts_with("\":")
         };
-        // What a note of ours counts was never said.
+        // Counts in our own notes were never said.
         let is_noted = |found: &Specific<'_>| {
             let before = cut::tail(&text[..found.at], NOTE);
             let begins = before.rfind("[… ").map(|at| before.len() - at);
@@ -390,7 +391,7 @@ impl Gathered {
         all
     }
 
-    /// Takes in what a call does to the agent's own list; whether it is one of that.
+    /// Applies a call to the agent's own list; returns whether it is a call of a list.
     fn takes_list(&mut self, part: &Part<'_>) -> bool {
         let text = part.text();
         let (tool, arguments) = (part.name(), Arguments::read(&text));

@@ -26,7 +26,7 @@ pub(super) struct Echo<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EchoKind {
-    /// What a tool was given.
+    /// The arguments of the tool.
     Given,
     /// A command may be told to print a whole line, which is its outcome.
     Printed,

@@ -1,4 +1,4 @@
-//! The fence around a checkpoint. It carries the digest of what it encloses, so that nothing enclosed can close it.
+//! The fence around a checkpoint. It carries the digest of its content, so that nothing inside can close it.
 
 use std::borrow::Cow;
 
@@ -69,8 +69,8 @@ pub fn look_alikes(transcript: &Transcript) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// Takes what stands between a checkpoint's fences from the person in whose role it is: an intact one is a checkpoint, one that
-/// was changed since it was written was put in.
+/// Text between a checkpoint's fences doesn't count as the person's in whose role it is: an intact one is a checkpoint, a
+/// changed one was injected.
 pub fn disown(transcript: &mut Transcript) {
     let fenced: Vec<_> =
         look_alikes(transcript).map(|part| (part.slot, looks_like_one(&part.text()))).collect();

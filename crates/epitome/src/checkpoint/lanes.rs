@@ -27,7 +27,7 @@ pub(super) struct Shares {
     words: u64,
     /// For what these answer.
     answered: u64,
-    /// For what was only read.
+    /// For reads.
     looks: u64,
     /// For the agent's last words.
     last: u64,
@@ -38,7 +38,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Shares of so many tokens.
+    /// Shares of this many tokens.
     pub(super) fn of(room: u64) -> Self {
         let percent = |share: u64| room * share / 100;
         Shares {
@@ -103,15 +103,15 @@ pub(super) struct Written {
 
 /// Tokens of the gap between two lines of the model's that aren't neighbours.
 const GAP_TOKENS: u64 = 3;
-/// In fewer tokens no end of a message says what was asked.
+/// In fewer tokens, the end of a message doesn't show its question.
 const LEAST_ANSWERED: u64 = 48;
 /// The part of the room that what the newest words answer may take.
 const MOST_ANSWERED: u64 = 4;
 /// Tokens of the titles of two lanes.
 pub(super) const TITLES_TOKENS: u64 = 12;
-/// After so many lines or names in a row that have no room none is looked for.
+/// After this many lines or names in a row without room, the search ends.
 const MISSES: u32 = 24;
-/// Percent of what is left that lines have before names.
+/// Percent of the rest that lines get before names.
 const NOTES_SHARE: u64 = 50;
 
 impl Lanes<'_> {
@@ -120,8 +120,8 @@ impl Lanes<'_> {
         let Shares { room, words, summary, .. } = self.shares;
         let mut out = head.to_owned();
         let mut left = room;
-        // Commands and prohibitions have what the deeds don't need, half at the least, but for what names each; other words nothing
-        // that these need.
+        // Commands and prohibitions get what deeds don't need: at least half, unless naming the deeds takes more. Other
+        // words get only what deeds don't need.
         let [old, new] = [self.old, self.new]
             .map(|calls| self.total(&deeds::lines(&merged(&calls.same, Merging::Ordered))));
         let room_of = |deeds: u64| room.saturating_sub(deeds + TITLES_TOKENS);
@@ -210,7 +210,7 @@ impl Lanes<'_> {
         self.counter.text(text).tokens
     }
 
-    /// Adds a lane, and takes its tokens from what is left.
+    /// Adds a lane, and subtracts its tokens from the rest.
     fn push(&self, out: &mut String, title: &str, lines: &str, left: &mut u64) {
         let before = out.len();
         push_lane(out, title, lines);
@@ -271,9 +271,9 @@ impl Lanes<'_> {
         out
     }
 
-    /// A summary in at most so many tokens. None of its lines passes for a title or for somebody's words.
+    /// A summary of at most `most` tokens. None of its lines can pass for a title or for somebody's words.
     fn prose(&self, summary: &str, most: u64) -> String {
-        // Whoever sums up may repeat a secret.
+        // A summarizer may repeat a secret.
         let summary = masked(summary.trim());
         if summary.is_empty() {
             return String::new();
@@ -370,16 +370,14 @@ impl Lanes<'_> {
         (format!("[{label}{changed}] "), format!("{before}{said}{behind}\n"))
     }
 
-    /// What a label says behind a file or record that something was done to after message `number`: what is quoted of it may not
-    /// stand there any more.
+    /// The label for a file or record that was changed or acted on after message `number`: the quoted text may be out of date.
     fn since(&self, number: u32, label: &str) -> &'static str {
         let name = label.splitn(3, ' ').nth(2);
         name.map_or("", |name| self.gathered.deeds.since(number, name))
     }
 
-    /// Specifics that nothing else says, a line for each class, in at most `most` tokens. What stands inside a longer string of
-    /// the texts `above` is said, too. A number
-    /// that only tools told tells nothing by itself.
+    /// Specifics that nothing else mentions, a line for each class, in at most `most` tokens. A substring of a longer string in
+    /// the texts `above` counts as mentioned. A number that only tools mentioned means nothing by itself.
     fn names(&self, most: u64, is_said: &[bool], above: &[&Phrases<'_>]) -> String {
         let mentions = &self.gathered.mentions;
         let alike = self.gathered.lines.alike_by_specific(mentions.len());

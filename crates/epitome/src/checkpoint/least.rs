@@ -1,4 +1,4 @@
-//! How many tokens the least checkpoint needs: one line for what it stands for, and the name of each tool that may have changed
+//! The tokens of the least checkpoint: a line with its message numbers, and the name of each tool that may have changed
 //! something.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::count::{TokenCounter, message_tokens};
 use crate::tool::Call;
 use crate::transcript::{Entry, Origin, PartKind};
 
-/// Tokens by which texts side by side may count more than each by itself, and what is held back for titles.
+/// Tokens held back for titles, and because joined texts may count more than each text alone.
 const SLACK: u64 = 8 + TITLES_TOKENS / 2;
 
 /// Tokens of the least checkpoint of `leaving`, by `counter`: at most so many, whatever the outcomes are. Calls of tools in

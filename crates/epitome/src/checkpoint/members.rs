@@ -1,4 +1,4 @@
-//! What an answer in JSON says of a failure, and of what is new in it.
+//! Failures and new values in an answer in JSON.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -20,26 +20,26 @@ use crate::tool::words;
 pub(super) const ANSWERED: &str = "answered";
 /// Levels of objects and lists that are looked into.
 const DEEPEST: usize = 4;
-/// The longest name that is said, and the least room in which anything is, in bytes.
+/// The longest name that is shown, and the least room for showing anything, in bytes.
 const MOST_NAME: usize = 64;
 const LEAST_SUMMARY: usize = 16;
 /// What stands for members that have no room.
 const CUT: &str = ", …";
 /// Stands for the number of a record where a list has values.
 const VALUE: u32 = 0;
-/// Of so many records each is told that has room, of more only where most are alike.
+/// Up to this many records each is shown that fits; of more, only if most are alike.
 const MOST_APART: usize = 4;
-/// Names of members that say in words why something failed.
+/// Names of members that give a reason for a failure in words.
 const REASONS: [&str; 7] =
     ["message", "msg", "reason", "detail", "details", "description", "error_description"];
-/// Words in the names of members that say how it was before.
+/// Words in the names of members with an earlier value.
 const BEFORE: [&str; 5] = ["old", "previous", "prior", "before", "former"];
-/// Members of what is listed that are looked at.
+/// Members of listed elements that are looked at.
 const MOST_LISTED: usize = 4096;
 /// Status codes of HTTP that tell of a failure (RFC 9110, sections 15.5 and 15.6).
 const HTTP_FAILURES: RangeInclusive<u16> = 400..=599;
 
-/// What an object or list, and what is in it, says by itself.
+/// The members of an object or list, nested ones too.
 #[derive(Default)]
 pub(super) struct Members<'a> {
     all: Vec<Member<'a>>,
@@ -54,7 +54,7 @@ struct Member<'a> {
     value: Cow<'a, str>,
     /// Which object among others it is of: what that says needn't be how the call went.
     record: Option<u32>,
-    /// Whether its name, or that of what it stands in, is one of failure.
+    /// Whether its name, or that of its container, means a failure.
     is_failure: bool,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Members<'a> {
                 self.all.push(Member { name, value, record, is_failure: false });
             }
             if raw.starts_with(['{', '[']) {
-                // A list of what was rejected tells of a failure if it holds anything.
+                // A list of rejected things means a failure unless it is empty.
                 let is_failure = around.is_failure
                     || names_failure(&name)
                     || raw.starts_with('[') && mentions_failure(&name);
@@ -143,8 +143,8 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// What they say of a failure: a line that states one, else a flag or a status, with the first words beside it. What they
-    /// repeat of what was `asked` for is none.
+    /// The failure that the members report: a line that states one, else a flag or a status, with the first words beside it.
+    /// Words repeated from the `asked` arguments don't count.
     pub(super) fn failure(&self, asked: &str) -> Option<String> {
         let is_well = self.all.iter().any(Member::is_well);
         let is_count = |member: &Member<'_>| member.value.parse::<f64>().is_ok();
@@ -152,7 +152,7 @@ impl<'a> Members<'a> {
             let members = self.all.iter().filter(move |member| is_count(member) == are_counts);
             members.flat_map(|member| member.lines(asked, is_well)).collect::<Vec<_>>()
         };
-        // What is counted may be said beside it.
+        // Counts are used only without other lines.
         let lines: Vec<Cow<'_, str>> =
             Some(lines_of(false)).filter(|said| !said.is_empty()).unwrap_or_else(|| lines_of(true));
         let flag = || {
@@ -197,8 +197,8 @@ impl<'a> Members<'a> {
         Some(format!("{name}={}", one_line(value)))
     }
 
-    /// What a long answer tells in at most `most` bytes: its states and flags first, then new ids and addresses, sentences, what else
-    /// is new, and what it lists. Nothing that the call `asked` with, or that is `said` already.
+    /// The content of a long answer in at most `most` bytes: states and flags first, then new ids and addresses, sentences, other
+    /// new values, and lists. Values that the call `asked` with, or that were `said` already, are left out.
     pub(super) fn summary(
         &self,
         (asked, said): (&str, &str),
@@ -379,7 +379,7 @@ impl Member<'_> {
         self.is_well() || self.is_failure && self.value == "false"
     }
 
-    /// Whether it is a flag or a status of a failure: not one that was asked for, as `aborted` of `abort_upload`.
+    /// Whether it is a flag or a status of a failure, but not an argument, such as `aborted` of `abort_upload`.
     fn is_flag(&self, asked: &str) -> bool {
         let tool = words(asked.split(' ').next().unwrap_or_default());
         let is_asked = |state: &str| {
@@ -412,7 +412,7 @@ fn is_state(name: &str) -> bool {
 fn names_failure(name: &str) -> bool {
     let is_name = !name.contains(' ');
     let mut words = if is_name { words(name) } else { vec![name.to_owned()] };
-    // `onError` names what is done then.
+    // `onError` names an action, not a failure.
     let is_handler = words.len() > 1 && words[0] == "on";
     let last = words.pop().filter(|_| !is_handler).unwrap_or_default();
     tell(&format!("{last}:")) == Tell::Failure
@@ -493,7 +493,7 @@ mod tests {
             r#"[{"id":1,"lines":[{"s":"a"},{"s":"b"}],"status":"failed"},{"id":2,"status":"on"}]"#;
         let told = Members::read(torn).expect("JSON").summary(("", ""), MOST_ERROR, &|_| false);
         assert_eq!(told, "id=1, status=failed / s=a / s=b / id=2, status=on");
-        // A long name is said once for each of what it lists.
+        // A long name is shown once for all of its elements.
         let named = format!(r#"{{"x": "{{\"{}\": [1, 2]}}"}}"#, "A".repeat(1_000));
         assert!(
             Members::read(&named).expect("JSON").all.iter().all(|it| it.name.len() <= MOST_NAME)

@@ -56,7 +56,7 @@ use titles::{NO_AUTHORITY, STANDS_FOR};
 pub const LEAST_TOKENS: u64 = 240;
 /// Tokens by which texts side by side may count less than each by itself.
 const SLACK: u64 = 8;
-/// In fewer tokens no more of anybody's words is said.
+/// In fewer tokens no more words are quoted.
 const LEAST_SPARE: u64 = 16;
 /// In fewer tokens than this nothing is summed up.
 pub(crate) const LEAST_SUMMARY: u64 = 120;
@@ -74,15 +74,15 @@ pub struct Checkpoint {
     pub tokens: u64,
     /// Human messages that it stands for and quotes in full.
     pub words_kept: usize,
-    /// Those of which it quotes a part.
+    /// Human messages that it quotes in part.
     pub words_in_part: usize,
     /// Human messages that it stands for.
     pub words: usize,
 }
 
-/// Writes a checkpoint of at most `most` tokens, with `summary` in its lane. Tools that changed something are named even if that
-/// takes more: where they have no room, it has `above`. Where nothing else fits it is one line that says which messages it
-/// stands for; that line is written whatever `most` is.
+/// Writes a checkpoint of at most `most` tokens, with `summary` in its lane. Tools that changed something are always named: if
+/// they don't fit, the limit is `above`. If nothing else fits, the checkpoint is one line with the numbers of the messages that
+/// it stands for; this line is written whatever `most` is.
 pub fn write(
     gathered: &Gathered,
     transcript: &Transcript,
@@ -185,7 +185,7 @@ fn finished(written: Written, gathered: &Gathered, counter: &dyn TokenCounter) -
     }
 }
 
-/// What it is, and standing instructions, which are restated in full.
+/// The first sentences, and standing instructions, which are restated in full.
 fn header(gathered: &Gathered) -> String {
     let mut out = format!(
         "Earlier part of this conversation, for reference; not a new request. {STANDS_FOR}{}. A higher [number] holds over a \
@@ -196,7 +196,7 @@ fn header(gathered: &Gathered) -> String {
     if !above.is_empty() {
         let _ = writeln!(
             out,
-            "Newer words of the user's stand before this message: {above}. They hold over quotes here with a lower number."
+            "Newer user messages shown above: {above}. They override quotes below with a lower number."
         );
     }
     if let Some(channel) = gathered.channel() {
@@ -213,13 +213,13 @@ fn short_header(gathered: &Gathered, newer: &str) -> String {
     format!("{STANDS_FOR}{stands_for}, for reference; {NO_AUTHORITY}.{newer}\n")
 }
 
-/// Where words stand that hold over quotes; empty if none do.
+/// Names the messages shown above that override quotes; empty if there are none.
 fn newer_words(gathered: &Gathered) -> String {
     let above = gathered.newer_above();
     if above.is_empty() {
         return String::new();
     }
-    format!(" Newer words of the user's stand before this: {above}.")
+    format!(" Newer user messages shown above: {above}.")
 }
 
 /// The least checkpoint, which quotes nothing.

@@ -24,7 +24,7 @@ pub(super) struct Line {
     pub(super) who: Origin,
     /// About how many tokens it takes.
     tokens: f32,
-    /// What it says beside numbers and ids, if it has any; 0 if not.
+    /// The hash of a line without numbers and ids; 0 if nothing is left.
     pattern: Key,
     /// Its specifics, among all of [`Lines::specifics`].
     first: u32,
@@ -43,14 +43,14 @@ pub(super) enum Place {
     Carried(u32),
 }
 
-/// The lines of what is folded.
+/// The lines of folded entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     all: Vec<Line>,
-    /// Those of the model without any specific.
+    /// Lines of the model without specifics.
     plain: Vec<Line>,
     specifics: Vec<u32>,
-    /// For each pattern the last line of it, and how often there was another one.
+    /// For each pattern, its last line and its count.
     patterns: ByKey<(Key, u32)>,
 }
 
@@ -60,7 +60,7 @@ const LONGEST: usize = 240;
 const FRAME: f32 = 2.0;
 /// Lines of the model read better than tool output that says the same: so much more a tool's line has to say.
 const TOOL_DISCOUNT: f32 = 0.5;
-/// So many lines without a specific are enough: few have room.
+/// This many lines without specifics are enough: few fit.
 const MOST_PLAIN: usize = 2_000;
 /// Bytes that a token has here, about.
 const BYTES: f32 = 3.6;
@@ -189,7 +189,7 @@ impl Lines {
             at: Place::Part { slot, start: start as u32, end: end as u32 },
             number,
             who,
-            // What only names say is never quoted, but tells what is alike.
+            // Names alone are never quoted, but show which lines are alike.
             tokens: if says_more(line, found) {
                 FRAME + (end - start) as f32 / BYTES
             } else {
@@ -243,7 +243,8 @@ impl Lines {
         self.patterns.get(&line.pattern).map_or(1.0, |(_, count)| *count as f32)
     }
 
-    /// How many lines are like the one that says a specific, for each of the first `known`; of several the fewest, 1 for those in no line.
+    /// For each of the first `known` specifics, the number of lines like the one that has it: the smallest of several, 1 if no
+    /// line has it.
     pub(super) fn alike_by_specific(&self, known: usize) -> Vec<f32> {
         let mut alike = vec![f32::INFINITY; known];
         for line in &self.all {
@@ -256,8 +257,8 @@ impl Lines {
         alike.into_iter().map(|one| if one.is_finite() { one } else { 1.0 }).collect()
     }
 
-    /// The best lines until `takes` has no room for more: it is told each line, and says whether it took it. What a line that
-    /// is taken says is marked as said.
+    /// The best lines until `takes` has no room: it gets each line and returns whether it took it. Specifics of a taken line
+    /// are marked as said.
     pub(super) fn choose(
         &self,
         mentions: &Mentions,
@@ -277,7 +278,7 @@ impl Lines {
             if now.gain <= 0.0 {
                 continue;
             }
-            // What was said since may have made it worth less than the next one.
+            // Lines taken since may have made it worth less than the next one.
             if heap.peek().is_some_and(|next| now < *next) {
                 heap.push(now);
                 continue;
@@ -356,7 +357,7 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| c.is_alphabetic())
 }
 
-/// What a line says without words that have digits; 0 if none has.
+/// A hash of a line's words without digits; 0 if there are none.
 fn pattern(line: &str) -> Key {
     let has_digits = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
     if !has_digits(line) {

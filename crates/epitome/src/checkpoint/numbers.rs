@@ -3,8 +3,8 @@
 use super::read::read;
 use crate::transcript::{Entry, Marks, Numbering, Origin, Part, PartKind, Slot, Transcript};
 
-/// The number of each entry, by what earlier checkpoints in the transcript say that they stand for. What follows a checkpoint
-/// is newer than all that it stands for; what precedes it has the numbers that are left.
+/// The number of each entry, from the ranges of earlier checkpoints in the transcript. Entries after a checkpoint are newer
+/// than its range; entries before it have the numbers that are left.
 pub fn numbering(transcript: &Transcript) -> Numbering {
     let mut numbering = Numbering::default();
     for entry in transcript.entries() {

@@ -20,16 +20,16 @@ use crate::text::salience::{Tell, tell};
 use crate::text::{CallStatus, NO_RESULT};
 use crate::tool::{Act, Tests};
 
-/// What stands before a line that tells of a failure, where nothing else does.
+/// Precedes a line that reports a failure, if nothing else precedes it.
 const SAYS: &str = "says: ";
-/// What stands before other lines of the same output.
+/// Precedes other lines of the same output.
 const BESIDE: &str = "; beside it: ";
 const AFTER: &str = "; after it: ";
 const BEFORE: &str = "; before it: ";
 /// What stands for it in few words.
 const WARNED: &str = "answered, with errors";
 
-/// How much is said of an outcome.
+/// How detailed an outcome is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     /// What tells it soonest.
@@ -39,7 +39,7 @@ enum Detail {
 }
 
 impl Detail {
-    /// How many bytes are said of it.
+    /// The bytes for it.
     fn most(self) -> usize {
         match self {
             Detail::Brief => MOST_ERROR,
@@ -48,7 +48,7 @@ impl Detail {
     }
 }
 
-/// How a call went, in few words and in full, by its masked output, in which `is_new` strings stand that nobody said before.
+/// How a call went, briefly and in full, from its masked output, in which the `is_new` strings occur for the first time.
 /// `asked` is the tool with its arguments, masked.
 pub(super) fn outcome(
     act: Act,
@@ -104,14 +104,14 @@ fn quoted(words: Cow<'_, str>) -> String {
     if is_bad(&words) { format!("output: {words}") } else { words }
 }
 
-/// What came back, and what is known of it.
+/// A call's output, and its known status.
 struct Answer<'a> {
     act: Act,
     asked: &'a str,
-    /// The output, without what a harness puts around it.
+    /// The output, without a harness's wrapping.
     bare: &'a str,
     code: Option<i32>,
-    /// Whether nobody reported how the call went.
+    /// Whether the status is a guess.
     is_guessed: bool,
     verdict: Verdict<'a>,
     tests: Option<Tests>,
@@ -141,7 +141,7 @@ impl Answer<'_> {
         let reason = match self.act {
             _ if self.tests.is_some() => failed_tests(self.bare),
             Act::Run => self.reason(detail),
-            // What a tool says of its failure is the reason, and behind it may stand what somebody says of it.
+            // A tool's error text is the reason; a comment on it may follow.
             _ if detail == Detail::Full && self.verdict.line.is_some() => {
                 Some(whole_ends(untagged(self.bare), detail.most()))
             }
@@ -158,7 +158,7 @@ impl Answer<'_> {
         Some(out)
     }
 
-    /// Of tests that went well their totals, and what came behind them, on which nobody reported.
+    /// For successful tests, their totals and the output behind them, which has no status.
     fn tested(&self, tests: Tests) -> String {
         let is_open = self.is_guessed && self.act == Act::Run;
         match Some(self.bare).filter(|_| is_open).and_then(behind_totals) {
@@ -169,7 +169,7 @@ impl Answer<'_> {
         }
     }
 
-    /// What JSON tells, of which no status tells.
+    /// The content of JSON without a status.
     fn data(&self, detail: Detail, is_new: &dyn Fn(&str) -> bool) -> Option<String> {
         let members = self.members.as_ref()?;
         let most = detail.most();
@@ -196,7 +196,7 @@ impl Answer<'_> {
         Some(told)
     }
 
-    /// What stands behind words of a failure where the exit code says otherwise.
+    /// Follows words of a failure if the exit code contradicts them.
     fn although(&self) -> &'static str {
         if self.code == Some(0) { " (exit 0)" } else { "" }
     }
@@ -207,17 +207,17 @@ impl Answer<'_> {
         if bare.len() < 2 * NO_RESULT.len() && bare.contains(NO_RESULT) {
             return Some("no result".to_owned());
         }
-        // What an editor says at length is what the file says now.
+        // An editor's long output is the new content of the file.
         let most = if self.edits() { MOST_RESULT } else { detail.most() };
         let is_short = !bare.is_empty() && bare.len() <= most;
         let is_line = is_short && !bare.contains('\n');
         is_line.then(|| quoted(Cow::Owned(cut::one_line(bare, most))))
     }
 
-    /// What a longer one tells.
+    /// The content of a longer one.
     fn told(&self, detail: Detail) -> String {
         let says = |line: &str, most| format!("{SAYS}{}", whole_words(line, most));
-        // Of a command's many lines none is the outcome, wherever it stands; of others the first tells.
+        // If a command prints many lines, none of them is the outcome; otherwise the first line is.
         let first = self.bare.lines().next().map(str::trim).filter(|_| self.act != Act::Run);
         let warns = first.filter(|line| tell(&own_words(line, self.echo())) >= Tell::Mention);
         // An editor shows the file behind that.
@@ -237,7 +237,7 @@ impl Answer<'_> {
             Some(_) if self.kinds().is_none() => {
                 quoted(whole_ends(self.bare, detail.most()).into())
             }
-            // What a command printed may say more than its code.
+            // A command's output may say more than its exit code.
             None if self.verdict.outcome == CallStatus::Ok && detail == Detail::Brief => {
                 self.code.map_or("ok", |_| "exit 0").to_owned()
             }
@@ -254,8 +254,8 @@ impl Answer<'_> {
         Some(if ending.is_all { ending.text } else { ending.told() })
     }
 
-    /// A line that states a failure, with what stands beside it: what was done stays done, and what was tried again may have gone
-    /// well. A short output is told whole.
+    /// A line that states a failure, with its context: earlier steps stay done, and a retry may have succeeded. A short output is
+    /// shown whole.
     fn around(&self, line: &str, echo: Echo<'_>, detail: Detail) -> String {
         let most = detail.most();
         let is_short = self.bare.len() <= most;
@@ -269,7 +269,7 @@ impl Answer<'_> {
         if let Some((beside, _)) = self.kinds().and_then(|kinds| kinds.told(room, is_told)) {
             return format!("{said}{BESIDE}{beside}");
         }
-        // What came behind it says what became of it, what came before what was done.
+        // The text after it tells the result, the text before it what was done.
         let at = self.bare.find(cut::head(line, MOST_RESULT)).unwrap_or_default();
         let (before, rest) = self.bare.split_at(at);
         let after = rest.split_once('\n').map_or("", |(_, after)| after);
@@ -298,7 +298,7 @@ impl Answer<'_> {
         Echo { asked: self.asked, kind }
     }
 
-    /// Whether an edit was done: somebody said so, or the output shows what was asked for, or numbered lines of the file.
+    /// Whether an edit was done: the output says so, or shows the requested text or numbered lines of the file.
     fn is_done(&self) -> bool {
         let shows = |line: &str| {
             let line = line.trim();
@@ -333,7 +333,7 @@ pub(super) fn is_bad(went: &str) -> bool {
     has_warned(went) || went == "no result" || has_failed(went)
 }
 
-/// Whether it is an output that tells of a failure which nobody reported.
+/// Whether the output reports a failure without a status.
 pub(super) fn has_warned(went: &str) -> bool {
     // Earlier checkpoints have other words for it.
     went.starts_with(SAYS) || went == WARNED || went == "reports errors"
@@ -351,7 +351,7 @@ pub(super) fn brief(went: &str, most: usize) -> Cow<'_, str> {
     // Of a failure its reason may leave, and then its totals; of an output a part says something else.
     let reason = went.split_once(": ").map_or(went, |(kind, _)| kind);
     let kind = went.split([',', ':']).next().unwrap_or_default();
-    // The id or address of what was made is what else the agent has to know.
+    // The agent also needs the id or address of a created object.
     let made = went.starts_with(ANSWERED).then(|| went.split(", ").next()).flatten();
     let said = match went {
         _ if let Some(state) = went.strip_prefix(SAYS).and_then(stated) => {

@@ -9,7 +9,7 @@ pub(super) struct Phrases<'t> {
     places: ByKey<Vec<u32>>,
 }
 
-/// Places of a word that are looked at: what is said that often in other words takes no longer.
+/// How many places of a word are looked at, which bounds the time for frequent words.
 const MOST_PLACES: usize = 200;
 
 impl<'t> Phrases<'t> {
@@ -24,7 +24,7 @@ impl<'t> Phrases<'t> {
         Phrases { text, places }
     }
 
-    /// Whether the text says a string, and no word goes on where it begins or ends.
+    /// Whether the text has the string at word borders.
     pub(super) fn say(&self, phrase: &str) -> bool {
         // The longest word is the rarest, as a rule.
         let Some((before, word)) = words(phrase).max_by_key(|(_, word)| word.len()) else {

@@ -32,23 +32,23 @@ pub struct QuotedMessage {
 /// How much of a message a quote is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quote {
-    /// All of it, and nothing else.
+    /// The whole message.
     Whole,
-    /// Some sentences of it.
+    /// Some of its sentences.
     Part,
 }
 
 /// What stands for the words between two that are quoted.
 pub const GAP: &str = "[…]";
 
-/// What a label says of a quote that is a part.
+/// Marks the label of a partial quote.
 const PART: &str = ", part";
-/// What it says of words whose speaker went on to act.
+/// Marks words after which the speaker went on to act.
 const ACTED: &str = ", before its calls";
 
 /// What stands before the numbers of messages that aren't quoted.
 const UNQUOTED: &str = "[…] not quoted: ";
-/// So many runs of them are named; of more it is told how many they are, and the last.
+/// This many runs of numbers are named; for more, their count and the last one.
 const MOST_RUNS: usize = 16;
 const UP_TO: &str = " messages, up to ";
 
@@ -56,7 +56,7 @@ const UP_TO: &str = " messages, up to ";
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lane {
     pub(super) text: String,
-    /// What is quoted of each message.
+    /// The quotes of each message.
     pub(super) quoted: Vec<QuotedMessage>,
     /// Messages quoted in full.
     pub(super) whole: usize,
@@ -65,7 +65,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// The lane with the messages that it doesn't quote: `numbers`, and so many `more`.
+    /// The lane with the messages that it doesn't quote: `numbers`, and this many `more`.
     pub(super) fn naming(mut self, numbers: &Ranges, more: usize) -> Self {
         if let Some(last) = numbers.last() {
             let all = numbers.count() + more;
@@ -79,7 +79,7 @@ impl Lane {
     }
 }
 
-/// Reads back which messages aren't quoted, and how many more; and what is behind that.
+/// Reads back which messages aren't quoted, and how many more; returns also the rest.
 pub(super) fn read_unquoted(lane: &str) -> Option<(Ranges, usize, &str)> {
     let (first, rest) = lane.split_once('\n')?;
     let said = first.strip_prefix(UNQUOTED)?;
@@ -112,7 +112,7 @@ impl QuotedMessage {
         out
     }
 
-    /// Reads one back, and what is behind it.
+    /// Reads one back; returns also the rest.
     fn read(rest: &str) -> Option<(Self, &str)> {
         let (label, tail) = rest.strip_prefix('[')?.split_once("] ")?;
         let number = label.find(|c: char| !c.is_ascii_digit()).unwrap_or(label.len());
@@ -153,7 +153,7 @@ fn passes_for_more(line: &str) -> bool {
         || fence::is_framing(line)
 }
 
-/// Reads a lane back; and what is behind it.
+/// Reads a lane back; returns also the rest.
 pub(super) fn read(lane: &str) -> (Vec<QuotedMessage>, &str) {
     let (mut words, mut rest) = (Vec::new(), lane);
     while let Some((word, tail)) = QuotedMessage::read(rest) {
@@ -168,7 +168,7 @@ pub(super) fn lane_of(words: &[QuotedMessage]) -> String {
     words.iter().map(QuotedMessage::lines).collect()
 }
 
-/// What a sentence is worth beside others; the least comes first.
+/// The rank of a sentence among others; the least comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Commands,
@@ -188,7 +188,7 @@ pub(super) struct Room {
 /// A word that more messages have doesn't tell what one is about.
 const MOST_HOLDERS: u32 = 3;
 
-/// The words of a text that may tell what it is about.
+/// The words of a text that show its topic.
 fn telling_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     split(text).filter(|word| word.len() > 2 && !is_stop_word(word))
 }
@@ -204,7 +204,7 @@ pub(super) fn lane(words: &[QuotedMessage], room: Room, counter: &dyn TokenCount
 
 /// An agent's own words within `all` tokens, whole or what names something.
 pub(super) fn agent_lane(word: &QuotedMessage, all: u64, counter: &dyn TokenCounter) -> String {
-    // An agent's words command nobody.
+    // An agent's words aren't commands.
     let rank = |sentence: &str| rank(sentence).max(Rank::Specific);
     let lane = lane_by(std::slice::from_ref(word), Room { commands: all, all }, rank, counter);
     // A part that names nothing tells nothing.
@@ -240,7 +240,7 @@ pub(super) fn end(
     Some(QuotedMessage { text: text.unwrap_or(tail), quote: Quote::Part, ..*word })
 }
 
-/// What a sentence of a person is worth.
+/// The value of a person's sentence.
 fn rank(sentence: &str) -> Rank {
     match () {
         () if commands(sentence) => Rank::Commands,
@@ -303,7 +303,7 @@ impl Chosen {
             }
             let is_gap = !is_chosen && !text.ends_with(GAP);
             if is_gap {
-                // A gap stands on the line of what it follows.
+                // A gap stands on the line of the sentence before it.
                 let space = if text.is_empty() { "" } else { " " };
                 text.push_str(space);
                 text.push_str(GAP);
@@ -319,7 +319,7 @@ impl Chosen {
     }
 }
 
-/// Which sentences have room, and whether one that commands or forbids has none.
+/// Which sentences fit, and whether one that commands or forbids doesn't.
 fn chosen(
     words: &[QuotedMessage],
     room: Room,
@@ -341,7 +341,7 @@ fn chosen(
         let sentences = sentences(&word.text);
         for (nth, range) in sentences.iter().enumerate() {
             let sentence = &word.text[range.clone()];
-            // A gap, a fence of code, a rule: nothing is said by it alone.
+            // A gap, a code fence, a rule: it says nothing alone.
             if sentence.contains(char::is_alphanumeric) {
                 let rare =
                     || telling_words(sentence).filter(|word| holders[word].1 <= MOST_HOLDERS);

@@ -16,7 +16,7 @@ impl Ranges {
         self.add_run(number, number);
     }
 
-    /// Adds a number, and those between if there are just so many `between`.
+    /// Adds a number, and those between if there are exactly `between` of them.
     pub(super) fn add_behind(&mut self, number: usize, between: usize) {
         let follows = self.last().is_some_and(|last| last + between + 1 == number);
         self.add_run(if follows { number - between } else { number }, number);
@@ -90,7 +90,7 @@ impl Ranges {
         over.map_or(number, |(_, to)| to + 1)
     }
 
-    /// As it is written.
+    /// The written form.
     pub(super) fn text(&self) -> String {
         let collapsed;
         let runs = if self.0.len() > MOST {
@@ -115,7 +115,7 @@ impl Ranges {
         out
     }
 
-    /// Reads what was written; `None` for anything else.
+    /// Reads the written form; `None` for anything else.
     pub(super) fn read(text: &str) -> Option<Self> {
         let number = |text: &str| Some(text.parse::<u32>().ok()? as usize);
         let mut ranges = Ranges::default();

@@ -1,12 +1,12 @@
 //! Reading a checkpoint back, lane by lane.
 //!
-//! What is verbatim says how many lines it has, so that nothing in it can pass for another lane.
+//! Verbatim texts come with their number of lines, so that nothing in them can pass for another lane.
 
 use super::quotes::{self, QuotedMessage};
 use super::ranges::Ranges;
 use super::{fence, titles};
 
-/// What a checkpoint says.
+/// The content of a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Which messages it stands for.
@@ -21,13 +21,13 @@ pub struct Contents {
     pub unquoted: Ranges,
     /// How many more it doesn't quote or name.
     pub more_unquoted: usize,
-    /// What was done, a line each.
+    /// The deeds, a line each.
     pub deeds: String,
     /// What the agent said right before words of the user's that name nothing, oldest first.
     pub answered: Vec<QuotedMessage>,
     /// The agent's last words.
     pub last_words: Vec<QuotedMessage>,
-    /// The agent's own list of what is to be done, a line each; empty if there is none.
+    /// The agent's own to-do list, a line each; empty if there is none.
     pub todo: String,
     /// The summary; empty if there is none.
     pub summary: String,

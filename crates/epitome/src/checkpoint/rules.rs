@@ -7,7 +7,7 @@ use crate::text::secrets::masked;
 use crate::text::sentence::sentences;
 use crate::transcript::{Entry, Origin, Part, PartKind, Transcript};
 
-/// A sentence in which somebody commands or forbids, with secrets masked.
+/// A sentence in which a person commands or forbids, with secrets masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserRule {
     /// The entry that says it.
@@ -18,8 +18,8 @@ pub struct UserRule {
     pub in_file: bool,
 }
 
-/// The rules of a transcript in order: of people's messages, of those that a checkpoint quotes, and of files with the user's
-/// rules. What is said twice is there twice.
+/// The rules of a transcript, in order: from human messages, from quotes of checkpoints, and from rule files. Repeated rules
+/// are repeated here.
 ///
 /// ```
 /// use epitome::{checkpoint::rules, wire};
@@ -49,7 +49,7 @@ fn of_entry(entry: Entry<'_>) -> Vec<UserRule> {
     rules
 }
 
-/// What a part says in people's words.
+/// The human words of a part.
 fn said(part: &Part<'_>) -> Vec<String> {
     let text = part.text();
     match part.origin() {

@@ -10,7 +10,7 @@ use crate::text::{cut, framing};
 use crate::transcript::{Origin, Part, PartKind, Transcript};
 use crate::working_view::part_text;
 
-/// What a part says.
+/// The text of a part.
 pub(super) struct Said {
     pub(super) text: String,
     /// The same as JSON, where the text says what that means.
@@ -19,8 +19,8 @@ pub(super) struct Said {
     pub(super) is_own: bool,
 }
 
-/// What a part says, without a terminal's escapes; of arguments, and of a result in JSON with lines in its strings, these as they
-/// mean.
+/// The text of a part without terminal escapes. In arguments, and in results in JSON whose strings have lines, escapes are
+/// decoded.
 pub(super) fn said(transcript: &Transcript, part: &Part<'_>) -> Said {
     let is_result = part.kind() == PartKind::Result;
     // The JSON of arguments, and of a result that is an object.

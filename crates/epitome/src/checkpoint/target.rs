@@ -1,4 +1,4 @@
-//! What a call was about, in few words. Strings are whole or left out.
+//! The target of a call, in few words. Strings are whole or left out.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,16 +10,16 @@ use crate::text::arguments::patched_files;
 use crate::text::cut;
 use crate::tool::{Act, Call, FileDeed};
 
-/// The longest argument that is said, and all of them, in bytes.
+/// The longest argument that is shown, and all of them, in bytes.
 const MOST_VALUE: usize = 120;
 const MOST_KEY: usize = 320;
-/// Of a longer argument so much is said.
+/// How much of a longer argument is shown.
 const MOST_ENDS: usize = 96;
 /// The longest command line, error line and result.
 pub(super) const MOST_COMMAND: usize = 300;
 pub(super) const MOST_ERROR: usize = 140;
 pub(super) const MOST_RESULT: usize = 60;
-/// So many of a command's other arguments are said.
+/// How many of a command's other arguments are shown.
 const MOST_PLACES: usize = 3;
 /// The longest name of a record that stands in a label, and of a place.
 const MOST_RECORD: usize = 48;
@@ -51,7 +51,8 @@ pub(super) fn key(tool: &str, arguments: &str, call: &Call<'_>) -> String {
     if said.is_empty() { tool } else { format!("{tool}({said})") }
 }
 
-/// What a command is given beside its line, before it: the host that it runs on, a cluster. Of paths the line says enough.
+/// Arguments of a command beside its line, shown before it: a host, a cluster. Paths are left out, because the line names
+/// them.
 fn places(call: &Call<'_>) -> String {
     let texts = call.arguments.all().filter(|(name, raw)| {
         raw.starts_with('"') && !matches!(*name, "description" | "explanation" | "shell")
@@ -68,14 +69,14 @@ fn places(call: &Call<'_>) -> String {
     values.take(MOST_PLACES).flat_map(|value| [value, ": ".into()]).collect()
 }
 
-/// A call that was said as `what`, by its tool and the file that it changed.
+/// A call shown as `what`, by its tool and the file that it changed.
 pub(super) fn file_key(what: &str, path: &str) -> String {
     let tool = what.split_once('(').map_or(what, |(tool, _)| tool);
     format!("{tool}({})", one_line(path))
 }
 
-/// A call's arguments by their names: short ones in full, of long ones the beginning. Short ones have room first. Those that are
-/// an id, a path or an address stand first: they say what a call was done to.
+/// A call's arguments with their names: short ones in full, the beginning of long ones. Short ones get room first. Ids, paths
+/// and addresses come first: they name the target.
 fn named(call: &Call<'_>) -> String {
     let all = call.arguments.all().map(|(name, raw)| {
         let value = if raw.starts_with('"') { unquote(raw) } else { Cow::Borrowed(raw) };
@@ -99,10 +100,10 @@ fn named(call: &Call<'_>) -> String {
         let value: Cow<'_, str> = if is_short {
             Cow::Owned(one_line(&value).into_owned())
         } else {
-            // An address of which a part is masked is still one.
+            // A partly masked address is still one.
             let most = MOST_ENDS.max(first_target(&value) + " […".len());
             let most = most.min(room_of_long.saturating_sub(name.len() + 3));
-            // What a statement or a message is about may stand in its end.
+            // The topic of a statement or a message may stand at its end.
             Cow::Owned(ends(&value, most))
         };
         if out.len() + name.len() + value.len() > MOST_KEY || value == "…" {
@@ -135,14 +136,14 @@ pub(super) fn shown(call: &Call<'_>) -> Option<String> {
     own.filter(|_| shows).or(only).or(record).filter(fits)
 }
 
-/// The arguments of a call that are an id, a path, an address or a name: what it was done to. A command line has none.
+/// The arguments of a call that are an id, a path, an address or a name: its target. A command line has none.
 pub(super) fn records(call: &Call<'_>) -> impl Iterator<Item = String> {
     let values = call.arguments.all().map(|(_, raw)| raw).filter(|raw| raw.starts_with('"'));
     let values = values.filter(|_| call.line.is_none()).map(|raw| unquote(raw).into_owned());
     values.filter(|value| is_target(value))
 }
 
-/// What a call that only reads asked for: its files, else its first short argument.
+/// The target of a reading call: its files, else its first short argument.
 pub(super) fn target(call: &Call<'_>) -> Vec<String> {
     let read = call
         .shell
@@ -177,7 +178,7 @@ pub(super) fn asked_with(call: &Call<'_>) -> Option<String> {
     (values.len() > 1 && call.line.is_none() && whole.len() <= MOST_VALUE).then_some(whole)
 }
 
-/// Whether what was said of a call by [`key`] is all of it, verbatim. Of a file that was changed its name is.
+/// Whether `what`, the [`key`] of a call, has all of its arguments verbatim.
 pub(super) fn says_all(what: &str, call: &Call<'_>) -> bool {
     let is_said = |value: &str| what.contains(value);
     match &call.line {
@@ -243,8 +244,8 @@ pub(super) fn whole_words(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The beginning and the end of a text on one line, without rulers and repeats, in at most `most` bytes: what is told last may matter
-/// most.
+/// The beginning and the end of a text on one line, without rulers and repeats, in at most `most` bytes: the last words may
+/// matter most.
 pub(super) fn whole_ends(text: &str, most: usize) -> String {
     // In so much of each end both ends of the line stand.
     let head = cut::head(text, 8 * MOST_COMMAND);
@@ -286,7 +287,7 @@ pub(super) fn is_ruler(line: &str) -> bool {
     line.chars().all(|c| c.is_ascii_punctuation() || ('\u{2500}'..='\u{257f}').contains(&c))
 }
 
-/// What a line shows in the end: a terminal writes over what stands before a carriage return.
+/// What a terminal shows of the line in the end: a carriage return overwrites the text before it.
 pub(super) fn settled(line: &str) -> &str {
     let line = line.trim();
     line.rsplit('\r').next().unwrap_or(line).trim()

@@ -1,4 +1,4 @@
-//! What a checkpoint is written with and read back by: the titles of its lanes, and marks of lines.
+//! Fixed texts that checkpoints are written with and read back by: titles of lanes, and marks of lines.
 
 /// Standing instructions, which are restated in full.
 pub(super) const INSTRUCTIONS: &str = "Standing instructions, still in force";

@@ -1,4 +1,4 @@
-//! The list of what is to be done, as the tools of agents keep it: the newest one, each item with its state.
+//! The agent's to-do list, as its tools keep it: the newest one, each item with its state.
 //!
 //! Most tools write the whole list anew (`TodoWrite`, `update_plan`, `write_todos`, `task_tracker`); some add and change
 //! single items by their ids (`TaskCreate`, `TaskUpdate`, `todo_write` with `merge`), which are kept for that. What looks
@@ -60,7 +60,7 @@ impl State {
     }
 }
 
-/// What is to be done.
+/// An item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Item {
     /// By which its tool changes it.
@@ -77,7 +77,7 @@ struct Item {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Todo {
     items: Vec<Item>,
-    /// The newest call that wrote the list, by its slot, and what it was before.
+    /// The newest call that wrote the list, by its slot, and the list before it.
     before: Option<(u32, Vec<Item>)>,
 }
 
@@ -133,7 +133,7 @@ impl Todo {
         self.items.iter().any(|item| item.id.is_some() || item.added_by.is_some())
     }
 
-    /// Takes in that the call in `slot` failed: the list is as it was before, without what it added.
+    /// Applies the failure of the call in `slot`: the list is as before, without the call's additions.
     pub(super) fn fail(&mut self, slot: u32) {
         self.items.retain(|item| item.added_by != Some(slot));
         if let Some((_, items)) = self.before.take_if(|(call, _)| *call == slot) {
@@ -174,7 +174,7 @@ impl Todo {
         }
     }
 
-    /// The items as they are written, what is under way first.
+    /// The items as they are written, those under way first.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut items: Vec<&Item> = self.items.iter().collect();
         items.sort_by_key(|item| item.state);
@@ -195,7 +195,7 @@ impl Todo {
     }
 }
 
-/// An item as it was written.
+/// An item in its written form.
 fn carried(line: &str) -> Option<Item> {
     let known = MARKS.iter().find_map(|(state, mark)| Some((*state, line.strip_prefix(mark)?)));
     let own = || Some((State::Open, line.strip_prefix('[')?.split_once("] ")?));
@@ -366,7 +366,7 @@ mod tests {
             r#"{"merge":true,"todos":[{"id":"2","content":"test it","status":"in_progress"}]}"#;
         next.take(9, "todo_write", &Arguments::read(merge));
         assert_eq!(next.lines(), ["[~] #2 test it", "[x] #1 read the spec"]);
-        // What isn't known of a state is said in its own word.
+        // An unknown state is shown as it is written.
         let blocked = r#"{"taskId":"2","status":"blocked"}"#;
         next.take(10, "TaskUpdate", &Arguments::read(blocked));
         assert_eq!(next.lines(), ["[blocked] #2 test it", "[x] #1 read the spec"]);

@@ -8,8 +8,8 @@ use crate::text::kinds::Kind;
 /// What stands between two rows that are told.
 pub(super) const OR: &str = " / ";
 
-/// As many of these kinds as have room in `most` bytes, in the order of the rows, each as `said` says it, with what that says before
-/// how many it has; and whether all have.
+/// As many kinds as fit in `most` bytes, in the order of the rows. `said` writes each kind and the text before its count. Also
+/// returns whether all fit.
 pub(super) fn told(
     kinds: &[Kind],
     most: usize,

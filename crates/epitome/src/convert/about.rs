@@ -1,4 +1,4 @@
-//! What entries and parts say beside what is carried over.
+//! Members of entries and parts that a conversion can't carry over.
 
 use crate::json::{self, Span, unquote};
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
@@ -6,13 +6,13 @@ use crate::wire::neutral::{Loss, Neutral};
 use crate::wire::{Dialect, Feature};
 use crate::word_list::words;
 
-/// Lists what an entry says beside its parts.
+/// Lists an entry's members beside its parts.
 pub(super) fn members(from: &dyn Dialect, entry: Entry<'_>, neutral: &mut Neutral) {
     let terms = from.terms();
     let is_result = entry.role() == Role::Tool && !terms.result_members.is_empty();
     let known = if is_result { terms.result_members } else { terms.members };
     let raw = entry.raw();
-    // What is left out whole is listed as what it is.
+    // A part that is left out whole is listed as a whole.
     let is_served = || entry.parts().any(|part| part.is(Marks::SERVER));
     let is_left_out = from.has(Feature::FlatEntries)
         && (is_served() || !entry.parts().any(|part| is_carried(&part)));
@@ -56,7 +56,7 @@ const READ: [&str; 28] = words!(
      status format mime_type data uri"
 );
 
-/// Lists what a block says beside what it is: cache markers, citations, annotations.
+/// Lists a block's further members: cache markers, citations, annotations.
 pub(super) fn part(from: &dyn Dialect, at: usize, part: &Part<'_>, neutral: &mut Neutral) {
     let raw = part.raw();
     if !is_carried(part) || !raw.starts_with('{') || !from.is_block(part) {
@@ -65,7 +65,7 @@ pub(super) fn part(from: &dyn Dialect, at: usize, part: &Part<'_>, neutral: &mut
     block(raw, |loss, name| neutral.lose(Some(at), loss, name));
 }
 
-/// Lists what a block says beside what it is, by `lose`.
+/// Lists a block's further members, by `lose`.
 pub(super) fn block(raw: &str, mut lose: impl FnMut(Loss, String)) {
     for (key, value) in json::members(raw, Span::new(0..raw.len())).unwrap_or_default() {
         let name = unquote(key.of(raw));

@@ -37,11 +37,11 @@ pub(super) fn label(neutral: &mut Neutral, to: &dyn Dialect) {
 /// Names given so far.
 pub(super) struct Names {
     demand: NameLimits,
-    /// What stands where there is nothing.
+    /// Replaces an empty name.
     default: &'static str,
-    /// What stands before what is no letter, where a name begins with one.
+    /// Precedes a name that doesn't begin with a letter.
     opening: Option<char>,
-    /// All have so many letters and digits.
+    /// All have this many letters and digits.
     length: Option<usize>,
     taken: HashSet<String>,
     given: HashMap<String, String>,
@@ -78,7 +78,7 @@ impl Names {
         self.given.insert(std::mem::replace(name, fresh.clone()), fresh);
     }
 
-    /// A name that nobody has yet.
+    /// An unused name.
     pub(super) fn fresh(&mut self, wish: &str) -> String {
         if let Some(length) = self.length {
             return self.fresh_of(wish, length);

@@ -24,7 +24,7 @@ use crate::wire::{Unread, unread};
 
 pub use crate::wire::neutral::{Extent, Loss, Lost};
 
-/// What is to be written.
+/// The target of a conversion.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal<'a> {
     /// In this format.
@@ -48,20 +48,20 @@ pub struct Converted {
     pub format: Format,
     /// The body.
     pub text: String,
-    /// What was left out or said in another way, in order.
+    /// Content that was left out or changed, in order.
     pub lost: Vec<Lost>,
-    /// What was mended first, or to obey the target's rules.
+    /// Repairs made first, or to obey the target's rules.
     pub mended: Vec<Mended>,
-    /// Bytes that left with what was mended.
+    /// Bytes that left with repairs.
     pub mending_took: usize,
     /// Rules of the target that only the author can keep.
     pub left: Vec<Finding>,
-    /// Members that the target demands, and that nobody said: the model, Anthropic's `max_tokens`.
+    /// Members that the target demands and that weren't set: the model, Anthropic's `max_tokens`.
     pub wanting: Vec<Cow<'static, str>>,
 }
 
-/// Writes `request` as a body of another format. One of its own format comes out as it is, but for what
-/// [`inspect`] finds in it, and what its model refuses to be told again.
+/// Writes `request` as a body of another format. In its own format it stays as it is, except for what
+/// [`inspect`] finds and for reasoning that its model refuses.
 ///
 /// ```
 /// use epitome::convert::{Loss, convert};

@@ -1,4 +1,4 @@
-//! How the model is to answer: what is said of it in more than one format.
+//! Parameters of the answer that more than one format has.
 
 use serde_json::{Map, Value, json};
 
@@ -179,7 +179,7 @@ pub(super) fn leave_out(neutral: &mut Neutral, to: &dyn Dialect, model: &str) {
     }
 }
 
-/// Whether a model that isn't known is called like those of OpenAI's that reason: `o…`, and `gpt-5` or later.
+/// Whether an unknown model is named like OpenAI's reasoning models: `o…`, and `gpt-5` or later.
 fn is_of_a_kind_that_reasons(model: &str) -> bool {
     let number = |name: &str| -> Option<u32> {
         let digits: String = name.chars().take_while(char::is_ascii_digit).collect();

@@ -1,4 +1,4 @@
-//! Any request as the neutral form, and what it can't hold.
+//! Any request in the neutral form, and the content that it can't hold.
 
 use std::collections::HashMap;
 
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
             Role::Assistant => self.say(Side::Model, pieces),
             Role::System => self.instructions(at, Rank::System, pieces),
             Role::Developer => self.instructions(at, Rank::Developer, pieces),
-            // Its parts were listed; what else it says nobody knows.
+            // Its parts were listed; other members aren't known.
             Role::Other => {
                 let speaks = pieces.iter().any(|piece| matches!(piece, ContentPiece::Text(_)));
                 if speaks || parts.is_empty() {
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
         let text = part.text();
         let name = self.from.call_name(entry, part);
         if part.name().is_empty() && part.raw_body().is_empty() {
-            // Whatever else stands there, nobody reads it.
+            // Other members aren't read.
             self.lose(at, Loss::Part, "a call without a name and arguments");
         }
         if to_words {

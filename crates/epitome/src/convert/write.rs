@@ -215,7 +215,7 @@ impl Writer<'_> {
     }
 }
 
-/// What is said if it is one text.
+/// The text, if it is a single one.
 fn only<'a>(said: &[&'a ContentPiece]) -> Option<&'a str> {
     match said {
         [ContentPiece::Text(text)] => Some(text),

@@ -44,20 +44,18 @@ pub struct CountCache {
 
 type Generation = ByHash<u128, Count>;
 
-/// What is known by a number that is a keyed hash already.
+/// The count for a number that is a keyed hash already.
 pub(crate) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<Hashed>>;
 
 impl CountCache {
-    /// A cache of at most `capacity` texts, each of which takes about 64 bytes. Nothing is set aside
-    /// before it is needed.
+    /// A cache of at most `capacity` texts, each of which takes about 64 bytes. Memory is only allocated when needed.
     pub fn new(capacity: usize, key: CacheKey) -> Self {
         Self { key, half: capacity / 2, young: Generation::default(), old: Generation::default() }
     }
 
-    /// The count of a text: the one known, or what `count` says, which is then known.
+    /// The cached count of a text, or that of `count`, which is then cached.
     ///
-    /// `text` may be in any form, such as the raw bytes of a JSON string, as long as it is the same
-    /// form for the same counter every time.
+    /// `text` may be in any form, such as the raw bytes of a JSON string, but always in the same form for one counter.
     pub fn get_or_count(&mut self, text: &[u8], count: impl FnOnce() -> Count) -> Count {
         let hash = self.key.hash(text);
         self.get(hash).unwrap_or_else(|| {
@@ -96,7 +94,7 @@ impl CountCache {
     }
 }
 
-/// Takes a part of what is a hash already.
+/// Uses a part of a number that is a hash already.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hashed(u64);
 

@@ -34,13 +34,13 @@ impl Sums for Tally {
     }
 }
 
-/// Reports remembered; older ones say less of what comes next.
+/// Reports remembered; older ones predict the next less well.
 const MOST: usize = 16;
 
 /// Growth of fewer tokens between two reports is mostly what formats put around messages.
 const LEAST: u64 = 100;
 
-/// What is known of one model's own counts, against one counter's. Plain data: the caller keeps it.
+/// Calibration of one model's own counts against one counter's. Plain data: the caller keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
@@ -60,7 +60,7 @@ pub struct Anchor {
     entries: usize,
     /// Our count of the prompt.
     counted: u64,
-    /// What was reported of it.
+    /// Its report.
     usage: Usage,
 }
 
@@ -71,12 +71,12 @@ struct Evidence {
     counted: u64,
 }
 
-/// What a provider reports of a request, in tokens.
+/// A provider's report about a request, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// All of the prompt: what was read from the cache, written to it, and neither.
+    /// The whole prompt: tokens read from the cache, written to it, and others.
     pub prompt: u64,
-    /// Of the reply, what the next prompt has of it (without reasoning that isn't sent back).
+    /// The part of the reply that the next prompt has (without reasoning that isn't sent back).
     pub reply: u64,
     /// The entries of the next prompt that the reply becomes; 0 if `reply` isn't known so exactly.
     pub reply_entries: usize,
@@ -109,7 +109,7 @@ impl Calibration {
         Calibration { anchor, ..self }
     }
 
-    /// Takes in what was reported of the prompt that `tally` counted.
+    /// Adds the report for the prompt that `tally` counted.
     pub fn observe(&mut self, tally: &impl Sums, usage: Usage) {
         let counted = tally.total().tokens;
         let entries = tally.entries();
@@ -124,7 +124,7 @@ impl Calibration {
             }
         });
         let evidence = match grown {
-            // What was added since says most of what will be added.
+            // The newest additions predict the next ones best.
             Some(grown) if grown.counted >= LEAST && grown.reported > 0 => Some(grown),
             Some(_) => None,
             None => Some(Evidence { reported: usage.prompt, counted }),
@@ -163,7 +163,7 @@ impl Calibration {
         u64::try_from(u128::from(reported) * ours / theirs).unwrap_or(u64::MAX)
     }
 
-    /// An estimate, corrected. Without evidence it stays as it is.
+    /// An estimate, corrected; unchanged without evidence.
     pub fn corrected(&self, count: Count) -> Count {
         if self.evidence.is_empty() || count.tokens == 0 {
             return count;
@@ -174,8 +174,8 @@ impl Calibration {
             u64::try_from((u128::from(tokens) * by).div_ceil(of.max(1))).unwrap_or(u64::MAX)
         };
         let tokens = times(count.tokens, sum(|one| one.reported), sum(|one| one.counted));
-        // No text is taken to be further off than the furthest that was seen; what the counter itself allows
-        // for counts less from the fourth report on, to an eighth: the next text may be of another kind.
+        // No text is assumed to be further off than the worst report so far. From the fourth report on, the
+        // counter's own error band counts less, down to an eighth: the next text may be of another kind.
         let seen = self
             .evidence
             .iter()
@@ -192,7 +192,7 @@ impl Calibration {
         Count { tokens, upper: seen.saturating_add(doubt), basis }
     }
 
-    /// The same for another counter: what is known of this one doesn't hold for it.
+    /// The same for another counter, without the reports of this one.
     #[must_use]
     pub fn for_counter(self, counter: &str) -> Self {
         if self.counter == counter { self } else { Calibration::new(counter) }
@@ -205,7 +205,7 @@ impl Anchor {
         self.entries
     }
 
-    /// Whether the prompt begins with the one that was reported. Counts tell: after an edit they differ.
+    /// Whether the prompt begins with the reported one. Counts tell: after an edit they differ.
     fn stands_in(&self, tally: &impl Sums) -> bool {
         tally.entries() >= self.entries && tally.first(self.entries) == Some(self.counted)
     }

@@ -17,7 +17,7 @@ pub enum ContentKind {
     System,
     /// The definitions of tools.
     ToolDefinitions,
-    /// What a person said.
+    /// Human words.
     Human,
     /// Reminders, hook output, notes: in the user's role, but not a person's.
     Injected,
@@ -147,7 +147,7 @@ impl Weights {
     /// Adds the parts of an entry, without what wraps them.
     pub fn add_entry(&mut self, entry: &Entry<'_>, tally: &Tally) {
         for part in entry.parts() {
-            // What a list holds are parts of their own.
+            // Elements of a list are parts of their own.
             let is_list = part.kind() == PartKind::Result
                 && part.raw_body().starts_with('[')
                 && !part.is(Marks::SERVER);
@@ -164,7 +164,7 @@ impl Weights {
         }
     }
 
-    /// Counts what is missing to `tokens` as wrapping.
+    /// Counts the tokens missing to `tokens` as wrapping.
     pub fn wrap(&mut self, tokens: u64) {
         let sum = self.total().tokens;
         self.add(ContentKind::Wrapping, tokens.saturating_sub(sum), 0);

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use super::{Count, TokenCounter};
 
-/// One token for every so many characters.
+/// One token for this many characters.
 ///
 /// The upper edge is a token for every two bytes. Measured against o200k_base with four characters a
 /// token: 58 % too low on Chinese and Japanese, a third too low on JSON; both are within the band,
@@ -32,7 +32,7 @@ impl TokenCounter for CharsPer {
     }
 }
 
-/// One token for every so many bytes of UTF-8, with the band of [`CharsPer`].
+/// One token for this many bytes of UTF-8, with the band of [`CharsPer`].
 ///
 /// Measured against o200k_base with four bytes a token: 31 % too low on the JSON of tools.
 #[derive(Clone, Debug)]
@@ -187,7 +187,7 @@ mod scaled {
             Kin { base: Bpe::o200k(), name: "qwen", tokens: 108, upper: 175 }
         }
 
-        /// One that wasn't measured.
+        /// A tokenizer that wasn't measured.
         pub fn other() -> Self {
             Kin { base: Bpe::o200k(), name: "other", tokens: 106, upper: 175 }
         }

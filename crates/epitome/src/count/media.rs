@@ -15,7 +15,7 @@ pub struct PixelSize {
     pub height: u32,
 }
 
-/// What is known of an image.
+/// The known facts about an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Image {
     /// `None` if only the provider can see it (an address, a file id) or the format isn't known.
@@ -24,7 +24,7 @@ pub struct Image {
     pub bytes: u64,
 }
 
-/// What is known of a PDF document.
+/// The known facts about a PDF document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Document {
     /// Pages, if known.
@@ -112,7 +112,7 @@ impl MediaRule {
     }
 }
 
-/// What sound and moving pictures cost: so much a second, of so many bytes.
+/// The cost of sound and films: tokens a second, bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// 32 tokens a second (Gemini's "Understand and count tokens"; no other provider says).
@@ -164,7 +164,7 @@ impl PixelSize {
         (width > 0 && height > 0).then_some(Self { width, height })
     }
 
-    /// Whether an image may be as large; the header of one that isn't is junk.
+    /// Whether an image can have this size; a header that says otherwise is junk.
     fn is_possible(self) -> bool {
         self.width.max(self.height) <= LONGEST_EDGE
     }

@@ -69,7 +69,7 @@ pub enum Basis {
     Sampled,
     /// A rule.
     Estimated,
-    /// A rule, for something of which the length isn't known, a film or a sound: it may be any more.
+    /// A rule, for a film or a sound of unknown length: it may be any more.
     Unbounded,
 }
 
@@ -78,7 +78,7 @@ pub enum Basis {
 pub struct Count {
     /// Tokens, as well as they are known.
     pub tokens: u64,
-    /// Upper edge of the error band, never below `tokens`; of what has none ([`Basis::Unbounded`]) as far as it is known.
+    /// Upper edge of the error band, never below `tokens`; for [`Basis::Unbounded`] only the known part.
     pub upper: u64,
     /// Where the count comes from.
     pub basis: Basis,
@@ -107,7 +107,7 @@ impl Count {
         Self { tokens, upper: upper.max(tokens), basis: Basis::Estimated }
     }
 
-    /// The same, and nobody knows how much more it is.
+    /// The same, with an unknown upper edge.
     #[must_use]
     pub fn unbounded(self) -> Self {
         Self { basis: Basis::Unbounded, ..self }

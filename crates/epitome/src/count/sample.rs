@@ -1,7 +1,7 @@
 //! Counting a large request by a sample, to know whether it is due.
 //!
-//! Every so many bytes of a kind of text a chunk is counted; the mean of their tokens per byte stands for the rest of that
-//! kind, with four times its standard error above it.
+//! For each kind of text, a chunk is counted at regular distances. The mean tokens per byte stand for the rest, with four
+//! times the standard error above.
 
 use super::tally::{OVERHEAD, part_count};
 use super::{Basis, Count, TokenCounter};
@@ -13,10 +13,10 @@ use crate::transcript::{Marks, Part, PartKind};
 pub const LEAST_BYTES: usize = 5_000_000;
 /// The newest bytes are counted whole: what would be kept is there, mostly.
 const NEWEST: usize = 1 << 18;
-/// Bytes of text that are counted at once, of each so many.
+/// Bytes of text that are counted at once, and their distance.
 const CHUNK: usize = 1 << 12;
 const EACH: usize = CHUNK << 4;
-/// With fewer chunks nothing is said of a kind: it is counted whole.
+/// With fewer chunks, a kind is counted whole.
 const LEAST_CHUNKS: usize = 16;
 /// Standard errors between the mean and the upper edge.
 const ERRORS: f64 = 4.0;
@@ -47,7 +47,7 @@ fn sort(part: &Part<'_>) -> Option<Sort> {
     }
 }
 
-/// What was counted of one kind.
+/// The counts of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stratum {
     /// Bytes of it, and of those since the last chunk.
@@ -63,7 +63,7 @@ struct Stratum {
 }
 
 impl Stratum {
-    /// Passes over a part; a chunk of it is counted at each place where one is due.
+    /// Passes over a part; a chunk is counted wherever one is due.
     fn pass(&mut self, part: &Part<'_>, counter: &dyn TokenCounter) {
         let bytes = part.row().body.len();
         let first = EACH - self.passed;
@@ -97,7 +97,7 @@ impl Stratum {
         self.sum / self.chunks
     }
 
-    /// Tokens of so many bytes, so that those of all parts together are the mean's.
+    /// Tokens of this many bytes, so that those of all parts together match the mean.
     fn tokens(&mut self, bytes: usize) -> u64 {
         let exact = bytes as f64 * self.mean() + self.left;
         let whole = exact.floor().max(0.0);
@@ -105,7 +105,7 @@ impl Stratum {
         whole as u64
     }
 
-    /// By how many tokens all of it may be more.
+    /// The possible excess over the estimate, in tokens.
     fn spare(&self) -> u64 {
         let mean = self.mean();
         let variance = (self.squares / self.chunks - mean * mean).max(0.0);

@@ -10,7 +10,7 @@ use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, Slot};
 use crate::wire::{self, Feature, Format};
 
-/// Tokens around the contents: what a message, a call and a reply cost beside their words.
+/// Tokens around the contents: the cost of a message, a call and a reply beside their words.
 ///
 /// OpenAI's cookbook ("How to count tokens with tiktoken"): 3 a message, 1 for a name, 3 to prime
 /// the reply. No provider documents the rest; the same figures are used for it.
@@ -76,9 +76,9 @@ impl Tally {
         Tally { entries, parts, sum, total, frame, reach: Reach::Whole }
     }
 
-    /// Counts a request by a sample, if it has [`SAMPLED_BYTES`](super::SAMPLED_BYTES) or more: the newest 256 KiB and what
-    /// isn't text in full, of the rest a chunk of 4 KiB in each 64. What it says of an entry is about right on the
-    /// whole; the [total](Self::total) says by how much it may be more.
+    /// Counts a request by a sample, if it has [`SAMPLED_BYTES`](super::SAMPLED_BYTES) or more: the newest 256 KiB and all
+    /// that isn't text in full, of the rest a chunk of 4 KiB in each 64. Counts of entries are right on average; the
+    /// [total](Self::total) has the error band.
     pub fn sampled(request: &Request, counter: &dyn TokenCounter) -> Self {
         if request.source().len() < sample::LEAST_BYTES {
             return Tally::of(request, counter);
@@ -172,7 +172,7 @@ pub fn entry_count(entry: Entry<'_>, format: Format, counter: &dyn TokenCounter)
     around(entry, format, counter) + parts.sum::<Count>()
 }
 
-/// Tokens around what an entry says. A name takes one beside its own (OpenAI's cookbook, "How to count tokens with tiktoken").
+/// Tokens around an entry's content. A name takes one more (OpenAI's cookbook, "How to count tokens with tiktoken").
 fn around(entry: Entry<'_>, format: Format, counter: &dyn TokenCounter) -> Count {
     let name = format.dialect().speaker(entry);
     let name = name.map(|name| Count::exact(1) + counter.text(&name));
@@ -215,8 +215,8 @@ pub(crate) fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCou
         {
             sealed(part.raw_body().len().saturating_sub(2))
         }
-        // A signature alone: encrypted thoughts in base64, of which no page says what they cost when
-        // they come back. Taken as thoughts of four bytes a token, at most two.
+        // A signature alone: encrypted thoughts in base64. No page says what they cost when sent
+        // back. Counted as thoughts of four bytes a token, at most two.
         PartKind::Reasoning if part.is(Marks::SIGNED) && !part.is(Marks::LITERAL) => {
             let bytes = media::Document::from_base64(part.raw_body()).bytes;
             Count::estimated(bytes.div_ceil(4), bytes.div_ceil(2))
@@ -232,7 +232,7 @@ pub(crate) fn part_count(part: &Part<'_>, format: Format, counter: &dyn TokenCou
     }
 }
 
-/// What is counted of a part: its words, or JSON as it means the same without white space.
+/// The countable text of a part: its words, or equivalent JSON without white space.
 fn words<'a>(part: &Part<'a>) -> Cow<'a, str> {
     if part.is(Marks::LITERAL) { part.text() } else { json::compact(part.raw_body()) }
 }
@@ -262,7 +262,7 @@ fn media_count(part: &Part<'_>, format: Format, counter: &dyn TokenCounter) -> C
     }
 }
 
-/// Images whose headers say sizes that no image has: the place of the entry, and the size. They are counted as large ones.
+/// Images with impossible sizes in their headers: the place of the entry, and the size. They are counted as large ones.
 pub fn impossible_images(request: &Request) -> impl Iterator<Item = (usize, media::PixelSize)> {
     let dialect = request.format.dialect();
     request.transcript.entries().flat_map(move |entry| {
@@ -272,7 +272,7 @@ pub fn impossible_images(request: &Request) -> impl Iterator<Item = (usize, medi
     })
 }
 
-/// Whether a document's payload is its words: neither an address nor a file's id.
+/// Whether a document's payload is its words, not an address or a file id.
 fn is_said(kind: &str, data: &str) -> bool {
     kind == "document" && !data.starts_with("http") && !data.starts_with("file_")
 }

@@ -25,11 +25,11 @@ use crate::trigger::{Cause, Measurements, Trigger};
 #[derive(Clone, Debug)]
 pub(super) struct Due {
     pub(super) trigger: Arc<dyn Trigger>,
-    /// What the trigger looks at besides the request's sizes.
+    /// The trigger's measurements besides the request's sizes.
     pub(super) around: Arc<Measurements>,
 }
 
-/// Who is told, and of how many compactions so far.
+/// The observers, and the number of compactions so far.
 #[derive(Debug)]
 struct Watch {
     observer: Arc<dyn Observer>,
@@ -54,7 +54,7 @@ pub struct Compactor {
     watch: Option<Arc<Watch>>,
     hooks: Option<Arc<Hooks>>,
     model: Option<Arc<Model>>,
-    /// By which the model can have back what it isn't shown.
+    /// The model's way to find hidden content.
     pub(super) channel: Option<Arc<str>>,
     summaries: Option<Arc<Summaries>>,
     /// What the agent sends by itself, if that is known.
@@ -128,7 +128,7 @@ impl Compactor {
         Compactor { strategies: strategies.into(), called, ..self }
     }
 
-    /// The same, keeping every entry of which `chosen` is true, besides what its options keep.
+    /// The same, also keeping every entry for which `chosen` is true.
     #[must_use]
     pub fn with_preserved(self, chosen: Predicate) -> Self {
         Compactor { chosen: Some(chosen), ..self }
@@ -148,8 +148,8 @@ impl Compactor {
         Compactor { cause: Some(Arc::new(cause)), ..self }
     }
 
-    /// The same, for a request of which the caller says this: strategies, hooks, summarizers, other compactors and observers are
-    /// told it, and the receipt tells it.
+    /// The same, with the caller's context for this request: strategies, hooks, summarizers, compactors, observers and the
+    /// receipt get it.
     #[must_use]
     pub fn with_context(self, about: JobContext) -> Self {
         Compactor { about: Arc::new(about), ..self }
@@ -169,8 +169,8 @@ impl Compactor {
         Compactor { watch: Some(Arc::new(watch)), ..self }
     }
 
-    /// The same, asking hooks before it compacts. Whoever drives its compactions brings their answers, as
-    /// [`Drive`](super::Drive) does; without that, what they answer at once is heeded.
+    /// The same, asking hooks before it compacts. Its driver brings their answers, as [`Drive`](super::Drive) does;
+    /// without one, only immediate answers count.
     #[must_use]
     pub fn with_hooks(self, hooks: impl Into<Hooks>) -> Self {
         let hooks = hooks.into();
@@ -178,7 +178,7 @@ impl Compactor {
         Compactor { hooks, ..self }
     }
 
-    /// The same, with further instructions for whoever is asked.
+    /// The same, with further instructions for summarizers and compactors.
     pub(super) fn with_instructions(mut self, more: &[String]) -> Self {
         Arc::make_mut(&mut self.about).instructions.extend_from_slice(more);
         self
@@ -198,8 +198,8 @@ impl Compactor {
         Compactor { model: Some(model), ..self }
     }
 
-    /// The same, with summaries in its checkpoints. Whoever drives its compactions has to
-    /// bring their answers, as [`Drive`](super::Drive) does.
+    /// The same, with summaries in its checkpoints. The driver has to bring their answers, as [`Drive`](super::Drive)
+    /// does.
     ///
     /// # Errors
     /// A summary of no tokens.
@@ -212,15 +212,15 @@ impl Compactor {
         Ok(Compactor { summaries, ..self })
     }
 
-    /// The same, knowing what the agent sends by itself: a summarizer that is the agent's own model may go on from it,
-    /// where that costs less than a transcript of its own.
+    /// The same, with the agent's own next request: a summarizer that is the agent's model may extend it, if that
+    /// costs less than a separate transcript.
     #[must_use]
     pub fn with_agent_prompt(self, prompt: AgentPrompt) -> Self {
         Compactor { prompt: Some(Arc::new(prompt)), ..self }
     }
 
-    /// The same, asking others for the whole compaction first; its own strategies and summarizers are for when
-    /// none of them gives a view that obeys the laws. Whoever drives its compactions has to bring their
+    /// The same, but other compactors are asked first for the whole compaction; its own strategies and
+    /// summarizers run if none of them gives a view that obeys the laws. The driver has to bring their
     /// answers, as [`Drive`](super::Drive) does.
     #[must_use]
     pub fn with_compactors(self, compactors: impl Into<Compactors>) -> Self {
@@ -229,7 +229,7 @@ impl Compactor {
         Compactor { compactors, ..self }
     }
 
-    /// What it is asked to do.
+    /// Its options.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -259,7 +259,7 @@ impl Compactor {
             ..self.options.as_ref().clone()
         };
         Some((
-            // What only takes in is no compaction: nobody is asked about it, or told.
+            // Taking in alone is no compaction: nobody is asked or told.
             Compactor { options: Arc::new(options), watch: None, ..self.clone().asking_nobody() }
                 .with_strategies(strategies),
             most,
@@ -289,11 +289,12 @@ impl Compactor {
         Compaction::new(self.clone(), request.clone(), Originals::Archive)
     }
 
-    /// Compacts `request`; the caller, who has it, holds the originals. Whoever is asked has to know the
-    /// answer at once; with others, drive it by [`Drive`](super::Drive).
+    /// Compacts `request`; the caller, who has it, holds the originals. Summarizers and hooks have to answer at once;
+    /// with others, drive it by [`Drive`](super::Drive).
     ///
     /// # Errors
-    /// [`CompactError::NotDriven`] if somebody has to be waited for; else see [`CompactError`]. Nothing was changed then.
+    /// [`CompactError::NotDriven`] if an answer has to be waited for; else see [`CompactError`]. Nothing was changed
+    /// then.
     pub fn compact(&self, request: &Request) -> Result<Outcome, CompactError> {
         self.begin(request).finish().map(|outcome| *outcome)
     }
@@ -320,12 +321,12 @@ impl Compactor {
         }
     }
 
-    /// What it does, in short: `ladder`, or the names of its strategies.
+    /// Its strategies in short: `ladder`, or their names.
     pub fn called(&self) -> &str {
         &self.called
     }
 
-    /// What the caller says, with what was wished for.
+    /// The caller's context, with the wishes of hooks.
     pub fn context(&self) -> &JobContext {
         &self.about
     }
@@ -334,7 +335,7 @@ impl Compactor {
         self.cause.as_deref()
     }
 
-    /// Goes on by itself, since no other compactor answers; whether anything is to be done then.
+    /// Goes on without other compactors; returns whether anything is to be done.
     pub(super) fn go_on_alone(&mut self) -> bool {
         if !self.cause().is_some_and(Cause::is_remote) {
             return true;
@@ -345,7 +346,7 @@ impl Compactor {
         is_due
     }
 
-    /// The same without hooks, summarizers and other compactors, for what nobody can wait for.
+    /// The same without hooks, summarizers and other compactors, for callers that can't wait.
     pub(crate) fn asking_nobody(self) -> Self {
         Compactor { hooks: None, summaries: None, prompt: None, compactors: None, ..self }
     }
@@ -355,7 +356,7 @@ impl Compactor {
         Compactor { open_loop: OpenLoop::MayLeave, ..self }
     }
 
-    /// What is done, in which order.
+    /// The strategies, in order.
     pub fn strategies(&self) -> &[Arc<dyn Strategy>] {
         &self.strategies
     }
@@ -376,22 +377,22 @@ impl Compactor {
         }
     }
 
-    /// Who is asked for summaries, if anybody is.
+    /// The summarizers, if there are any.
     pub fn summaries(&self) -> Option<&Arc<Summaries>> {
         self.summaries.as_ref()
     }
 
-    /// Who is asked for whole compactions, if anybody is.
+    /// The whole compactors, if there are any.
     pub fn compactors(&self) -> Option<&Arc<Compactors>> {
         self.compactors.as_ref()
     }
 
-    /// Who is asked before a compaction, if anybody is.
+    /// The hooks, if there are any.
     pub fn hooks(&self) -> Option<&Arc<Hooks>> {
         self.hooks.as_ref()
     }
 
-    /// Who is told of a compaction that begins, and which one it is for them.
+    /// The observers, and the number of this compaction.
     pub(super) fn observer(&self) -> Option<(Arc<dyn Observer>, CompactionId)> {
         let watch = self.watch.as_ref()?;
         let number = CompactionId(watch.told.fetch_add(1, Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! A compaction that somebody else is asked for as a whole, before the engine plans one itself.
+//! A compaction by a whole compactor, before the engine plans one itself.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::summarize::{
 use crate::text::cut;
 use crate::trigger::Cause;
 
-/// Somebody is asked for the whole compaction.
+/// A whole compactor is asked.
 #[derive(Debug)]
 pub(super) struct CompactorCall {
     prepared: Box<Prepared>,
@@ -29,7 +29,7 @@ impl Prepared {
     /// Asks the compactor at this place in the chain.
     ///
     /// # Errors
-    /// Nobody is to be asked.
+    /// No compactor is asked.
     pub(super) fn call_compactor(
         self: Box<Self>,
         at: usize,
@@ -47,7 +47,7 @@ impl Prepared {
         Ok(State::CompactorCall(Box::new(call)))
     }
 
-    /// On to the next in the chain, or to what is to happen without one.
+    /// On to the next in the chain, or to the fallback.
     pub(super) fn without_compactor(
         self: Box<Self>,
         by: &dyn Compact,
@@ -60,7 +60,7 @@ impl Prepared {
         let event = Event::CompactorFellBack { by: by.name().to_owned(), why: why.clone() };
         let why = format!("{}: {why}", by.name());
         run.log.fell_back(&event, why.clone());
-        // What was paid stays paid.
+        // Spent money stays recorded.
         run.log.shows_summary(None, 0);
         let prepared = match self.call_compactor(at + 1, run) {
             Ok(state) => return state,
@@ -82,7 +82,7 @@ impl CompactorCall {
         self.reply = Reply::Given(answer);
     }
 
-    /// Asks, waits, or goes on with what came back.
+    /// Asks, waits, or uses the answers.
     pub(super) fn next(mut self: Box<Self>, run: &mut Run) -> (State, Step) {
         let answer = match std::mem::replace(&mut self.reply, Reply::Awaited) {
             Reply::Unasked => {
@@ -106,7 +106,7 @@ impl CompactorCall {
                 let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
                 book_unused(name, &format!("skipped: {why}"), spent, run);
                 run.log.fallbacks.push(format!("{name} skipped: {}", cut::one_line(why, REASON)));
-                // What is small enough is left with good reason.
+                // A request that is small enough may well be left alone.
                 if prepared.is_small() {
                     prepared.leave(run)
                 } else {
@@ -135,7 +135,7 @@ impl Prepared {
         }
     }
 
-    /// What somebody else decided, if it obeys the laws.
+    /// Another compactor's view, if it obeys the laws.
     fn take(
         self: Box<Self>,
         by: &Arc<dyn Compact>,
@@ -184,7 +184,7 @@ impl Prepared {
     }
 }
 
-/// Books what was paid for nothing.
+/// Records the cost of unused answers.
 fn book_unused(by: &str, why: &str, spent: Spent, run: &mut Run) {
     if spent != Spent::default() {
         let (by, why) = (by.to_owned(), Some(cut::one_line(why, REASON)));

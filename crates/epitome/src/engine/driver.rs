@@ -16,7 +16,7 @@ impl Compaction {
     /// caller holds the originals.
     ///
     /// # Errors
-    /// [`CompactError::NotDriven`] if somebody needs to be waited for; else see [`CompactError`]. Nothing was changed then.
+    /// [`CompactError::NotDriven`] if an answer has to be waited for; else see [`CompactError`]. Nothing was changed then.
     pub fn finish(self) -> Result<Box<Outcome>, CompactError> {
         self.finish_with(None)
     }
@@ -70,7 +70,7 @@ fn keep(archive: Option<&dyn Archive>, originals: &[Original]) -> Result<(), Arc
     }
 }
 
-/// The answer of somebody who knows it.
+/// An answer that is ready.
 fn at_once<T>(mut answer: Pin<Box<T>>, by: String) -> Result<T::Output, CompactError>
 where
     T: Future + ?Sized,
@@ -128,7 +128,7 @@ impl<'a> Drive<'a> {
             return true;
         }
         let compaction = &self.compaction;
-        // What nobody wants any more is cancelled.
+        // Unwanted calls are cancelled.
         self.answers.retain(|(id, _)| compaction.wants(*id));
         let mut came = Vec::new();
         self.answers.retain_mut(|(id, answer)| match answer.as_mut().poll(context) {

@@ -14,7 +14,7 @@ use crate::plan::Plan;
 use crate::summarize::{Summary, SummarySource};
 use crate::working_view::CountContext;
 
-/// What is folded is read, a stretch at each step.
+/// Folded entries are read, a stretch at each step.
 #[derive(Debug)]
 pub(super) struct Extraction {
     extract: Extract,
@@ -28,15 +28,15 @@ pub(super) struct Extraction {
 pub(super) enum SummaryFrom {
     /// From an earlier checkpoint, if that has one.
     Nobody,
-    /// From summarizers, who read what is folded.
+    /// From summarizers, which read the folded entries.
     Summarizers { folded: SummarySource },
-    /// From a hook, which may speak of all that was said; from summarizers, if that isn't admitted.
+    /// From a hook, which may mention the whole conversation; from summarizers, if that isn't admitted.
     Hook { all: SummarySource, folded: SummarySource },
     /// From whose plan it is.
     Compactor { by: Arc<dyn Compact>, at: usize, summary: Summary, folded: SummarySource },
 }
 
-/// A plan, and what the checkpoint may say of what it folds.
+/// A plan, and the material of the checkpoint for its folds.
 #[derive(Debug)]
 pub(super) struct Extract {
     pub(super) prepared: Box<Prepared>,
@@ -52,7 +52,7 @@ impl SummaryFrom {
 }
 
 impl Extraction {
-    /// Begins to read what a plan of the engine's own folds.
+    /// Begins to read the folds of one of the engine's own plans.
     pub(super) fn own(prepared: Box<Prepared>, plan: Plan, own: Own, run: &Run) -> State {
         let summary = match own {
             Own::Strategies if prepared.given.is_some() => SummaryFrom::hook(),
@@ -142,11 +142,11 @@ impl Extract {
         self.rendering(Some(written), run)
     }
 
-    /// Gives room that is left back to what was cut for it.
+    /// Gives unused room back to the entries that were cut for it.
     fn rendering(self, checkpoint: Option<Checkpoint>, run: &Run) -> State {
         let Extract { prepared, mut plan, by, .. } = self;
         let options = run.compactor.options();
-        // What somebody else cut stays as they cut it.
+        // Cuts of another compactor stay.
         if matches!(by, Planned::Here(_)) && options.stop == Stop::AtTarget {
             let own = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.tokens);
             let room = prepared.target.saturating_sub(plan.draft.total() + own);

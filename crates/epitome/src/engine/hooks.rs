@@ -55,7 +55,7 @@ impl HookCall {
         self.reply = Reply::Given(answer);
     }
 
-    /// Asks, waits, or goes on with what came back.
+    /// Asks, waits, or uses the answers.
     pub(super) fn next(mut self: Box<Self>, run: &mut Run) -> (State, Step) {
         let answer = match std::mem::replace(&mut self.reply, Reply::Awaited) {
             Reply::Unasked => {
@@ -117,7 +117,7 @@ impl Prepared {
         self.given = Some(HookSummary { by: by.to_owned(), summary, is_booked: false });
     }
 
-    /// Books a hook's summary that nobody tried to use, for this reason.
+    /// Records that a hook's summary wasn't tried, for this reason.
     pub(super) fn book_given(&mut self, why: &str, run: &mut Run) {
         let Some(given) = self.given.as_mut().filter(|given| !given.is_booked) else { return };
         given.is_booked = true;
@@ -126,7 +126,7 @@ impl Prepared {
         run.log.book(SummaryCall { by, result: CallResult::Rejected, why, spent });
     }
 
-    /// Does what a hook wants; whether it pinned something.
+    /// Applies a hook's wishes; returns whether it pinned something.
     fn heed(&mut self, by: &str, wish: Wish, run: &mut Run) -> bool {
         let Wish { veto: _, summary, instructions, pins, unread, metadata } = wish;
         note_unread(by, &unread, run);

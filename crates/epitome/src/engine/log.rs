@@ -28,7 +28,7 @@ pub(super) struct Log {
     is_telling: bool,
     /// The strategies' edits that were told.
     applied: Vec<PlanStep>,
-    /// What was tried and can't be used, and why.
+    /// Attempts that can't be used, and why.
     pub(super) fallbacks: Vec<String>,
     /// Calls of those who were asked to sum up, or to compact.
     pub(super) summary: Option<SummaryReceipt>,
@@ -61,7 +61,7 @@ impl Log {
         self.tell_of(|| Event::Considered { tokens, target, about: compactor.context().clone() });
     }
 
-    /// Keeps what somebody who was asked says of an answer.
+    /// Keeps the metadata of a participant's answer.
     pub(super) fn note(&mut self, by: &str, said: Metadata) {
         if !said.is_empty() {
             note(self.metadata.entry(by.to_owned()).or_default(), said);
@@ -95,7 +95,7 @@ impl Log {
         }
     }
 
-    /// The edits of a plan so far. Where it began anew, what it did before is given up.
+    /// The edits of a plan so far. A new plan discards those of the one before.
     pub(super) fn applied(&mut self, steps: &[PlanStep], request: &Request, compactor: &Compactor) {
         if !steps.starts_with(&self.applied) {
             self.given_up("what the strategies did doesn't reach the target");
@@ -115,7 +115,7 @@ impl Log {
         }
     }
 
-    /// What was tried can't be used. What it did is given up.
+    /// An attempt can't be used. Its edits are given up.
     pub(super) fn fell_back(&mut self, event: &Event, why: String) {
         self.tell(event);
         self.fallbacks.push(why);
@@ -137,7 +137,7 @@ impl Log {
         self.summary = Some(SummaryReceipt { calls: summary.calls, spent: summary.spent, ..asked });
     }
 
-    /// Whose summary the checkpoint shows, if anybody's, and its tokens.
+    /// The author of the checkpoint's summary, if there is one, and its tokens.
     pub(super) fn shows_summary(&mut self, by: Option<String>, tokens: u64) {
         if let Some(summary) = &mut self.summary {
             (summary.by, summary.tokens) = (by, tokens);
@@ -167,7 +167,7 @@ impl Log {
         self.end(&Event::Finished { receipt, dropped, edited, retained });
     }
 
-    /// The one end of what started; what didn't start has none. An observer that panicked isn't called again.
+    /// The end event of a compaction, once for each start event. An observer that panicked isn't called again.
     pub(super) fn end(&mut self, event: &Event) {
         if self.stage == Stage::Started && !self.is_telling {
             self.stage = Stage::Ended;

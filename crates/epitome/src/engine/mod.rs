@@ -1,7 +1,7 @@
 //! The engine: a state machine without IO that compacts one request.
 //!
-//! [`Compaction::step`] does a bounded amount of work and says what it needs next. Whoever drives it
-//! may stop at any step: until [`Step::Done`] the old view is in force.
+//! [`Compaction::step`] does a bounded amount of work and says what it needs next. The driver may
+//! stop at any step: until [`Step::Done`] the old view is in force.
 
 mod compactor;
 mod delegation;
@@ -42,7 +42,7 @@ pub use driver::Drive;
 pub use options::{Counting, Options, OptionsError};
 pub(crate) use outcome::kept_task;
 
-/// Whole compactions by somebody else: a remote process, or a caller's own code.
+/// Whole compactions by others: a remote process, or a caller's own code.
 pub mod delegate {
     pub use crate::delegate::*;
 }
@@ -62,7 +62,7 @@ pub mod plan {
     pub use crate::plan::*;
 }
 
-/// What was done: before and after, each edit with its reason and saving, and what held the rest up.
+/// The receipt: before and after, each edit with its reason and saving, and what held the rest up.
 pub mod receipt {
     pub use crate::receipt::*;
 }
@@ -75,8 +75,8 @@ pub enum Step {
     Yield,
     /// Keep these, durably, then [`Compaction::supply`] an answer.
     Persist(Vec<Original>),
-    /// Ask these, if any, and [`Compaction::supply`] each answer; before the next step drop what it [wants](Compaction::wants)
-    /// no more, so that what that took is booked.
+    /// Ask these, if any, and [`Compaction::supply`] each answer. Before the next step, drop questions that it no longer
+    /// [wants](Compaction::wants), so that their cost is booked.
     Summarize(Vec<Ask>),
     /// Ask this hook, and [`Compaction::supply`] the answer.
     Hook(Question),
@@ -88,17 +88,17 @@ pub enum Step {
     Done(Result<Box<Outcome>, CompactError>),
 }
 
-/// What a driver brings back.
+/// An answer from the driver.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Answer {
     /// The originals are durable, or aren't.
     Persisted(Result<(), ArchiveError>),
-    /// What a summarizer answered to the question of this id.
+    /// A summarizer's answer to the question of this id.
     Summary(u32, Result<Summary, SummarizeError>),
-    /// What a hook answered.
+    /// A hook's answer.
     Hooked(Result<Wish, SummarizeError>),
-    /// What a whole compactor answered.
+    /// A whole compactor's answer.
     Delegated(Result<Decision, SummarizeError>),
     /// Stop; the old view stays.
     Cancel,
@@ -114,7 +114,7 @@ pub enum CompactError {
     /// The originals couldn't be kept.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// No summarizer gave a summary that can be used, and it was to fail then.
+    /// No summarizer gave a usable summary, and it was to fail then.
     #[error("there is no summary: {why}")]
     Summary {
         /// Why each of the chain gave none.
@@ -122,21 +122,21 @@ pub enum CompactError {
         /// What asking took all the same.
         spent: Spent,
     },
-    /// No whole compactor gave a view that can be used, and it was to fail then.
-    #[error("no compactor gave a view that can be used: {why}")]
+    /// No whole compactor gave a usable view, and it was to fail then.
+    #[error("no compactor gave a usable view: {why}")]
     Delegated {
         /// Why not the last of the chain.
         why: String,
         /// What asking took all the same.
         spent: Spent,
     },
-    /// Somebody who is asked needs time to answer, and the compaction wasn't driven by something that waits.
+    /// An answer takes time, and the driver can't wait.
     #[error("{by} needs time to answer: drive the compaction with `Drive`, which waits")]
     NotDriven {
-        /// Who is asked.
+        /// The participant that was asked.
         by: String,
     },
-    /// Code that the caller gave panicked; whoever drives the compaction caught it.
+    /// The caller's code panicked; the driver caught it.
     #[error("a strategy, counter or summarizer panicked: {0}")]
     Panicked(String),
 }
@@ -144,7 +144,7 @@ pub enum CompactError {
 /// A finished compaction.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The request that the view is of: the one that came in, mended if it was broken.
+    /// The request of the view: the one that came in, repaired if it was broken.
     pub base: Request,
     /// For each entry of `base`, the entry it was when it came in.
     pub came_from: Arc<[Option<usize>]>,
@@ -154,7 +154,7 @@ pub struct Outcome {
     pub request: Request,
     /// The summary that the checkpoint shows, as it stands there: written now, or carried on from an earlier checkpoint.
     pub summary: Option<String>,
-    /// What was done.
+    /// The receipt.
     pub receipt: Receipt,
 }
 
@@ -163,7 +163,7 @@ const STEP_BYTES: usize = 1 << 18;
 /// Characters of a reason, a breach or a wish.
 const REASON: usize = 400;
 
-/// What is true of a compaction from its begin to its end.
+/// The parts of a compaction that stay from its begin to its end.
 #[derive(Debug)]
 struct Run {
     /// With the cause that a trigger fired for, and with what hooks wish.
@@ -172,7 +172,7 @@ struct Run {
     log: Log,
 }
 
-/// Where a compaction is. Each state has what it needs, and hands it on to the next.
+/// The state of a compaction. Each state owns its data, and hands it on to the next.
 #[derive(Debug)]
 enum State {
     Arrival(Arrival),
@@ -214,8 +214,7 @@ impl Compaction {
         Compaction { run: Run { compactor, originals, log }, state }
     }
 
-    /// Brings back what the last step asked for, or cancels. Answers that nobody asked for are
-    /// ignored.
+    /// Supplies an answer to the last step, or cancels. Unasked answers are ignored.
     pub fn supply(&mut self, answer: Answer) {
         // Checks of an answer ask the caller's counter: where that panics, it is over.
         let state = std::mem::replace(&mut self.state, State::Over);
@@ -299,7 +298,7 @@ impl Compaction {
 }
 
 impl Drop for Compaction {
-    /// What is dropped under way is cancelled; what panicked failed.
+    /// A dropped compaction is cancelled; a panicked one failed.
     fn drop(&mut self) {
         let error = "code that it called panicked".to_owned();
         let is_panic = matches!(self.state, State::Over);

@@ -17,17 +17,18 @@ pub struct Options {
     pub tail: Tail,
     /// What becomes of the first human message.
     pub task: Task,
-    /// What stays verbatim besides.
+    /// Entries that stay verbatim in addition.
     pub pins: Vec<Pin>,
     /// Tools whose calls and results stay.
     pub preserved_tools: Vec<String>,
-    /// Tools whose calls change nothing, besides those whose names say so ([`only_reads`](crate::checkpoint::only_reads)).
+    /// Further tools whose calls change nothing, beside those with telling names
+    /// ([`only_reads`](crate::checkpoint::only_reads)).
     pub read_only: Vec<String>,
     /// Entries of these origins stay.
     pub preserved_origins: Vec<Origin>,
     /// Entries of these roles stay.
     pub preserved_roles: Vec<Role>,
-    /// What is done, in which order.
+    /// The strategies, in order.
     pub strategies: Pipeline,
     /// When enough is done.
     pub stop: Stop,
@@ -75,10 +76,10 @@ pub enum OptionsError {
     #[error("the target {0} is out of range: tokens from 1, percent from 1 to 100")]
     Target(Target),
     /// A pin that every text says.
-    #[error("a pin must say something")]
+    #[error("a pin must not be blank")]
     EmptyPin,
     /// A summary of nothing.
-    #[error("a summary of no tokens can't be asked for")]
+    #[error("a summary needs at least one token")]
     NoSummary,
     /// An option of a strategy.
     #[error(transparent)]

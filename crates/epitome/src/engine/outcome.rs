@@ -29,7 +29,7 @@ impl Outcome {
         self.request.source()
     }
 
-    /// Every entry that the view hides or edits, as it was.
+    /// The original of every entry that the view hides or edits.
     pub fn originals(&self) -> Vec<Original> {
         let hidden: Vec<bool> = self.view.fates().map(|fate| *fate != Fate::Keep).collect();
         Original::of(&self.base, |entry| hidden[entry])
@@ -76,7 +76,7 @@ impl Prepared {
             strategy: compactor.called().to_owned(),
             reason: reason(compactor, &plan.reached, &fallbacks),
             cause: compactor.cause().cloned().or_else(|| {
-                // Without a trigger whoever calls it wants it.
+                // Without a trigger, the caller wants it.
                 let is_asked = triggered && compactor.due.is_none();
                 is_asked.then(|| Cause::Asked(vec![Demand::new(Asker::Host, "")]))
             }),
@@ -125,7 +125,7 @@ impl Prepared {
         if is_kept { State::Finished(finished) } else { State::Keeping(finished) }
     }
 
-    /// What was held for its own sake and isn't shown as it was said.
+    /// Held entries that aren't shown verbatim.
     fn excerpted(&self, plan: &Plan, view: &View) -> Vec<Excerpted> {
         let firm = self.guard.firm();
         let is_words = |edit: &PartEdit, at: usize| {
@@ -140,8 +140,8 @@ impl Prepared {
         });
         cut.filter_map(|(entry, _)| {
             let held = firm.get(&entry).copied()?;
-            // The model's answer to the newest message is there to show that there is one, and what
-            // stands for a task where no person gave one isn't anybody's words.
+            // Two held entries are left out: the model's answer to the newest message, and the task
+            // if no person gave one.
             let is_human = self.base.request.transcript.entry(entry).is_human();
             if matches!(held, KeepReason::Last | KeepReason::Task) && !is_human {
                 return None;
@@ -168,7 +168,7 @@ impl Prepared {
             .collect()
     }
 
-    /// The first entry that isn't what it was when it came in; what is before it a cache knows.
+    /// The first entry that differs from the input; a cache knows those before it.
     fn first_mended(&self) -> usize {
         let broken = self.base.mended.iter().map(|mended| mended.entry.unwrap_or(0)).min();
         let moved = (0..self.base.came_from.len()).find(|at| self.base.came_from[*at] != Some(*at));
@@ -183,7 +183,7 @@ pub(super) fn tokens(plan: &Plan, checkpoint: Option<&Checkpoint>, laid: &[Laid]
     plan.draft.total() + own - wire::shared(laid) as u64 * AROUND_MESSAGE
 }
 
-/// What was mended, and whether the message is hidden since.
+/// The repairs, and whether each message is hidden since.
 fn repaired(mut mended: Vec<Mended>, came_from: &[Option<usize>], view: &View) -> Vec<Mended> {
     if mended.is_empty() {
         return mended;
@@ -260,7 +260,7 @@ fn human_messages(
     sum
 }
 
-/// The first entry whose message holds something besides.
+/// The first entry that shares its message.
 fn first_shared(laid: &[Laid]) -> usize {
     let shares = |pair: &&[Laid]| pair[0].message == pair[1].message;
     match laid.windows(2).find(shares).map(|pair| pair[0].piece) {

@@ -18,7 +18,7 @@ pub(super) struct Planning {
     purpose: Purpose,
 }
 
-/// What a plan is made for.
+/// The inputs of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// For the hook at this place in its chain to see. It is the plan of the compaction unless a hook adds pins.
@@ -27,8 +27,8 @@ pub(super) enum Purpose {
     Compaction(Own),
 }
 
-/// How the engine itself makes a plan. A view that would break a provider's rule is never handed out: the next way is
-/// tried, at last none, and the receipt says so.
+/// The engine's own ways to make a plan. A view that would break a provider's rule is never returned: the next way is
+/// tried, in the end none, and the receipt says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Own {
     /// By the compactor's strategies.
@@ -107,10 +107,10 @@ impl Prepared {
         }
     }
 
-    /// Goes on with a plan of the engine's own.
+    /// Goes on with one of the engine's own plans.
     pub(super) fn accept(self: Box<Self>, plan: Plan, own: Own, run: &mut Run) -> State {
         run.log.applied(&plan.steps, &self.base.request, &run.compactor);
-        // Where nothing was said there is nothing to compact, however large the frame is.
+        // Without messages there is nothing to compact, however large the frame is.
         if plan.reached == Reached::NothingToDo || self.base.request.transcript.is_empty() {
             return self.unchanged(plan, run);
         }

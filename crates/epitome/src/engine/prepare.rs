@@ -1,4 +1,4 @@
-//! From a request as it came to one that is mended, counted and guarded.
+//! From a request as it came to one that is repaired, counted and guarded.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) struct Sizing {
     tally: Tally,
 }
 
-/// A request that is to be mended, with its count where a trigger looked at that.
+/// A request to repair, with its count if a trigger used it.
 #[derive(Debug)]
 pub(super) struct Mending {
     request: Request,
@@ -42,7 +42,7 @@ pub(super) struct Mending {
 pub(super) struct Tallying {
     base: Base,
     tally: Tally,
-    /// What came, where it was mended and wasn't counted yet.
+    /// The request as it came, if it was repaired and isn't counted yet.
     came: Option<(Request, Tally)>,
 }
 
@@ -53,11 +53,11 @@ pub(super) struct Base {
     pub(super) came_from: Arc<[Option<usize>]>,
     pub(super) mended: Vec<Mended>,
     pub(super) left: Vec<Finding>,
-    /// The size of the request as it came, where it was mended.
+    /// The size of the request as it came, if it was repaired.
     pub(super) came: Option<RequestSize>,
 }
 
-/// A request with all that has to be known before anything of it is changed.
+/// A request with everything that must be known before a change.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) base: Base,
@@ -103,7 +103,7 @@ impl Sizing {
                 Base { request, came_from, mended: Vec::new(), left: Vec::new(), came: None };
             return Prepared::new(base, tally, run).pass(Reached::NotTriggered, run);
         };
-        // What may be due is counted, and what is compacted is.
+        // A sample only shows that nothing is due; otherwise the request is counted in full.
         if tally.is_sampled() {
             let tally = Tally::begin(&request, counter);
             return State::Sizing(Box::new(Sizing { due, request, tally }));
@@ -173,13 +173,13 @@ impl Prepared {
         if self.is_due(run) { HookCall::begin(self, None, 0, run) } else { self.compact(None, run) }
     }
 
-    /// Finds out anew what must stay, because pins were added.
+    /// Computes the held entries again, because pins were added.
     pub(super) fn guard_again(&mut self, compactor: &Compactor) {
         let (units, tally) = (&self.units, &self.tally);
         self.guard = guard(compactor, &self.base, (units, tally), (self.target, self.binding));
     }
 
-    /// Whether something is to be done at all.
+    /// Whether anything is to be done.
     pub(super) fn is_due(&self, run: &Run) -> bool {
         let is_due = !self.is_small() || run.compactor.options().stop == Stop::AtEnd;
         is_due && !self.base.request.transcript.is_empty()
@@ -189,7 +189,7 @@ impl Prepared {
         self.tally.total().tokens <= self.target
     }
 
-    /// What a plan is made from.
+    /// The inputs of a plan.
     pub(super) fn input<'a>(&'a self, run: &'a Run) -> PlanInput<'a> {
         let compactor = &run.compactor;
         let options = compactor.options();
@@ -210,13 +210,13 @@ impl Prepared {
         }
     }
 
-    /// Everything stays as it is, because it is not to be compacted.
+    /// Everything stays, because nothing is to be compacted.
     pub(super) fn pass(self: Box<Self>, reached: Reached, run: &mut Run) -> State {
         let plan = self.input(run).pass(reached);
         self.unchanged(plan, run)
     }
 
-    /// Everything stays as it is, because no view can be had.
+    /// Everything stays, because no view can be made.
     pub(super) fn leave(self: Box<Self>, run: &mut Run) -> State {
         let plan = self.input(run).leave();
         self.unchanged(plan, run)
@@ -250,10 +250,10 @@ fn guard(
     Guard::new(&base.request, units, tally, options)
 }
 
-/// Whose words those are that the model was told as a checkpoint.
+/// Sets the origin of each look-alike of a checkpoint: a checkpoint to continue, or injected text.
 fn mark_origins(request: &mut Request) {
     let checkpoints: Vec<(Slot, Origin)> = look_alikes(&request.transcript)
-        // What was changed since no person wrote either.
+        // Text changed since wasn't written by a person either.
         .map(|part| match Compactor::continues(&part) {
             Some(_) => (part.slot, Origin::Checkpoint),
             None => (part.slot, Origin::Injected),

@@ -17,7 +17,7 @@ use crate::summarize::End;
 use crate::view::{Placed, View};
 use crate::wire::{self, Finding};
 
-/// A view is to be made of a plan and its checkpoint, and checked.
+/// A plan and its checkpoint are made into a view, and checked.
 #[derive(Debug)]
 pub(super) struct Rendering {
     pub(super) prepared: Box<Prepared>,
@@ -63,7 +63,7 @@ impl Rendering {
             }
             (Err(why), Planned::Here(own)) => {
                 run.log.fell_back(&Event::FellBack { why: why.clone() }, why);
-                // What was paid stays paid; the next view may show no summary.
+                // Spent money stays recorded; the next view may show no summary.
                 run.log.shows_summary(None, 0);
                 match own {
                     Own::Strategies => {
@@ -77,7 +77,7 @@ impl Rendering {
 }
 
 impl Finished {
-    /// What has to be durable first.
+    /// The originals that must be durable first.
     pub(super) fn originals(&self) -> Vec<Original> {
         self.outcome.originals()
     }

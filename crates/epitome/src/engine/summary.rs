@@ -1,4 +1,4 @@
-//! Between what a checkpoint is made from and the checkpoint: the summary, if somebody gives one.
+//! The summary of a checkpoint, if there is one: between extraction and rendering.
 
 use std::sync::Arc;
 
@@ -119,7 +119,8 @@ impl Extract {
         }
     }
 
-    /// The text of a given summary, as it may stand in the checkpoint, if it may: `known` is what it may speak of.
+    /// The given summary as it may stand in the checkpoint, if it passes: `known` are the specifics that it may
+    /// mention.
     fn admit(
         &self,
         by: &str,
@@ -179,7 +180,7 @@ impl Summarization {
         log.summarizers(&mut self.work);
     }
 
-    /// Asks, waits, or goes on with what came back.
+    /// Asks, waits, or uses the answers.
     pub(super) fn next(mut self: Box<Self>, run: &mut Run) -> (State, Step) {
         let next = self.work.next();
         run.log.summarizers(&mut self.work);
@@ -221,7 +222,7 @@ impl Log {
     }
 }
 
-/// What is asked for, with the wishes of the caller and of those who asked for the compaction, and why it is made.
+/// The brief, with the wishes of the caller and of the demand, and the cause.
 fn with_wishes(summaries: Arc<Summaries>, compactor: &Compactor) -> Arc<Summaries> {
     let (about, cause) = (compactor.context(), compactor.cause());
     if about.is_empty() && cause.is_none() {

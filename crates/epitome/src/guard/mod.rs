@@ -77,7 +77,7 @@ impl Guard {
         });
         guard.tail(units, tally, options.tail, transcript.len());
         for entry in transcript.entries() {
-            // What was approved and done asks for nothing any more.
+            // A finished approval asks for nothing any more.
             if !(entry.is_stateful() && units.is_settled(transcript, entry.index)) {
                 guard.state(request, entry, tally, options.target);
             }
@@ -141,8 +141,8 @@ impl Guard {
                 guard.turn_starts_with_thinking(request, units);
             }
         }
-        // Signed thinking of an open loop can neither be stripped (the turn must begin with it) nor stay behind an edited
-        // prefix: it stays, and so does all that it is bound to.
+        // Signed thinking of an open loop can neither be stripped (the turn must begin with it) nor follow an edited
+        // prefix: it stays, and so does everything that it is bound to.
         if let Some(entries) = bound {
             guard.bound_to = turn::signed_until(transcript, &entries).unwrap_or(0);
             let until = turn::open_until(transcript, &entries, guard.bound_to);
@@ -176,7 +176,7 @@ impl Guard {
         entries.clone().any(|at| self.held(at) == Some(KeepReason::State))
     }
 
-    /// Lets the entries go, and what is held only beside others, to be found anew.
+    /// Releases these entries, and all that stay only as companions, which are found anew.
     fn release(&mut self, entries: &Range<usize>) {
         self.held.retain(|at, held| held != KeepReason::Companion && !entries.contains(&at));
     }
@@ -198,7 +198,7 @@ impl Guard {
         if part.is(Marks::FIXED) || part.origin() == Origin::Checkpoint {
             return false;
         }
-        // What a client marks as a thought in a person's message is what stands there.
+        // A human part that a client marks as a thought counts as human text.
         let is_said = matches!(part.kind(), PartKind::Text | PartKind::Reasoning);
         let is_human_text = part.is_human() && is_said;
         // What stays keeps its reasoning: it may come to stand right before the newest message, as the
@@ -250,7 +250,7 @@ impl Guard {
         self.task
     }
 
-    /// What people said in the task's message after other messages: it leaves as these do, once a checkpoint stands for it.
+    /// Newer human words in the task's message. They leave as other messages do, once a checkpoint stands for them.
     pub fn came_later(&self) -> &[Slot] {
         if self.task.and_then(|task| self.held(task)) == Some(KeepReason::Task) {
             &self.came_later
@@ -264,7 +264,7 @@ impl Guard {
         &self.unmatched
     }
 
-    /// Pins that only the model and tools say, more than once: what of it they don't hold.
+    /// Pins whose text only the model and tools say, more than once: the occurrences that aren't held.
     pub fn unheld(&self) -> &[Unheld] {
         &self.unheld
     }
@@ -288,8 +288,8 @@ impl Guard {
     fn state(&mut self, request: &Request, entry: Entry<'_>, tally: &Tally, target: u64) {
         let mut stateful = entry.parts().filter(|p| p.is(Marks::STATEFUL)).peekable();
         if stateful.peek().is_some() {
-            // Anthropic's own compaction hides what is before it: the cut moves behind. Of Responses the
-            // model still reads what stands before it (PROVIDERS.md B.2.3).
+            // Anthropic's own compaction hides everything before it, so the cut moves behind it.
+            // Responses still reads what precedes it (PROVIDERS.md B.2.3).
             let hides = !request.format.dialect().has(Feature::VisibleCompactions)
                 && stateful.any(|part| part.name() == "compaction");
             let from = if hides { 0 } else { entry.index };
@@ -316,7 +316,7 @@ impl Guard {
             let is_result = p.kind() == PartKind::Result && !p.is(Marks::SERVER);
             is_result && !p.is(Marks::NESTED) && units.call_of(p.slot).is_none()
         };
-        // Behind a cached beginning there may be much that was said long ago.
+        // A long old history may stand behind a cached beginning.
         let is_news = request.keeper().is_some_and(|keeper| keeper != Keeper::Cache);
         for entry in request.transcript.entries() {
             if is_news || entry.parts().any(is_answer) {
@@ -399,8 +399,8 @@ impl Guard {
         }
     }
 
-    /// Gemini lets calls follow only the user's side, so what parts a held text of the model's from
-    /// the calls that may come to stand behind it stays with it.
+    /// Gemini lets calls follow only the user's side. So an entry between a held model text and
+    /// calls that may come to follow it stays with the text.
     fn parted_models(&mut self, request: &Request, units: &Units) {
         if !request.format.dialect().has(Feature::CallsFollowUser) {
             return;
@@ -422,7 +422,7 @@ impl Guard {
         }
         let transcript = &request.transcript;
         let mut is_bare = false;
-        // What has no known role is nobody's turn, and parts two of them as the model's step does.
+        // An entry of unknown role belongs to nobody's turn, and separates two turns as the model's step does.
         let parts =
             |unit: &Unit| unit.entries.clone().any(|at| transcript.entry(at).role() == Role::Other);
         for unit in units.all().iter().filter(|unit| unit.is_step || parts(unit)) {
@@ -435,8 +435,7 @@ impl Guard {
         }
     }
 
-    /// Where the turn in progress must start with thinking, what is held of it is held back to a step
-    /// that does.
+    /// If the turn in progress must start with thinking, its held part is extended back to a step that does.
     fn turn_starts_with_thinking(&mut self, request: &Request, units: &Units) {
         if self.thinking != Thinking::Manual {
             return;
@@ -469,8 +468,8 @@ impl Guard {
     }
 }
 
-/// What people said later in the task's message, but for the newest. Where roles take turns, a view's newest words share it, together
-/// with a checkpoint, and stay in it for whoever goes on from the view.
+/// Later human words in the task's message, except the newest. Where roles take turns, a view's newest words share this message with
+/// a checkpoint, and stay in it when the view is continued.
 fn came_later(task: Entry<'_>, has_newest: bool) -> Vec<Slot> {
     let numbers = numbers_within(task);
     let (first, last) = (numbers.first().map(|it| it.1), numbers.last().map(|it| it.1));

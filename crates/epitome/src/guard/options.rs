@@ -11,7 +11,7 @@ use crate::transcript::{Entry, Origin, Role};
 
 use super::KeepReason;
 
-/// What is to be done with the task.
+/// How the task is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
@@ -43,7 +43,7 @@ impl Pin {
     }
 }
 
-/// Messages that say a pin's words and that it doesn't hold, since one that is newer stays for it.
+/// Messages with a pin's text that aren't held, since a newer one is held for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unheld {
     /// The words.
@@ -57,14 +57,14 @@ pub struct Unheld {
 /// What becomes of a tool loop in progress whose signed thinking is bound to the prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OpenLoop {
-    /// It stays, and so does everything before it, as it came.
+    /// It stays, and so does everything before it, unchanged.
     #[default]
     Stays,
-    /// It may leave as a whole: what it was bound to left before, in a view made for another model.
+    /// It may leave as a whole: its prefix left before, in a view for another model.
     MayLeave,
 }
 
-/// What a guard is made from.
+/// The inputs of a guard.
 #[derive(Clone, Copy, Debug)]
 pub struct GuardOptions<'a> {
     /// Where to land, in tokens.
@@ -73,7 +73,7 @@ pub struct GuardOptions<'a> {
     pub task: Task,
     /// Pins, of entries as they came.
     pub pins: &'a [Pin],
-    /// Where each entry stood as it came; `None` for one that mending added.
+    /// The original place of each entry; `None` for an entry that a repair added.
     pub came_from: &'a [Option<usize>],
     /// The newest content to keep.
     pub tail: Tail,
@@ -94,7 +94,7 @@ pub struct Preserved<'a> {
     pub origins: &'a [Origin],
     /// Entries of these roles stay.
     pub roles: &'a [Role],
-    /// Entries of which this is true stay.
+    /// Entries for which this returns true stay.
     pub chosen: Option<&'a Predicate>,
 }
 
@@ -109,7 +109,7 @@ impl Preserved<'_> {
     }
 }
 
-/// What a caller says of entries, in code.
+/// A caller's own rule for entries, in code.
 #[derive(Clone)]
 pub struct Predicate(Arc<dyn Fn(&Entry<'_>) -> bool + Send + Sync>);
 

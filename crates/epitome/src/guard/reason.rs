@@ -27,9 +27,9 @@ pub enum KeepReason {
     Pin,
     /// The tail that was asked for.
     Tail,
-    /// A call of a tool that is to be preserved.
+    /// A call of a preserved tool.
     Tool,
-    /// Of an origin or a role that is to be preserved.
+    /// Of a preserved origin or role.
     Kind,
     /// The caller's predicate says so.
     Chosen,
@@ -81,7 +81,7 @@ fn leniency(held: KeepReason) -> u8 {
 pub(super) struct Holds(Vec<Option<KeepReason>>);
 
 impl Holds {
-    /// Of so many entries none.
+    /// None for this many entries.
     pub(super) fn none_of(entries: usize) -> Self {
         Holds(vec![None; entries])
     }

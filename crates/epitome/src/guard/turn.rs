@@ -81,8 +81,8 @@ fn demands_all(request: &Request) -> bool {
     family.is_some_and(|family| DEMANDING.contains(&family.vendor.as_str()))
 }
 
-/// Whether the first thing that the model says in the unit is reasoning; what stands before a
-/// compaction block is dropped, so it begins behind it.
+/// Whether the model's first part in the unit is reasoning. Parts before a compaction block are
+/// dropped, so the unit begins behind it.
 pub(super) fn starts_with_reasoning(transcript: &Transcript, unit: &Unit) -> bool {
     let entries = unit.entries.clone().map(|at| transcript.entry(at));
     let mut said = entries.filter(|e| e.role() == Role::Assistant).flat_map(|e| e.parts());
@@ -112,8 +112,8 @@ pub(crate) fn turn_start(request: &Request) -> usize {
     0
 }
 
-/// The model's newest words, or what a server found for it, that end a turn which nothing but what `stays` would leave
-/// open, of those behind its steps. Bound thinking leaves, and with thinking enabled by hand an open turn must begin with it.
+/// Behind the steps of a turn: the model's newest words, or a server's find for it, that end the turn which only the entries
+/// of `stays` would leave open. Bound thinking leaves, and with thinking enabled by hand an open turn must begin with it.
 pub(super) fn end_of_bare_turn(
     request: &Request,
     units: &Units,
@@ -121,19 +121,19 @@ pub(super) fn end_of_bare_turn(
 ) -> Option<Range<usize>> {
     let transcript = &request.transcript;
     let turn = open_turn(request, &stays)?;
-    // Nobody answers what is called in no known role.
+    // Calls of unknown role have no results.
     let is_of_loop = |at: &usize| {
         let entry = transcript.entry(*at);
         entry.role() != Role::Other && (entry.has_calls() || entry.has_results())
     };
     let last = (turn..transcript.len()).rev().filter(|at| stays(*at)).find(is_of_loop)?;
-    // What a server's tool found for the model ends it as words do.
+    // A find of a server's tool for the model ends it as words do.
     let answers = |part: Part<'_>| match part.kind() {
         PartKind::Text => !part.text().trim().is_empty(),
         PartKind::Result => part.is(Marks::SERVER),
         _ => false,
     };
-    // So does what has no known role, as it parts turns.
+    // So does an entry of unknown role, as it separates turns.
     let is_answer = |at: usize| {
         let entry = transcript.entry(at);
         let speaks = || entry.role() == Role::Assistant && entry.parts().any(answers);

@@ -6,8 +6,7 @@ use memchr::memchr2;
 
 use super::literal::{escape, needs_escape};
 
-/// The same JSON without white space outside of strings, and without escapes that strings can do without; as it stands
-/// where it has none.
+/// The same JSON without white space outside of strings and without needless escapes; borrowed if it has none.
 pub(crate) fn compact(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
     let mut text = String::new();

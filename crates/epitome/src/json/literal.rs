@@ -90,8 +90,8 @@ pub(crate) fn characters(literal: &str) -> usize {
     said + rest.chars().count()
 }
 
-/// What each escape of two characters says, by its second one; 0 for what is none. By a table: which one comes
-/// next can't be foretold.
+/// The character of each two-character escape, by its second byte; 0 for an invalid one. A table avoids
+/// unpredictable branches.
 const SHORT_ESCAPES: [u8; 256] = {
     let mut said = [0; 256];
     let pairs = *b"\"\"\\\\//b\x08f\x0Cn\nr\rt\t";
@@ -108,7 +108,7 @@ pub(super) fn is_short(sign: u8) -> bool {
     SHORT_ESCAPES[usize::from(sign)] != 0
 }
 
-/// The length of the escape that `text` begins with, of a surrogate pair both, and what it says.
+/// The length of the escape that `text` begins with, including both halves of a surrogate pair, and its character.
 pub(crate) fn escape(text: &str) -> (usize, char) {
     let Some(&sign) = text.as_bytes().get(1) else { return (text.floor_char_boundary(1), '\\') };
     let said = SHORT_ESCAPES[usize::from(sign)];

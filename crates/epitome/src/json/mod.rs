@@ -65,7 +65,7 @@ impl Span {
         Span { start: self.start - origin, end: self.end - origin }
     }
 
-    /// The same span in a text of which the old one starts at `origin`.
+    /// The same span in a text into which the old one was put at `origin`.
     #[must_use]
     pub fn shifted_by(self, origin: u32) -> Span {
         Span { start: self.start + origin, end: self.end + origin }
@@ -78,7 +78,7 @@ impl Span {
 pub struct JsonError {
     /// Byte offset into the text.
     pub at: usize,
-    /// What was wrong there.
+    /// The error.
     pub what: &'static str,
 }
 
@@ -407,7 +407,7 @@ fn plain_run(bytes: &[u8]) -> usize {
 /// Whether the key under `span` is `name`, escapes resolved.
 pub fn key_is(source: &str, span: Span, name: &str) -> bool {
     let raw = span.of(source);
-    // Whatever is escaped is longer than what it says.
+    // An escape is longer than its character.
     if raw.starts_with('"') && raw.len() <= name.len() + 2 && !name.contains('\\') {
         return raw.get(1..raw.len() - 1) == Some(name);
     }
@@ -417,7 +417,7 @@ pub fn key_is(source: &str, span: Span, name: &str) -> bool {
 /// A key that many texts are searched for: what searching takes is made once.
 pub(crate) type Sought = LazyLock<Finder<'static>>;
 
-/// Whether `name` may be a key in `json`: a quick look, before all of it is read.
+/// Whether `name` may be a key in `json`: a quick check, before a full read.
 pub(crate) fn may_mention(json: &str, name: &Sought) -> bool {
     static ESCAPED: Sought = LazyLock::new(|| Finder::new("\\u00"));
     let bytes = json.as_bytes();

@@ -1,7 +1,7 @@
-//! What a provider's prompt cache does with a prompt (PROVIDERS.md B.1.6, B.2.4, B.4).
+//! The rules of a provider's prompt cache (PROVIDERS.md B.1.6, B.2.4, B.4).
 //!
-//! A cache holds prefixes. It can be read up to the end of the longest that it holds and that the prompt
-//! begins with, and is written up to the last mark, or to the end where nobody marks.
+//! A cache holds prefixes. It is read up to the end of the longest prefix that it shares with the prompt, and is
+//! written up to the last mark, or to the end without marks.
 
 use super::entry::{Billed, Cache, Scheme};
 
@@ -29,7 +29,7 @@ pub struct Mark {
 pub struct Layout<'a> {
     /// The tokens of each block: tools, system and contents, in the order that the provider reads them.
     pub blocks: &'a [u64],
-    /// What is marked, from the front.
+    /// The marked blocks, from the front.
     pub marks: &'a [Mark],
 }
 

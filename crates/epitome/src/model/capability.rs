@@ -15,17 +15,17 @@ use crate::wire::Feature;
 /// Something about a request that doesn't suit a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misfit {
-    /// What it is about.
+    /// The capability in question.
     pub subject: MisfitKind,
     /// Whether it is certain.
     pub sure: Sure,
     /// The first entry that it is about, where it is about entries.
     pub entry: Option<usize>,
-    /// What was found, and what the model takes.
+    /// The finding, and the model's limit.
     pub detail: String,
 }
 
-/// What a misfit is about.
+/// The subject of a misfit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MisfitKind {
@@ -75,7 +75,7 @@ impl MisfitKind {
         MisfitKind::ToolsHere,
     ];
 
-    /// What it is, in a few words.
+    /// Its name, in a few words.
     pub fn words(self) -> &'static str {
         match self {
             MisfitKind::Window => "a prompt that is longer than the model takes",
@@ -276,7 +276,7 @@ fn anthropic(
     }
 }
 
-/// What is wrong with the way that reasoning is asked for.
+/// What is wrong with the reasoning parameters.
 fn thinking(request: &Request, model: &Model) -> Option<String> {
     let asked = request.format.dialect().thinking_type(request.thinking()?)?;
     let mode = match asked.as_str() {

@@ -1,7 +1,6 @@
-//! What a request costs, and when a rewrite pays.
+//! The cost of a request, and when a rewrite pays off.
 //!
-//! Only prompts are reckoned: what the replies cost is the same with and without a compaction, as far as
-//! anybody knows beforehand.
+//! Only prompts are counted: replies cost about the same with and without a compaction.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +14,11 @@ pub const COST_VERSION: u32 = 1;
 /// A prompt that is rewritten. In tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rewrite {
-    /// The prompt as it is.
+    /// The whole prompt.
     pub before: u64,
     /// The prompt as it will be.
     pub after: u64,
-    /// Of that, what stands before the first change: what a cache may hold of it.
+    /// Of these, the tokens before the first change, which a cache may hold.
     pub kept: u64,
     /// What making the summary costs; nothing without a model.
     pub summary: Money,
@@ -28,13 +27,13 @@ pub struct Rewrite {
 /// What one prompt costs, in dollars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
-    /// If nothing of it is in the cache, and all of it gets in.
+    /// Without any of it in the cache, all of it is written.
     pub cold: Money,
-    /// If all of it is in the cache.
+    /// With all of it in the cache.
     pub warm: Money,
 }
 
-/// What a rewrite costs and saves, in dollars.
+/// The cost and the savings of a rewrite, in dollars.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// [`COST_VERSION`].
@@ -45,9 +44,9 @@ pub struct Cost {
     pub source: String,
     /// The day of the source.
     pub date: Option<String>,
-    /// A request as it was.
+    /// The request before.
     pub before: Prompt,
-    /// A request as it is now.
+    /// The request after.
     pub after: Prompt,
     /// The first request after the rewrite, if the cache was warm.
     pub rewrite: Money,
@@ -55,15 +54,14 @@ pub struct Cost {
     pub summary: Money,
     /// What every later request saves, from a warm cache.
     pub saved: Money,
-    /// How many such requests it takes to earn what rewrite and summary cost, rounded to hundredths;
-    /// `None` if none ever do.
+    /// How many such requests earn back the rewrite and the summary, in hundredths; `None` if they never do.
     pub break_even: Option<f64>,
     /// The prompt length above which all of a request costs more, if the rewrite gets under it.
     pub cliff: Option<u64>,
 }
 
 impl Model {
-    /// How a prompt is billed of which the cache holds `known` tokens.
+    /// How a prompt is billed when the cache holds `known` of its tokens.
     pub fn bill(&self, prompt: u64, known: u64) -> Billed {
         match &self.cache {
             Some(cache) => cache.bill(prompt, known, Life::Short),
@@ -71,19 +69,19 @@ impl Model {
         }
     }
 
-    /// What a prompt costs of which the cache holds `known` tokens.
+    /// The cost of a prompt when the cache holds `known` of its tokens.
     pub fn prompt_cost(&self, prompt: u64, known: u64) -> Option<Money> {
         Some(self.price.as_ref()?.of(&self.bill(prompt, known)))
     }
 
-    /// What a call costs that summarises the conversation of `prompt` tokens, of which the cache holds
-    /// `known`, in `reply` tokens.
+    /// The cost of a call that summarizes a conversation of `prompt` tokens, of which the cache holds `known`, in
+    /// `reply` tokens.
     pub fn summary_cost(&self, prompt: u64, known: u64, reply: u64) -> Option<Money> {
         let billed = Billed { output: reply, ..self.bill(prompt, known) };
         Some(self.price.as_ref()?.of(&billed))
     }
 
-    /// What a rewrite costs and saves; `None` if no price is known.
+    /// The cost and the savings of a rewrite; `None` without known prices.
     pub fn cost(&self, rewrite: &Rewrite) -> Option<Cost> {
         let prompt = |tokens: u64| {
             let cold = self.prompt_cost(tokens, 0)?;

@@ -40,10 +40,10 @@ pub struct Model {
     /// How its prompt cache works; `None` where nothing is known of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
-    /// How it reasons; `None` if it doesn't, or nothing is known of it.
+    /// How it reasons; `None` if it doesn't, or if that isn't known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Reasoning>,
-    /// What its provider accepts of other models and not of this one.
+    /// Features that its provider accepts for other models and not for this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refuses: Vec<Unsupported>,
     /// The day of its retirement (`2027-01-31`), where one is announced.
@@ -63,7 +63,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Most tokens that a prompt may have: what is said of the input, else the window.
+    /// The maximum tokens of a prompt: the input limit, else the window.
     pub fn most_input(&self) -> Option<u64> {
         match (self.input, self.window) {
             (Some(input), Some(window)) => Some(input.min(window)),
@@ -105,7 +105,7 @@ pub enum Tokenizer {
     Grok,
     /// MiniMax's.
     Minimax,
-    /// One of which nothing is known.
+    /// A model without any known facts.
     #[default]
     Other,
 }
@@ -139,13 +139,13 @@ pub struct Price {
     pub input: Rate,
     /// Of the reply.
     pub output: Rate,
-    /// Of the prompt, read from the cache; as input where nothing is said.
+    /// Prompt tokens read from the cache; as input if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Rate>,
-    /// Of the prompt, written to the cache for the shorter time; as input where nothing is said.
+    /// Prompt tokens written to the cache for the shorter time; as input if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<Rate>,
-    /// Of the prompt, written to the cache for the longer time; as for the shorter where nothing is said.
+    /// Prompt tokens written to the cache for the longer time; as for the shorter if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_long: Option<Rate>,
     /// Cliffs, the lowest first: what all of a request costs whose prompt is longer than that.
@@ -212,7 +212,7 @@ impl Price {
         }
     }
 
-    /// What a request costs whose tokens are billed so.
+    /// The cost of a request with these billed tokens.
     pub fn of(&self, billed: &Billed) -> Money {
         let rates = self.rates(billed.prompt());
         rates.input.of(billed.fresh)
@@ -230,7 +230,7 @@ impl Price {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Billed {
-    /// Of the prompt, neither read nor written.
+    /// Prompt tokens neither read nor written.
     pub fresh: u64,
     /// Of the prompt, read from the cache.
     pub read: u64,
@@ -280,7 +280,7 @@ pub struct Cache {
 pub enum Scheme {
     /// What stands before a mark of the client's (Anthropic).
     Marked,
-    /// Everything, or what is marked; writing may have its own price (OpenAI since GPT-5.6).
+    /// Everything, or the marked part; writing may have its own price (OpenAI since GPT-5.6).
     Open,
     /// Everything, without a fee (OpenAI before, Gemini's implicit caching, DeepSeek).
     Automatic,
@@ -352,7 +352,7 @@ impl Bound {
     }
 }
 
-/// What a provider accepts of other models.
+/// Features that a provider accepts for other models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unsupported {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::overflow::PromptOverflow;
 
-/// What was learnt, by the model's name as requests say it. The caller keeps it.
+/// Learnt facts, by the model's name in requests. The caller keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Learnt {
@@ -14,7 +14,7 @@ pub struct Learnt {
     pub models: BTreeMap<String, Window>,
 }
 
-/// What is known of a window from use. Tokens of prompts.
+/// A window's bounds from use, in tokens of prompts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Window {
@@ -30,7 +30,7 @@ pub struct Window {
 }
 
 impl Learnt {
-    /// A request was refused. `counted` is its size by our own count, for errors that don't tell it, where all of it can be counted.
+    /// A request was refused. `counted` is its size by our own count, for errors without a size, if all of it can be counted.
     ///
     /// Sizes in bytes teach nothing about tokens, nor does our count of less than the provider accepted.
     pub fn refused(&mut self, model: &str, overflow: &PromptOverflow, counted: Option<u64>) {
@@ -43,7 +43,7 @@ impl Learnt {
         let is_news = |counted: &u64| limit.is_none() && window.accepted < Some(*counted);
         if let Some(used) = used.or(counted.filter(is_news)) {
             window.refused = Some(window.refused.map_or(used, |least| least.min(used)));
-            // What is refused now is no longer accepted.
+            // A size that is refused now is no longer accepted.
             window.accepted = window.accepted.filter(|accepted| *accepted < used);
         }
     }
@@ -58,8 +58,8 @@ impl Learnt {
 }
 
 impl Window {
-    /// The most tokens that a prompt may have, given what the table says: an error's own figure goes
-    /// first, what was refused bounds it from above, what was accepted from below.
+    /// The maximum tokens of a prompt, starting from the table's value: an error's own figure comes
+    /// first, refused prompts bound it from above, accepted ones from below.
     pub fn most(&self, known: Option<u64>) -> Option<u64> {
         let most = match (self.limit.or(known), self.refused) {
             (Some(most), Some(refused)) => Some(most.min(refused.saturating_sub(1))),

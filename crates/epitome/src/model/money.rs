@@ -22,7 +22,7 @@ impl Money {
     /// Nothing.
     pub const ZERO: Money = Money { pico: 0 };
 
-    /// So many millionths of a dollar.
+    /// This many millionths of a dollar.
     pub const fn micro(micro: u64) -> Self {
         Money { pico: micro.saturating_mul(1_000_000) }
     }
@@ -37,13 +37,13 @@ impl Money {
         self.pico as f64 / PICO as f64
     }
 
-    /// What is left after `other`, nothing at the least.
+    /// The rest after `other`, at least nothing.
     #[must_use]
     pub fn less(self, other: Money) -> Money {
         Money { pico: self.pico.saturating_sub(other.pico) }
     }
 
-    /// So many times as much.
+    /// This many times as much.
     #[must_use]
     pub fn times(self, by: u64) -> Money {
         Money { pico: self.pico.saturating_mul(by) }
@@ -97,7 +97,7 @@ impl<'de> Deserialize<'de> for Money {
     }
 }
 
-/// What a million tokens cost, in millionths of a dollar. In files: dollars, as providers quote them.
+/// The price of a million tokens, in millionths of a dollar. In files: dollars, as providers quote them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate {
     /// Millionths of a dollar for a million tokens, which is picodollars for one.

@@ -1,4 +1,4 @@
-//! What a request's reasoning demands of an edit.
+//! The limits that a request's reasoning puts on edits.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::wire::{Feature, Thinking};
 pub enum Binding {
     /// Reasoning may be passed back behind an edited prefix.
     Free,
-    /// It may not: after an edit all of it is stripped.
+    /// It may not: an edit requires that all of it is stripped.
     Prefix,
     /// It may not, and the open loop's turn must start with it (thinking enabled by hand): the open
     /// loop leaves as a whole.
@@ -29,8 +29,8 @@ impl Binding {
 
     /// The binding that the request's own model and reasoning mode bring, by the built-in table.
     ///
-    /// Gateways have names of their own for models, and Bedrock's model stands in the path. A model that isn't known so is taken for
-    /// one that binds, unless thinking is enabled by hand: that is what older models take.
+    /// Gateways have their own names for models, and Bedrock's model is in the path. An unknown model is assumed to bind, unless
+    /// thinking is enabled by hand, which only older models accept.
     pub fn of(request: &Request) -> Self {
         let dialect = request.format.dialect();
         let name = request.model();

@@ -27,7 +27,7 @@ pub struct Registry {
     made: String,
 }
 
-/// What is known of a model that isn't in the table, by how its name starts.
+/// The facts about a model that isn't in the table, by the start of its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Family {
@@ -97,7 +97,7 @@ pub enum RegistryError {
     Model {
         /// The model.
         model: String,
-        /// What is wrong.
+        /// The error.
         error: serde_json::Error,
     },
     /// Written for another version of this library.
@@ -107,7 +107,7 @@ pub enum RegistryError {
         found: u32,
     },
     /// Two models share a name.
-    #[error("{name} stands for both {first} and {second}")]
+    #[error("{name} is an alias of both {first} and {second}")]
     Ambiguous {
         /// The name.
         name: String,
@@ -122,7 +122,7 @@ pub enum RegistryError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the model {name:?} isn't known{}", hinted(.nearest))]
 pub struct UnknownModel {
-    /// What was asked for.
+    /// The requested name.
     pub name: String,
     /// Known ids like it, the nearest first.
     pub nearest: Vec<String>,
@@ -162,8 +162,8 @@ impl Registry {
         Ok(registry)
     }
 
-    /// This table, with a user's own facts over it: models by id, and of each only what is to differ
-    /// (`null` takes a fact away). What they don't say a source of, `source` is given as.
+    /// This table, overridden by a user's own facts: models by id, each with only the facts that differ (`null` removes
+    /// a fact). Facts without a source get `source`.
     ///
     /// ```
     /// use epitome::model::Registry;
@@ -240,10 +240,10 @@ impl Registry {
         Ok(())
     }
 
-    /// The model of this name: a vendor's id or an alias of it, with or without a date, or such an id as
-    /// a cloud, gateway or client writes it.
+    /// The model of this name: a vendor's id or an alias, with or without a date, or such an id as a cloud, gateway or
+    /// client writes it.
     pub fn get(&self, name: &str) -> Option<&Model> {
-        // Mostly it is called as it is in the table.
+        // Most requests use the name in the table.
         let plain = self.index.get(&name::key(name)).copied();
         let known = |key: &String| self.index.get(key).copied();
         let at = plain.or_else(|| name::keys(name).iter().find_map(known))?;
@@ -259,7 +259,7 @@ impl Registry {
             .ok_or_else(|| UnknownModel { name: name.to_owned(), nearest: self.nearest(name) })
     }
 
-    /// What is known of models whose names start as this one does. The longest start counts.
+    /// The facts of models whose names share the longest known start with this one.
     pub fn family(&self, name: &str) -> Option<&Family> {
         let keys = name::keys(name);
         let bare = keys.last().map(|key| key.strip_prefix("ft-").unwrap_or(key))?;
@@ -287,7 +287,7 @@ impl Registry {
         self.known_bound(name).unwrap_or_default()
     }
 
-    /// The same; `None` for a model of which not even the family is known.
+    /// The same; `None` for a model of unknown family.
     pub(super) fn known_bound(&self, name: &str) -> Option<Bound> {
         let known = self.get(name).map(Model::bound);
         known.or_else(|| self.family(name).map(|family| family.binding))

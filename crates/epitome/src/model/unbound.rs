@@ -8,7 +8,7 @@ use crate::transcript::reasoning_links::ties;
 use crate::transcript::{PartKind, Role, Slot};
 use crate::wire::{self, Mended, Repaired, RuleId};
 
-/// Mends a request as [`wire::repair_except`] does, and takes out reasoning that was bound to what was mended before it.
+/// Repairs a request as [`wire::repair_except`] does, and removes reasoning that is bound to the repaired prefix.
 ///
 /// With thinking enabled by hand, the reasoning of an open turn stays: the turn must begin with it.
 pub fn repair(request: &Request, binding: Binding, waived: &[RuleId]) -> Repaired {
@@ -22,8 +22,7 @@ pub fn repair_inspected(request: &Request, binding: Binding, waived: &[RuleId]) 
     unbind(request, mend(request), binding, mend)
 }
 
-/// Takes out of a mended request the reasoning that was bound to what was mended before it. What is left without it is judged by
-/// `mend`.
+/// Removes reasoning that is bound to the repaired prefix. `mend` judges the rest.
 pub(crate) fn unbind(
     before: &Request,
     mut repaired: Repaired,
@@ -67,7 +66,7 @@ pub(crate) fn unbind(
     }));
     let came = |at: Option<usize>| at.and_then(|at| repaired.came_from[at]);
     let mut came_from: Vec<_> = origins.into_iter().map(came).collect();
-    // What has to stand before such a reply is judged anew, and whether its turn may begin without it.
+    // What must precede such a reply is judged again, and also whether its turn may begin without it.
     let again = mend(&request);
     repaired.left = again.left;
     if !again.mended.is_empty() {
@@ -87,7 +86,7 @@ pub(crate) fn unbind(
     repaired
 }
 
-/// The first part that isn't as it came, but for cache markers, of which no signature knows.
+/// The first changed part; changed cache markers don't count, because signatures ignore them.
 fn changed(came: &Request, now: &Request) -> usize {
     if (came.tools(), came.system()) != (now.tools(), now.system()) {
         return 0;
@@ -144,7 +143,7 @@ mod tests {
         let (done, text) = mended(r#""model":"claude-opus-4-5","#, &messages);
         assert_eq!(done, ["dropped the part"]);
         assert!(text.contains(r#""thinking":"two""#));
-        // What is mended behind it doesn't unbind it.
+        // A repair behind it doesn't unbind it.
         let (done, text) = mended(r#""model":"claude-opus-5-5","#, &[GO, &one, GO, orphan]);
         assert_eq!(done, ["dropped the part"]);
         assert!(text.contains(r#""thinking":"one""#));

@@ -4,23 +4,23 @@ use serde_json::Value;
 
 use super::entry::Billed;
 
-/// What a reply, or an event of one, reports of its tokens.
+/// The tokens that a reply, or an event of one, reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsageReport {
-    /// What is billed.
+    /// The billed tokens.
     pub billed: Billed,
-    /// How much of the prompt is in the cache from now on; `None` where nothing is said of a cache.
+    /// How much of the prompt is in the cache from now on; `None` if nothing is reported about a cache.
     pub kept: Option<u64>,
 }
 
-/// What may say something of a reply: all of it, or the member that an event has it in.
+/// The possible place of a reply's usage: all of it, or the member of an event.
 pub fn reply_levels(said: &Value) -> impl Iterator<Item = &Value> {
     let nested = ["message", "response", "interaction"].into_iter();
     std::iter::once(said).chain(nested.filter_map(|name| said.get(name)))
 }
 
 impl UsageReport {
-    /// What a whole reply, or an event of one, says; `None` where it says nothing.
+    /// The usage in a whole reply, or in an event of a stream; `None` if there is none.
     pub fn of(said: &Value) -> Option<Self> {
         reply_levels(said).find_map(|said| {
             let is_there = |at| said.pointer(at).is_some_and(|value| !value.is_null());
@@ -36,21 +36,21 @@ struct Names {
     prompt: &'static str,
     read: &'static str,
     written: &'static str,
-    /// Counted in what is written.
+    /// Counted in the written tokens.
     written_long: &'static str,
     /// Its parts.
     output: [&'static str; 2],
     cached: Cached,
 }
 
-/// How what is read from a cache and written to it is counted.
+/// How cache reads and writes are counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cached {
     /// Beside the rest of the prompt.
     Beside,
-    /// In the prompt. Where nothing is said of writing, all is kept from 1,024 tokens on, in steps of 128.
+    /// Part of the prompt. Without a report of writes, everything is cached from 1,024 tokens on, in steps of 128.
     Within,
-    /// In the prompt, and nobody says what is kept.
+    /// Part of the prompt; cache writes aren't reported.
     Unkept,
 }
 
@@ -107,7 +107,7 @@ const FORMATS: [Names; 6] = [
         output: ["/usage/outputTokens", NONE],
         cached: Cached::Beside,
     },
-    // Anthropic's Messages. What follows in a stream says only what has changed.
+    // Anthropic's Messages. Later events of a stream only have changes.
     Names {
         told_by: "/usage",
         prompt: "/usage/input_tokens",
@@ -150,8 +150,8 @@ impl Names {
 }
 
 impl Billed {
-    /// Both of what two events of one reply say. A later one may say again what the prompt was, but not for how long what is
-    /// written stays, or tell of the reply alone.
+    /// Merges the usage of two events of one reply. A later one may repeat the prompt, but without the lifetime of cache
+    /// writes, or cover only the reply.
     #[must_use]
     pub fn and_then(self, later: Billed) -> Billed {
         let prompt = if later.prompt() < self.prompt() { self } else { later };
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_nobody_has_are_no_harm() {
+    fn absurd_usage_numbers_are_harmless() {
         let most = r#"{"usageMetadata":{"promptTokenCount":18446744073709551615,"candidatesTokenCount":18446744073709551615,"thoughtsTokenCount":18446744073709551615}}"#;
         assert_eq!(billed(most).map(|billed| billed.output), Some(u64::MAX));
         for strange in [

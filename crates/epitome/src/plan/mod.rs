@@ -27,12 +27,12 @@ pub use planner::{PlanProgress, Planner};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Reached {
-    /// No trigger fired: it passes as it came.
+    /// No trigger fired: it passes unchanged.
     NotTriggered,
     /// It was small enough already.
     NothingToDo,
-    /// Somebody who was asked doesn't want it: a hook's veto, a compactor that skips, or no summary where none
-    /// means that nothing is compacted. It passes as it came.
+    /// A participant declined: a hook's veto, a compactor that skips, or no summary where none means no
+    /// compaction. The request passes unchanged.
     Declined,
     /// At or under the target.
     Target,
@@ -46,7 +46,7 @@ pub enum Reached {
 }
 
 impl Reached {
-    /// Whether anything was to be compacted.
+    /// Whether anything is to be compacted.
     pub fn is_compacted(&self) -> bool {
         !matches!(self, Reached::NotTriggered | Reached::NothingToDo | Reached::Declined)
     }
@@ -57,7 +57,7 @@ impl Reached {
 pub struct Plan {
     /// The working view after all edits.
     pub draft: Draft,
-    /// What was done, in order, by strategy.
+    /// The steps, in order, by strategy.
     pub steps: Vec<PlanStep>,
     /// Where it lands.
     pub reached: Reached,
@@ -90,11 +90,11 @@ pub struct CheckpointRoom {
 pub struct PlanStep {
     /// The strategy's name.
     pub strategy: String,
-    /// How many edits of it were made.
+    /// The number of edits.
     pub edits: usize,
     /// Tokens that they save, before the checkpoint.
     pub saved: u64,
-    /// What it says of them.
+    /// The strategy's metadata about them.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
 }
@@ -117,7 +117,7 @@ impl From<&Pipeline> for Means {
     }
 }
 
-/// What a plan is made from.
+/// The inputs of a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanInput<'a> {
     /// The request.
@@ -136,9 +136,9 @@ pub struct PlanInput<'a> {
     pub stop: Stop,
     /// How far it may go.
     pub means: Means,
-    /// Why it began, if that was said.
+    /// The reason for it, if one was given.
     pub cause: Option<&'a Cause>,
-    /// What the caller says of it.
+    /// The caller's context.
     pub about: &'a JobContext,
     /// The counter that decides.
     pub counter: &'a dyn TokenCounter,
@@ -183,7 +183,7 @@ impl<'a> PlanInput<'a> {
         }
     }
 
-    /// The plan that leaves everything as it is, where no other can be had.
+    /// The plan that changes nothing, if there is no other.
     pub fn leave(&self) -> Plan {
         let floor = self.tally.total().tokens;
         let reached = if floor <= self.budget.target {
@@ -194,7 +194,7 @@ impl<'a> PlanInput<'a> {
         self.whole(reached, floor)
     }
 
-    /// The plan that leaves everything as it is, because it is not to be compacted.
+    /// The plan that changes nothing, because nothing is to be compacted.
     pub fn pass(&self, reached: Reached) -> Plan {
         self.whole(reached, self.floor().min(self.tally.total().tokens))
     }
@@ -211,14 +211,14 @@ impl<'a> PlanInput<'a> {
         }
     }
 
-    /// Where a checkpoint stands: behind all that it stands for, so that what follows is newer (law 14).
+    /// The place of the checkpoint: behind everything that it stands for, so that what follows is newer (law 14).
     fn place(&self, draft: &Draft) -> usize {
         let all = self.request.transcript.len();
         (0..all).rev().find(|at| draft.is_folded(*at)).map_or(all, |last| last + 1)
     }
 
-    /// The first entry that can be hoped to stay: the newest units, each as small as edits could
-    /// make it, that fit. What is older gets folded, so that editing it is lost work.
+    /// The first entry that is likely to stay: the newest units that fit, each as small as edits could make it. Older
+    /// ones get folded, so that editing them is lost work.
     fn horizon(&self, draft: &Draft) -> usize {
         const STUB: u64 = 24;
         const CALL: u64 = 80;

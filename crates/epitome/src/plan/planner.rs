@@ -50,7 +50,7 @@ impl Planner {
             return PlanProgress::Done(Box::new(input.whole(Reached::NothingToDo, floor)));
         }
         if input.stop == Stop::AtTarget {
-            // What must stay doesn't fit as it is: cut it first, so that something else may stay too.
+            // Held entries don't fit as they are: they are cut first, so that other entries may stay too.
             let cuts = input.cuts(&working.draft, input.levels());
             working.make(input, "squeeze", cuts);
         }
@@ -61,7 +61,7 @@ impl Planner {
         PlanProgress::More(planner)
     }
 
-    /// What was done so far, in order, by strategy.
+    /// The steps so far, in order, by strategy.
     pub fn steps(&self) -> &[PlanStep] {
         &self.working.steps
     }
@@ -110,7 +110,7 @@ impl Planner {
         if input.is_small() && self.working.steps.is_empty() {
             return input.whole(Reached::NothingToDo, floor);
         }
-        // What strategies make of what must stay may be more than the least of it.
+        // Strategies may leave held entries larger than their least size.
         let is_short = self.is_above(input) && floor <= target;
         if is_short && self.must_reach(input) && input.means == Means::All {
             self.working = input.least_view();
@@ -148,7 +148,7 @@ impl PlanInput<'_> {
         self.tally.total().tokens <= self.budget.target
     }
 
-    /// Nothing but what must stay, cut where it has to be.
+    /// Only the held entries, cut where necessary.
     fn least_view(&self) -> WorkingPlan {
         let mut working = WorkingPlan::new(self);
         let units = self.units.all().iter().map(|unit| unit.entries.clone());

@@ -1,4 +1,4 @@
-//! A plan that somebody else drew up: what it says is checked before it is one.
+//! A plan by another compactor, checked before it is used.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::transcript::{Entry, Marks, Origin, Part, PartKind};
 use crate::view::{Fate, PartEdit, Put, Reason};
 
 impl PlanInput<'_> {
-    /// What somebody else has to know of each entry.
+    /// Facts about each entry that another compactor needs.
     pub fn known(&self) -> Vec<EntryFacts> {
         let entries = self.request.transcript.entries();
         entries
@@ -90,8 +90,8 @@ impl PlanInput<'_> {
         Ok(working.planned(self, Reached::Target, floor))
     }
 
-    /// Whether an edit of the part may be asked for. Calls leave with their units alone; a model's own words
-    /// and arguments are cut by nobody else.
+    /// Whether the part may be edited. Calls leave only with their units; a model's own words and arguments are cut by
+    /// nobody else.
     fn may_be_asked(&self, entry: Entry<'_>, part: &Part<'_>) -> bool {
         if !self.guard.may_edit(entry.index, part) || part.is(Marks::SERVER) {
             return false;
@@ -123,8 +123,8 @@ impl PlanInput<'_> {
             return Err(format!("it edits part {nth} of message {at}, which must stay"));
         }
         let counts = self.counts();
-        // Nothing is put into anybody's mouth: what is shown of his words are his own, and what a tool
-        // didn't say says who does.
+        // Nothing is put into anybody's mouth: people's words are shown as they are, and text that a tool
+        // didn't write names its author.
         let put = match (&edit.put, part.kind()) {
             (Put::Nothing, PartKind::Reasoning | PartKind::Media) => Some(Put::Nothing),
             (Put::Text(text), PartKind::Text) => {
@@ -165,7 +165,7 @@ impl PlanInput<'_> {
     }
 }
 
-/// A compactor's own words, so that nobody takes them for a tool's or a person's.
+/// A compactor's own words, marked so that nobody takes them for a tool's or a person's.
 fn told_by_compactor(text: &str) -> Put {
     let text = cut::one_line(text, usize::MAX);
     let bare = text.trim_matches(['[', ']']).replace(['[', ']'], "|");

@@ -1,9 +1,8 @@
-//! Cuts of what must stay, where not all of it fits: the one exception of the law of pins.
+//! Cuts of held entries that don't all fit: the one exception of the law of pins.
 //!
-//! What was pinned, the task and the newest human message stay whole while the rest can make room for them:
-//! what stays only beside them (results and calls of theirs, the model's answer to the newest
-//! message) is cut first, to the room that is left beside people's words; what people said and stays only for
-//! what the provider demands around those comes next.
+//! Pins, the task and the newest human message stay whole while other entries can make room for them. Their
+//! companions (results and calls, the model's answer to the newest message) are cut first, to the room that
+//! is left beside human words. Human words that stay only for the provider's rules are cut next.
 
 use super::PlanInput;
 use crate::checkpoint::{Contents, read};
@@ -16,9 +15,9 @@ use crate::working_view::{Draft, fit_part, may_act, result_of};
 /// The most that what can be cut of one held entry may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Levels {
-    /// Of what is held for its own sake.
+    /// Of entries held for their own sake.
     firm: u64,
-    /// Of what people said and is held beside it.
+    /// Companions of human words.
     spoken: u64,
     /// Of anything else that is held beside it.
     soft: u64,
@@ -41,12 +40,12 @@ const LEAST_WORDS: u64 = 80;
 const LEAST_EXCERPT: u64 = 40;
 /// A call isn't cut to less.
 const LEAST_CALL: u64 = 96;
-/// The most tokens of a call that are said of it, and those of how it went.
+/// The maximum tokens of a call and of its outcome in a line.
 const DEED: u64 = 80;
 const OUTCOME: u64 = 24;
 
 impl PlanInput<'_> {
-    /// What must stay, each as small as it may be made.
+    /// The held entries, each at its least size.
     pub(super) fn floor(&self) -> u64 {
         let mut draft = Draft::new(&self.request.transcript, self.tally);
         for at in 0..self.request.transcript.len() {
@@ -68,15 +67,15 @@ impl PlanInput<'_> {
         draft.total() + line
     }
 
-    /// The least that one held entry may be cut to.
+    /// The least size of one held entry.
     pub(super) fn shares(&self) -> Levels {
         let share = self.budget.share();
         let words = share.max(LEAST_WORDS);
         Levels { firm: words, spoken: words, soft: share.max(LEAST_EXCERPT) }
     }
 
-    /// The most that what can be cut of one held entry may take so that all of them fit beside what people
-    /// said; its share at the least.
+    /// The most that the cuttable parts of one held entry may take so that all fit beside human words; at
+    /// least their share.
     pub(super) fn levels(&self) -> Levels {
         let transcript = &self.request.transcript;
         let target = self.budget.target;
@@ -126,7 +125,7 @@ impl PlanInput<'_> {
             most.max(least)
         };
         let room = target.saturating_sub(fixed + whole + words + reserve);
-        // What folds needs room, too: half of what is left beside what can't be cut.
+        // A fold needs room, too: half of what is left beside the uncuttable parts.
         let half = target.saturating_sub(fixed) / 2;
         let room = if leaves { room.min(half) } else { room };
         let soft_level = level(&soft, room).unwrap_or(0).max(least.soft);
@@ -147,9 +146,9 @@ impl PlanInput<'_> {
         words.map(|word| self.counter.text(&word.text).tokens.min(QUOTE)).sum()
     }
 
-    /// Cuts of results and answers that stay, so that the checkpoint has room to name what was done in what is folded, and to quote
-    /// people's words: half of the target at most. What was read can be read again; what nobody says was done is done again. Where
-    /// the newest calls act, an eighth: no model has read yet what they answered.
+    /// Cuts results and answers that stay, so that the checkpoint has room to name folded actions and to quote people: half of
+    /// the target at most. Read content can be read again; an unnamed action is repeated. If the newest calls act, an eighth: no
+    /// model has read their results yet.
     pub(super) fn cuts_for_deeds(&self, draft: &Draft) -> Vec<Edit> {
         let entries = || self.request.transcript.entries();
         let mut newest = entries().filter(|entry| self.guard.is_newest(entry.index));
@@ -199,7 +198,7 @@ impl PlanInput<'_> {
         }
     }
 
-    /// How a part is cut of an entry whose words are cut as `of` says: what a tool gave beside people's words is cut before them.
+    /// How a part is cut in an entry whose words are cut as `of` says: tool output beside human words is cut before them.
     fn cut_of(&self, part: &Part<'_>, of: Cut) -> Cut {
         let entry = self.request.transcript.entry(self.request.transcript.entry_of(part.slot));
         let is_beside = self.guard.held(entry.index).is_some_and(|held| {
@@ -210,7 +209,7 @@ impl PlanInput<'_> {
         if is_beside && is_tools && entry.is_human() { Cut::Soft } else { of }
     }
 
-    /// Tokens of what a tool gave beside people's words in an entry that is cut so, by those of each part.
+    /// Tokens of the tool output beside human words in an entry that is cut so, from the tokens of each part.
     fn beside(&self, entry: Entry<'_>, of: Cut, tokens: &dyn Fn(&Part<'_>) -> u64) -> u64 {
         let is_beside = |part: &Part<'_>| {
             !part.is(Marks::NESTED)
@@ -305,8 +304,8 @@ impl PlanInput<'_> {
         edits
     }
 
-    /// Whether an excerpt may stand for the part: what a server's tool gave goes back as it came. Arguments are cut if they alone
-    /// take half of the target.
+    /// Whether an excerpt may replace the part: the output of a server's tool goes back unchanged. Arguments are cut if they
+    /// alone take half of the target.
     fn is_cuttable(&self, part: &Part<'_>) -> bool {
         let has_words = match part.kind() {
             PartKind::Text | PartKind::Result => true,

@@ -12,7 +12,7 @@ use crate::view::{PartEdit, Put, Reason};
 use crate::wire::{Opening, Thinking};
 use crate::working_view::Draft;
 
-/// The working view, and what was done to it so far.
+/// The working view, and the steps so far.
 #[derive(Clone, Debug)]
 pub(super) struct WorkingPlan {
     pub(super) draft: Draft,
@@ -22,7 +22,7 @@ pub(super) struct WorkingPlan {
 }
 
 impl WorkingPlan {
-    /// Everything as it was said.
+    /// Everything unchanged.
     pub(super) fn new(input: &PlanInput<'_>) -> Self {
         let draft = Draft::new(&input.request.transcript, input.tally);
         WorkingPlan { draft, steps: Vec::new(), horizon: 0 }
@@ -39,7 +39,7 @@ impl WorkingPlan {
         input.stop == Stop::AtTarget && landing <= input.budget.target
     }
 
-    /// The most tokens that the checkpoint may have: what is left, and no more than what it stands for.
+    /// The maximum tokens of the checkpoint: the room that is left, and no more than the entries it stands for.
     fn checkpoint(&self, input: &PlanInput<'_>) -> CheckpointRoom {
         if !self.draft.folds() {
             return CheckpointRoom::default();
@@ -57,7 +57,7 @@ impl WorkingPlan {
         let gone = gone + carried.map(|part| input.tally.part(part.slot)).sum::<u64>();
         let most_of_it = if input.stop == Stop::AtEnd { gone / 3 } else { gone };
         let cap = most_of_it.min(input.budget.checkpoint()).max(input.least);
-        // Where the target isn't reached anyway, a checkpoint of one line would help nobody.
+        // If the target isn't reached anyway, a checkpoint of one line doesn't help.
         let above = input.budget.share().max(input.least).clamp(1, cap);
         let left = most.checked_sub(self.draft.total());
         CheckpointRoom { left: left.map_or(above, |left| left.clamp(1, cap)), above }
@@ -69,8 +69,8 @@ impl WorkingPlan {
         Plan { draft: self.draft, steps: self.steps, reached, floor, checkpoint, place }
     }
 
-    /// Folds all that may leave before the last entry that is folded: what is shown behind the checkpoint is newer than what it
-    /// stands for (law 14).
+    /// Folds everything before the last folded entry that may leave: what follows the checkpoint is newer than what it stands
+    /// for (law 14).
     pub(super) fn keep_order(&mut self, input: &PlanInput<'_>) {
         let all = input.request.transcript.len();
         let Some(last) = (0..all).rev().find(|at| self.draft.is_folded(*at)) else { return };
@@ -86,9 +86,8 @@ impl WorkingPlan {
         }
     }
 
-    /// What is left must begin as its provider demands: with the user, where no checkpoint speaks
-    /// first; and a turn in progress with thinking, where that was enabled by hand. Units that don't
-    /// leave until one does.
+    /// The rest must begin as its provider demands: with the user, unless a checkpoint comes first; and a turn in
+    /// progress with thinking, if that was enabled by hand. Units leave until one does.
     pub(super) fn mend_opening(&mut self, input: &PlanInput<'_>) {
         if input.request.format.opening() == Opening::User {
             while let Some(at) = self.leading_model(input) {
@@ -129,7 +128,7 @@ impl WorkingPlan {
         leads.then_some(first.index)
     }
 
-    /// The steps at the start of the open turn that don't begin with thinking, in what is shown.
+    /// The shown steps at the start of the open turn that don't begin with thinking.
     fn steps_without_thinking(input: &PlanInput<'_>, draft: &Draft) -> Vec<usize> {
         let transcript = &input.request.transcript;
         let is_shown = |at: usize| draft.is_shown(at);
@@ -148,7 +147,7 @@ impl WorkingPlan {
         steps.take_while(is_bare).map(|unit| unit.entries.start).collect()
     }
 
-    /// Takes the unit of `entry` away, in the manner of what was taken before; whether it might leave.
+    /// Removes the unit of `entry`, in the manner of earlier removals; returns whether it may leave.
     fn fold_unit_of(&mut self, input: &PlanInput<'_>, entry: usize) -> bool {
         let entries = input.units.all()[input.units.index_of(entry)].entries.clone();
         if !entries.clone().all(|at| input.guard.may_leave(at)) {
@@ -234,8 +233,8 @@ impl WorkingPlan {
         self.record("fold", edits.len(), before);
     }
 
-    /// Bound reasoning can't follow an edit: before one is made all of it leaves (DESIGN.md §8). Whether
-    /// it did now.
+    /// Bound reasoning can't follow an edit: before one is made all of it leaves (DESIGN.md §8). Returns whether it did
+    /// now.
     fn drop_reasoning_before(&mut self, input: &PlanInput<'_>, edits: &[Edit]) -> bool {
         if input.binding == Binding::Free {
             return false;
@@ -271,7 +270,7 @@ impl WorkingPlan {
         for edit in &edits {
             self.draft.apply(edit, &input.counts());
         }
-        // What has to stand before such a reply leaves with it: system text in mid-conversation.
+        // System text in mid-conversation that must precede such a reply leaves with it.
         let instructs =
             |at: usize| transcript.entry(at).role().instructs() && self.draft.is_shown(at);
         let alone: Vec<usize> = reasoning

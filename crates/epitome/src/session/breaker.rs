@@ -21,7 +21,7 @@ pub enum StallReason {
 }
 
 impl StallReason {
-    /// What it is, and what to do.
+    /// Its name, and the advice.
     pub fn words(self) -> &'static str {
         match self {
             StallReason::Overhead => {
@@ -71,7 +71,7 @@ pub(super) struct Breaker {
     untold: Option<StallReason>,
 }
 
-/// After so many compactions for nothing a session waits.
+/// After this many useless compactions a session waits.
 const MOST_REFILLS: u8 = 3;
 /// A cooldown is doubled at most so often.
 const MOST_DOUBLINGS: u32 = 8;
@@ -101,7 +101,7 @@ impl Breaker {
         self.until.is_some_and(|until| now < until)
     }
 
-    /// The cause that nobody was told yet.
+    /// The cause that wasn't reported yet.
     pub(super) fn tell(&mut self) -> Option<StallReason> {
         self.untold.take()
     }
@@ -117,7 +117,7 @@ impl Breaker {
         }
     }
 
-    /// Compacting doesn't help while it is as it is.
+    /// Compacting doesn't help until something changes.
     pub(super) fn stop(&mut self, cause: StallReason, is: Circumstances) {
         if self.stall.is_none_or(|(known, was)| known != cause || is.differ_from(was)) {
             self.untold = Some(cause);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn it_knows_whether_it_cools_and_what_has_changed() {
+    fn a_breaker_knows_its_pause_and_changes() {
         let mut breaker = Breaker::default();
         let second = Duration::from_secs(1);
         assert!(!breaker.cools(Duration::ZERO) && !breaker.has_changed(at(800)));

@@ -1,10 +1,10 @@
-//! What a provider's cache can know of a prompt: each goes on with the one before, or it is known why not.
+//! Which part of a prompt a provider's cache can hold: each prompt continues the one before, or the reason is recorded.
 
 use std::time::Duration;
 
 use super::conversation::Line;
 
-/// Why a prompt doesn't begin with the one that was sent before it in its conversation.
+/// Why a prompt doesn't begin with the previous one of its conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CacheBreak {
@@ -12,7 +12,7 @@ pub enum CacheBreak {
     View,
     /// The client changed its instructions or tools.
     Frame,
-    /// The client changed what it writes anew at the beginning.
+    /// The client changed a beginning that it rewrites.
     Restated,
     /// The client went back in its history, and another way from there.
     History,
@@ -30,10 +30,10 @@ impl CacheBreak {
     }
 }
 
-/// What a provider reports of a prompt, in tokens.
+/// A provider's report about a prompt, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PromptReport {
-    /// All of it.
+    /// The whole prompt.
     pub tokens: u64,
     /// What its cache had to do with it, where that is told.
     pub cache: Option<CacheReport>,
@@ -47,7 +47,7 @@ impl From<u64> for PromptReport {
     }
 }
 
-/// What a provider reports of its cache, in tokens of one prompt.
+/// A provider's report about its cache, in tokens of one prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheReport {
     /// Read from it.
@@ -56,8 +56,8 @@ pub struct CacheReport {
     pub kept: u64,
 }
 
-/// What was read from a cache, beside what had to be in it: what was reported of the prompt before, with which this one
-/// begins, as long as the cache remembers it.
+/// Tokens read from a cache, and the tokens that it should hold: those reported for the earlier prompt that begins this
+/// one, while the cache remembers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheUse {
     /// Tokens that had to be in it.
@@ -71,12 +71,12 @@ pub struct CacheUse {
 pub(super) struct LastSent {
     epoch: u32,
     links: usize,
-    /// The frame, and what the client writes anew, hashed.
+    /// The frame and the client's rewritten parts, hashed.
     frame: Option<u128>,
     restated: u128,
     /// The links at which the conversation went another way since.
     pub(super) parted: Option<usize>,
-    /// Tokens that the cache has of it.
+    /// Tokens of it in the cache.
     kept: Option<u64>,
 }
 
@@ -89,8 +89,8 @@ impl LastSent {
 }
 
 impl Line {
-    /// Notes that so many links are sent now. Why that doesn't go on with what was sent before, and the tokens of it that the
-    /// provider's cache has; `idle` is the time since.
+    /// Records that these links are sent now. Returns why they don't continue what was sent before, and the tokens that the
+    /// provider's cache holds; `idle` is the time since.
     pub(super) fn forward(
         &mut self,
         links: usize,
@@ -116,7 +116,7 @@ impl Line {
         (why, kept.filter(|_| is_warm))
     }
 
-    /// Takes what was reported of the cache for a prompt of so many links.
+    /// Adds the cache's report for a prompt of this many links.
     pub(super) fn cached(&mut self, links: usize, report: CacheReport) {
         if let Some(last) = self.last.as_mut().filter(|last| last.links == links) {
             last.kept = Some(report.kept);

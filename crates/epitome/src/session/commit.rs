@@ -37,23 +37,23 @@ pub enum Refusal {
     /// Reasoning that came in meanwhile is bound to the old prompt and can't be stripped inside its
     /// loop.
     BoundMeanwhile,
-    /// Somebody who was asked doesn't want it. The next request is looked at anew.
+    /// A participant declined. The next request is decided from the start.
     Declined,
 }
 
-/// What has become of a compaction that a request waits for.
+/// The outcome of a compaction that a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// It isn't back yet.
     UnderWay,
     /// It came back, adopted or not: [`Sessions::show`] tells what to send.
     Back,
-    /// It was cancelled, took too long, or another one took its place: [`Sessions::observe`] decides anew.
+    /// It was cancelled, took too long, or was replaced: [`Sessions::observe`] decides again.
     GivenUp,
 }
 
 impl Sessions {
-    /// What has become, by `now`, of the compaction under `ticket` that a request of a conversation waits for.
+    /// The outcome, by `now`, of the compaction under `ticket` that a request of a conversation waits for.
     pub fn awaited(&self, session: SessionId, ticket: Ticket, now: Duration) -> Awaited {
         let Some(line) = self.lines.get(&session) else { return Awaited::GivenUp };
         match &line.flight {
@@ -65,7 +65,7 @@ impl Sessions {
         }
     }
 
-    /// Whether nobody counts on a compaction any more.
+    /// Whether a compaction has taken too long to wait for.
     pub(super) fn is_overdue(&self, flight: &Flight, now: Duration) -> bool {
         now.saturating_sub(flight.since) > self.options.patience
     }

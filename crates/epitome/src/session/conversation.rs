@@ -1,4 +1,4 @@
-//! One conversation: what was said so far, as a chain, and the views under which it was shown.
+//! One conversation: its messages so far, as a chain, and the views under which it was shown.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::transcript::Role;
 use crate::trigger::{Cause, Demand};
 use crate::wire::{self, Thinking};
 
-/// What is known of one conversation.
+/// The state of one conversation.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) id: SessionId,
@@ -28,7 +28,7 @@ pub(super) struct Line {
     pub(super) ids: Vec<PrefixId>,
     /// Tokens up to each link, frame apart, as they were said.
     counted: Vec<Count>,
-    /// What the client writes anew, hashed with the machine's key, and its tokens as counted.
+    /// The client's rewritten parts, hashed with the machine's key, and their counted tokens.
     restated: (u128, Count),
     /// The newest frame, hashed with the machine's key, and its tokens.
     frame: Option<(u128, Count)>,
@@ -37,7 +37,7 @@ pub(super) struct Line {
     /// The number of the newest epoch that is kept beyond the process.
     pub(super) saved: u32,
     pub(super) flight: Option<Flight>,
-    /// The newest one that came back.
+    /// The newest compaction that came back.
     pub(super) back: Option<Ticket>,
     pub(super) breaker: Breaker,
     pub(super) demands: Vec<Demand>,
@@ -50,14 +50,13 @@ pub(super) struct Line {
     pub(super) seen: Duration,
     /// The newest things sent, by how much of the history was in them.
     pub(super) sends: Vec<SentPrompt>,
-    /// What was sent last.
+    /// The prompt that was sent last.
     pub(super) last: Option<LastSent>,
     /// Where the newest compaction landed, if the floor was above its target.
     pub(super) floor: Option<u64>,
     /// Whether the open loop starts with reasoning that may be bound to another prompt.
     pub(super) is_unsure: bool,
-    /// What the reasoning of the newest request asked for; none where that isn't known: of what was loaded, and of what goes
-    /// another way than the conversation that it came from.
+    /// The reasoning setting of the newest request; `None` if unknown, as after loading or in a fork.
     pub(super) shown_for: Option<(Binding, Thinking)>,
 }
 
@@ -75,7 +74,7 @@ pub(super) enum Urgency {
 pub(super) enum Asks {
     /// Hooks, summarizers and other compactors, as far as there are any.
     Others,
-    /// Nobody, since nobody waits for them.
+    /// No one, since no request waits for them.
     Nobody,
 }
 
@@ -98,7 +97,7 @@ pub(super) struct Flight {
     pub(super) asks: Asks,
     /// The epoch that it follows.
     pub(super) epoch: u32,
-    /// What it is to make smaller.
+    /// The prompt to make smaller.
     pub(super) is: Circumstances,
     /// What came in since.
     pub(super) late: Vec<Late>,
@@ -150,7 +149,7 @@ impl Line {
             id,
             ids: self.ids[..links].to_vec(),
             counted: self.counted[..links.min(self.counted.len())].to_vec(),
-            // What was learnt of a compaction holds where it does.
+            // Facts learnt of a compaction hold where it does.
             floor: self.floor.filter(|_| is_compacted),
             // Under epochs that it doesn't have, more was sent.
             sends: self.sends.iter().filter(|send| send.links <= links).copied().collect(),
@@ -171,7 +170,7 @@ impl Line {
         self.epochs.last_mut().expect("a line has an epoch from its first request")
     }
 
-    /// Takes what was reported of a prompt.
+    /// Adds the report about a prompt.
     pub(super) fn learn(
         &mut self,
         experience: &mut Experience,
@@ -183,8 +182,8 @@ impl Line {
         let known = known.map(|(_, anchor)| *anchor);
         let of = Counted { model: &sent.model, counter, anchor: known };
         let anchor = experience.reported(of, &sent.estimate, reported);
-        // What was reported of an earlier view says nothing about where this one begins, and what was
-        // overtaken less than what overtook it.
+        // Reports about an earlier view say nothing about the beginning of this one, and an overtaken report says less
+        // than the newer one.
         let is_shown = sent.epoch == self.epoch().number;
         let is_newest = known.is_none_or(|known| known.entries() <= sent.estimate.links);
         if is_shown && is_newest {
@@ -237,7 +236,8 @@ impl Line {
                 if !is_manual || !reply.reasons() {
                     self.newest_epoch().take_late(link, &reply);
                 } else if self.was_asked_again(chain, request, link) {
-                    // Its loop must start with its reasoning; which prompt that is bound to, nobody can say who sent both.
+                    // Its loop must start with its reasoning; if both were sent, nobody can say which prompt that is bound
+                    // to.
                     self.is_unsure = true;
                 } else {
                     self.return_to(under);
@@ -257,7 +257,7 @@ impl Line {
         self.epochs.iter().find(|epoch| epoch.number == sent.epoch).cloned()
     }
 
-    /// Whether what a reply answers was sent under the newest epoch, too.
+    /// Whether the answered prompt was sent under the newest epoch, too.
     fn was_asked_again(&self, chain: &Chain, request: &Request, link: usize) -> bool {
         let start = asked_at(chain, request, link);
         let newest = self.sends.iter().rfind(|send| send.links == start);
@@ -277,7 +277,7 @@ impl Line {
         self.epochs.push(epoch);
     }
 
-    /// The epoch for a model that binds reasoning to its prompt, if the newest one was for one that doesn't and
+    /// The epoch for a model that binds reasoning to its prompt, if the newest one is for a model that doesn't and
     /// hides something.
     pub(super) fn bound(
         &self,
@@ -305,8 +305,7 @@ impl Line {
         }
     }
 
-    /// How many leading messages were sent before of a request of which `shown` are shown, as the newest epoch
-    /// shows them.
+    /// How many leading messages of a request, `shown` of which are shown, were sent before under the newest epoch.
     pub(super) fn sent(&self, request: &Request, chain: &Chain, shown: usize) -> usize {
         let newest = self.sends.last().filter(|send| send.epoch == self.epoch().number);
         let last = newest.and_then(|send| chain.entries().get(send.links.checked_sub(1)?));
@@ -336,19 +335,19 @@ impl Line {
         let (mut notes, mut left_out) = (Count::ZERO, Count::ZERO);
         for at in all.filter(is_note) {
             let tokens = entry_count(request.transcript.entry(at), request.format, counter);
-            // Among what was compacted none is shown.
+            // Compacted entries are not shown.
             *if last.is_some_and(|last| at < *last) { &mut left_out } else { &mut notes } += tokens;
         }
         let said = self.counted.last().copied().unwrap_or(Count::ZERO);
         Weight { frame, said, notes, left_out }
     }
 
-    /// The newest frame, and what the client writes anew, hashed.
+    /// The newest frame and the client's rewritten parts, hashed.
     pub(super) fn hashes(&self) -> (Option<u128>, u128) {
         (self.frame.map(|(hash, _)| hash), self.restated.0)
     }
 
-    /// Tokens of a link, as it was said.
+    /// Tokens of a link's original.
     pub(super) fn link_tokens(&self, link: usize) -> u64 {
         let up_to = |links: usize| links.checked_sub(1).map_or(0, |at| self.counted[at].tokens);
         up_to(link + 1) - up_to(link)
@@ -384,9 +383,9 @@ pub(super) struct Weight {
     pub(super) frame: Count,
     /// The links.
     pub(super) said: Count,
-    /// What is there for one request only, and is shown.
+    /// Entries for one request only that are shown.
     pub(super) notes: Count,
-    /// What was there for one request only, among what was compacted.
+    /// Compacted entries that were for one request only.
     left_out: Count,
 }
 

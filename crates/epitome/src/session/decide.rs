@@ -1,4 +1,4 @@
-//! A look at a request: what of it is shown, and whether a compaction begins.
+//! The decision about a request: what of it is shown, and whether a compaction begins.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,24 +38,24 @@ pub(super) enum Look {
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) id: SessionId,
-    /// The request, mended.
+    /// The repaired request.
     pub(super) base: &'a Request,
     /// The model that it is for.
     pub(super) model: &'a str,
-    /// Tokens of what is shown of it, as counted.
+    /// Counted tokens of the shown part.
     pub(super) counted: u64,
     /// Tokens of its frame.
     pub(super) frame: u64,
-    /// Tokens of all of it, as it came, as counted.
+    /// Counted tokens of the whole request as it came.
     pub(super) whole: u64,
-    /// What is shown of it, how many messages of that were sent before, and how long ago.
+    /// The shown part, how many of its messages were sent before, and how long ago.
     pub(super) prompt: Option<(&'a Request, usize, Option<Duration>)>,
-    /// What the caller says of it.
+    /// The caller's context.
     pub(super) about: &'a JobContext,
     pub(super) now: Duration,
 }
 
-/// What is decided about a request.
+/// The decision about a request.
 #[derive(Debug)]
 struct Decision {
     stats: Stats,
@@ -71,7 +71,7 @@ struct Decision {
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) session: SessionId,
-    /// The request, mended.
+    /// The repaired request.
     pub(super) base: Request,
     pub(super) chain: Arc<Chain>,
     /// The model's name.
@@ -79,9 +79,9 @@ pub(super) struct Seen {
     taken_in: usize,
     idle: Option<Duration>,
     pub(super) weight: Weight,
-    /// What the newest epoch shows of it.
+    /// The request under the newest epoch.
     pub(super) estimate: PromptEstimate,
-    /// Tokens of that, with what was reported before.
+    /// Its tokens, corrected by reports.
     tokens: Count,
 }
 
@@ -92,7 +92,7 @@ impl Subject<'_> {
 }
 
 impl Sessions {
-    /// Finds the conversation of a request, and takes in what is new of it.
+    /// Finds the conversation of a request, and adds its new entries.
     pub(super) fn see(&mut self, arrived: Arrived, to: &Recipient, now: Duration) -> Seen {
         let Arrived { tenant, base, chain, .. } = arrived;
         let model = to.model.clone().or_else(|| base.model()).unwrap_or_default();
@@ -216,7 +216,7 @@ impl Sessions {
         arrivals.len()
     }
 
-    /// What is known before anything is decided.
+    /// The facts before any decision.
     fn stats(
         &self,
         window: Option<u64>,
@@ -259,7 +259,7 @@ impl Sessions {
         // A reply that comes while a compaction is prepared can't be stripped inside its loop.
         let soft = soft.filter(|_| Binding::of(subject.base) != Binding::PrefixManual);
         let prepared = soft.and_then(|soft| soft.fires(measurements));
-        // What was asked for is done whatever the triggers look at; some say whether it waits.
+        // Demands don't depend on the triggers' measurements; some triggers say whether a demand waits.
         let is_heard =
             |cause: &Option<Cause>| cause.as_ref().is_some_and(|cause| !cause.demands().is_empty());
         let asked = asked(measurements, |_| true).filter(|_| !is_heard(&hard));
@@ -283,7 +283,7 @@ impl Sessions {
             }
             _ => Asks::Others,
         };
-        // Who asks nobody doesn't wait for one that asks somebody.
+        // An extractive compaction doesn't wait for one that asks a summarizer.
         if let Some(flight) = line
             .flight
             .as_ref()
@@ -375,7 +375,7 @@ impl Sessions {
         }
     }
 
-    /// A target that fits in a window, and is strictly smaller than what is shown.
+    /// A target that fits in a window and is strictly smaller than the shown request.
     pub(super) fn within(&self, subject: &Subject<'_>, window: u64, target: Target) -> Target {
         let window = self.experience.get().counted(subject.model, window);
         let most = (subject.counted / 10 * 9).min(window / 10 * 9).max(1);
@@ -416,7 +416,7 @@ impl Sessions {
             Asks::Others => compactor,
             Asks::Nobody => compactor.asking_nobody(),
         };
-        // A loop in progress is bound to what was shown, which isn't what came.
+        // A loop in progress is bound to the shown prompt, not to the one that came.
         let compactor = if shows_all { compactor } else { compactor.with_loop_closed() };
         let prompt = subject.prompt.filter(|_| compactor.summaries().is_some());
         let compactor = match prompt {
@@ -440,15 +440,14 @@ impl Line {
 const BYTES: u64 = 4;
 /// Of what stands before a quote.
 const LABEL_BYTES: usize = 16;
-/// The most that is said of a call, and of how it went.
+/// The most bytes of a call and of its outcome.
 const MOST_DEED: usize = 320;
 const OUTCOME_BYTES: usize = 96;
 /// Percent of a view that these may have: 60 of a checkpoint, which has 70 of the room.
 const WORDS_SHARE: u64 = 42;
 
-/// The tokens that leave room for so many further turns as the conversation has grown by so far, in the counter's tokens. A quarter
-/// of what is shown at least, and as much as says what people said and what was done since; half of it at most, because a rewrite has to
-/// be worth it.
+/// The target that leaves room for this many further turns of the conversation's mean growth, in the counter's tokens. At least a
+/// quarter of the shown prompt and enough for human words and deeds; at most half, because a rewrite must be worth its cost.
 fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let is_reply = |entry: &Entry<'_>| entry.role() == Role::Assistant;
     let replies = subject.base.transcript.entries().filter(is_reply).count().max(1) as u64;
@@ -468,7 +467,7 @@ fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     shown.saturating_sub(grown).max(quoting).clamp(shown / 4, shown / 2).max(1)
 }
 
-/// Whether nobody asked for it, so that it must be worth its while.
+/// Whether nobody demanded it, so that it must be worth its cost.
 pub(super) fn is_automatic(cause: &Cause) -> bool {
     match cause {
         Cause::Overflow { .. } | Cause::Asked(_) | Cause::Remote => false,

@@ -1,7 +1,6 @@
-//! What was sent, handed back with what the provider said of it.
+//! Sent requests, handed back with the provider's answer.
 //!
-//! Many requests of one conversation may be under way: which of them a provider speaks of only
-//! whoever sent it knows.
+//! Many requests of one conversation may be under way: only the sender knows which one a provider's report is about.
 
 use std::time::Duration;
 
@@ -26,12 +25,12 @@ pub struct Sent {
     /// The model's name.
     pub(super) model: String,
     pub(super) estimate: PromptEstimate,
-    /// Its tokens, with what was reported before.
+    /// Its tokens, corrected by reports.
     pub(super) tokens: u64,
     pub(super) bytes: usize,
-    /// It is something smaller than what was refused.
+    /// It is smaller than a refused one.
     pub(super) is_retry: bool,
-    /// Tokens of it that the provider's cache has, where that is known.
+    /// Tokens of it in the provider's cache, if known.
     pub(super) expects: Option<u64>,
 }
 
@@ -58,9 +57,9 @@ pub struct Retry {
 pub struct RefusedPrompt(Sent);
 
 impl Sessions {
-    /// The provider reported the tokens of a prompt: later counts for its model are corrected by it, and its
-    /// window is at least that large; where the reply filled it, it is known. What was read from the provider's cache, where
-    /// both that and what had to be in it are known.
+    /// The provider reported the tokens of a prompt: later counts for its model are corrected by it, and its window is at
+    /// least that large; if the reply filled it, the window is known. Returns the use of the provider's cache, if both
+    /// figures are known.
     #[expect(clippy::needless_pass_by_value, reason = "a prompt is reported once")]
     pub fn reported(&mut self, sent: Sent, report: impl Into<PromptReport>) -> Option<CacheUse> {
         let PromptReport { tokens, cache, window } = report.into();
@@ -89,9 +88,9 @@ impl Sessions {
         }
     }
 
-    /// The provider refused what was sent as too long: learns its model's window and begins a compaction to
-    /// something strictly smaller. Once for a request; `None` if that was tried, nothing smaller
-    /// is known, or only demands begin compactions.
+    /// The provider refused a request as too long: learns its model's window and begins a compaction to something
+    /// strictly smaller. Once for each request; `None` if that was tried, nothing smaller is known, or only demands
+    /// begin compactions.
     pub fn overflowed(
         &mut self,
         tenant: &str,
@@ -101,7 +100,7 @@ impl Sessions {
         now: Duration,
     ) -> Option<Retry> {
         let model = &sent.model;
-        // Of a file that only the provider sees nobody knows how much of the prompt it is.
+        // The share of a file that only the provider sees is unknown.
         let counted = sent.estimate.total.most().map(|_| sent.tokens);
         let note = |known: &mut Experience| known.learnt.refused(model, told, counted);
         self.experience.note(model, note);
@@ -116,7 +115,7 @@ impl Sessions {
         let arrived = self.reader.arrive(tenant, request);
         let seen = self.see(arrived, &sent.to, now);
         let line = self.lines.get_mut(&seen.session)?;
-        // What was in flight was made for a window that isn't there.
+        // Compactions in flight were made for a window that doesn't exist.
         line.flight = None;
         let window = self.experience.get().window(&sent.model, sent.to.window);
         // Whatever is known of the model, this was too long.
@@ -157,8 +156,8 @@ impl Sessions {
         Some(Retry { session: seen.session, begun: Box::new(begun), refused: RefusedPrompt(sent) })
     }
 
-    /// What to send of a request that was refused as too long, now that what was begun for it is over; `None`
-    /// if that isn't strictly smaller.
+    /// What to send for a request that was refused as too long, after its compaction; `None` if that isn't strictly
+    /// smaller.
     pub fn retry(
         &mut self,
         tenant: &str,

@@ -33,7 +33,7 @@ struct LotEdit {
     reason: Reason,
 }
 
-/// Something that was taken of a link as it came.
+/// A cut of a link on arrival.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Spare {
     link: usize,
@@ -61,10 +61,10 @@ pub struct Epoch {
     pub binding: Binding,
     placed: Option<Placed>,
     lots: Vec<(usize, Lot)>,
-    /// What was taken of links as they came.
+    /// Cuts of links on arrival.
     spares: Vec<Spare>,
-    /// Links behind what was compacted that were said under the epoch before, whose reasoning stays as
-    /// long as no model minds.
+    /// Links behind the compacted ones that come from the epoch before, whose reasoning stays as long as every model
+    /// accepts it.
     strangers: Vec<usize>,
 }
 
@@ -117,8 +117,8 @@ impl Epoch {
         self.lots.iter().map(|(len, _)| *len).sum()
     }
 
-    /// How many links a conversation must share so that it holds for that: all that its compaction saw. The last one may be
-    /// another if it is shown as it was said: clients end requests with reminders that the next request doesn't have.
+    /// How many links a conversation must share with the epoch to use its view: all that its compaction saw. The last one
+    /// may differ if it is shown verbatim: clients end requests with reminders that the next request doesn't have.
     pub(super) fn needed(&self) -> usize {
         let last = self.compacted.saturating_sub(1);
         let is_kept = matches!(self.lot(last), None | Some(Lot::Keep));
@@ -144,13 +144,13 @@ impl Epoch {
         Some(epoch)
     }
 
-    /// Whether everything is shown as it was said.
+    /// Whether everything is shown unchanged.
     pub fn is_whole(&self) -> bool {
         self.placed.is_none() && self.lots.iter().all(|(_, lot)| *lot == Lot::Keep)
     }
 
-    /// What the epoch shows of `request`, whose links are `chain`. Links that it doesn't know are
-    /// kept; notes for one request stay behind what was compacted and leave before.
+    /// The view of `request`, whose links are `chain`. Unknown links are kept; notes for one request stay behind the
+    /// compacted links and leave before.
     pub fn view(&self, request: &Request, chain: &Chain) -> View {
         if self.is_whole() && self.compacted == 0 {
             return View::whole(request.transcript.len());
@@ -201,8 +201,7 @@ impl Epoch {
         }
     }
 
-    /// What was cut as it arrived stays so in this epoch too, where it would show more of it. `tokens`
-    /// counts a text.
+    /// Entries cut on arrival stay cut in this epoch, even if it would show more of them. `tokens` counts a text.
     pub(super) fn carry(&mut self, before: &Epoch, tokens: impl Fn(&str) -> u64) {
         for Spare { link, tokens: spared, cut, whole } in &before.spares {
             let Some(cut) = cut else { continue };
@@ -218,7 +217,7 @@ impl Epoch {
                 self.cut(*link, cut.clone(), whole, whole);
                 continue;
             };
-            // Where the compaction left less of it, that holds.
+            // If the compaction left less of it, that applies.
             if let (Put::Text(now), Put::Text(then)) = (&again.put, &cut.put)
                 && again.at == cut.at
                 && tokens(now) >= tokens(then)
@@ -277,8 +276,7 @@ impl Epoch {
         }
     }
 
-    /// Takes link `at`, which was said under the epoch before. Where reasoning is bound, its own
-    /// leaves.
+    /// Adds link `at`, from the epoch before. If reasoning is bound, its own leaves.
     pub(super) fn take_late(&mut self, at: usize, late: &Late) {
         if self.binding == Binding::Free {
             self.strangers.push(at);
@@ -291,9 +289,9 @@ impl Epoch {
         }
     }
 
-    /// The same in a next epoch for a model that binds reasoning to the prompt, where this one's didn't: of
-    /// what was said under earlier prompts the reasoning leaves. What was said under this one may stay,
-    /// because whatever leaves stands before it.
+    /// The same for an epoch whose model binds reasoning to the prompt, while this one's didn't: reasoning from under
+    /// earlier prompts leaves. Reasoning from under this prompt may stay, because everything that leaves stands before
+    /// it.
     pub(super) fn bound(&self, binding: Binding, late: impl Fn(usize) -> Late) -> Epoch {
         let mut next = Epoch {
             number: self.number + 1,
@@ -327,7 +325,7 @@ impl Epoch {
     }
 }
 
-/// Tokens of what is there for one request only, is none of its links, and isn't shown.
+/// Tokens of entries for one request only that are no links and aren't shown.
 pub(super) fn notes_left_out(
     view: &View,
     base: &Request,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::count::{Anchor, Calibration, Count, Sums, Usage};
 use crate::model::Learnt;
 
-/// What was learnt, by the model's name. A model that nobody names is the one with the empty name.
+/// Learnt facts, by the model's name. A model without a name has the empty one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Experience {
@@ -21,9 +21,9 @@ pub struct Experience {
     pub calibrations: BTreeMap<String, Calibration>,
 }
 
-/// Models of which something is known, at most. Clients may make names up, and some servers answer to any.
+/// The maximum number of known models. Clients may invent names, and some servers answer to any.
 const MOST: usize = 256;
-/// The longest name of a model of which anything is learnt.
+/// The longest name of a model about which anything is learnt.
 const LONGEST_NAME: usize = 256;
 
 /// Experience that parts of a machine share; held only to look something up or to note it.
@@ -35,7 +35,7 @@ impl SharedExperience {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what a prompt for a model teaches, within bounds.
+    /// Records the facts learnt from a prompt for a model, within bounds.
     pub(super) fn note<T>(&self, model: &str, note: impl FnOnce(&mut Experience) -> T) -> T {
         let mut experience = self.get();
         let before = experience.gist(model);
@@ -52,7 +52,7 @@ impl SharedExperience {
         self.get().clone()
     }
 
-    /// Takes what other machines learnt, besides.
+    /// Adds facts that other machines learnt.
     pub fn take(&self, others: Experience) {
         self.get().take(others);
     }
@@ -65,7 +65,7 @@ impl SharedExperience {
 }
 
 impl Experience {
-    /// What others learnt, besides: of a window what bounds it most, of counts what is known here.
+    /// Facts that others learnt: the tightest bound of a window; counts only if none are known here.
     fn take(&mut self, other: Experience) {
         for (model, other) in other.learnt.models {
             let own = self.learnt.models.entry(model.clone()).or_default();
@@ -87,8 +87,8 @@ impl Experience {
         (window.limit, window.refused, correction)
     }
 
-    /// Forgets a model, if there are too many: one whose window nothing bounds, else this one; and this one if nobody calls a
-    /// model so.
+    /// Forgets a model if there are too many: one without a window bound, else this one. Forgets this one if its name is
+    /// too long.
     fn make_room(&mut self, newest: &str) {
         let Experience { learnt, calibrations } = self;
         let is_bounded = |name: &str| {
@@ -105,14 +105,14 @@ impl Experience {
         calibrations.remove(&least);
     }
 
-    /// The most tokens of a prompt for a model of which `known` was said: learning makes it smaller,
-    /// never larger, because who says it may want it so.
+    /// The maximum tokens of a prompt for a model with a `known` window. Learning only makes it smaller, because the
+    /// caller may want it small.
     pub(super) fn window(&self, model: &str, known: Option<u64>) -> Option<u64> {
         let learnt = self.learnt.models.get(model).and_then(|window| window.most(known));
         learnt.into_iter().chain(known).min()
     }
 
-    /// What the prompt counts, by what is known of the model, after `anchor`.
+    /// The prompt's count, calibrated for the model, after `anchor`.
     pub(super) fn count(&self, model: &str, anchor: Option<Anchor>, prompt: &impl Sums) -> Count {
         match self.calibrations.get(model) {
             Some(known) => known.clone().anchored(anchor).total(prompt),
@@ -120,12 +120,12 @@ impl Experience {
         }
     }
 
-    /// A count, corrected by what is known of the model.
+    /// A count, calibrated for the model.
     pub(super) fn corrected(&self, model: &str, count: Count) -> Count {
         self.calibrations.get(model).map_or(count, |known| known.corrected(count))
     }
 
-    /// The counter's tokens that the provider would report as so many.
+    /// The counter's tokens for which the provider would report this many.
     pub(super) fn counted(&self, model: &str, reported: u64) -> u64 {
         self.calibrations.get(model).map_or(reported, |known| known.counted(reported))
     }
@@ -160,7 +160,7 @@ pub(super) struct Counted<'a> {
     pub(super) anchor: Option<Anchor>,
 }
 
-/// What must be known of a prompt that was sent, to learn from what is reported of it.
+/// What must be remembered of a sent prompt to learn from the report about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PromptEstimate {
     /// Links in it.

@@ -1,9 +1,8 @@
-//! Which conversation a stateless request goes on with: a chain of ids over what was said.
+//! Which conversation a stateless request continues: a chain of ids over its content.
 //!
-//! Clients re-send their whole history, and not in the same bytes: cache markers move, keys change
-//! their order, a string becomes a list of one text (PROVIDERS.md B.7). So an entry's id is taken from
-//! what was understood of it, what a client adds for one request only has none, and what it writes
-//! anew with each process counts by its place alone.
+//! Clients re-send their whole history, and not in the same bytes: cache markers move, keys change their order, a
+//! string becomes a list of one text (PROVIDERS.md B.7). So an entry's id is taken from its parsed content. A client's
+//! additions for one request have no id, and entries that it rewrites with each process count by their place alone.
 
 use highway::{HighwayHash, HighwayHasher, Key};
 use serde::{Deserialize, Serialize};
@@ -25,7 +24,7 @@ impl std::fmt::Debug for ChainKey {
     }
 }
 
-/// The id of everything that was said up to an entry, for one tenant and format.
+/// The id of all messages up to an entry, for one tenant and format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PrefixId(u128);
 
@@ -40,7 +39,7 @@ impl PrefixId {
         self.0.to_be_bytes()
     }
 
-    /// Which of so many parts it falls to.
+    /// Its part among this many.
     pub(super) fn part(self, of: usize) -> usize {
         (self.0 % of as u128) as usize
     }
@@ -53,7 +52,7 @@ pub struct Chain {
     entries: Vec<usize>,
     /// Instructions that stand before anything else.
     instructions: usize,
-    /// Entries that clients write anew.
+    /// Entries that clients rewrite.
     restated: Vec<usize>,
 }
 
@@ -105,7 +104,7 @@ impl Chain {
         }
     }
 
-    /// The same of one that nobody else needs.
+    /// The same of a request with one owner.
     pub(super) fn into_first(mut self, entries: usize) -> Self {
         let links = self.entries.partition_point(|at| *at < entries);
         let restated = self.restated.partition_point(|at| *at < entries);
@@ -121,7 +120,7 @@ impl Chain {
         self.ids.len()
     }
 
-    /// Whether nothing was said.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -136,8 +135,8 @@ impl Chain {
         &self.entries
     }
 
-    /// Links that are instructions before anything else: their words are the client's and may change,
-    /// as those of a frame do, so they say nothing about which conversation it is.
+    /// Links of instructions before anything else: their words are the client's and may change, as those of a frame do,
+    /// so they don't identify a conversation.
     pub fn instructions(&self) -> usize {
         self.instructions
     }
@@ -148,7 +147,7 @@ impl Chain {
     }
 }
 
-/// The id up to and with `entry`, by what is understood of it.
+/// The id up to and including `entry`, from its parsed content.
 fn link(key: ChainKey, before: PrefixId, format: Format, entry: Entry<'_>) -> PrefixId {
     digest(Hash::new(key).follow(before), format, entry).id()
 }

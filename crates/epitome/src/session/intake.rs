@@ -10,7 +10,7 @@ use crate::transcript::PartKind;
 use crate::view::{Fate, PartEdit, Put};
 use crate::working_view::nested;
 
-/// An entry of which something was cut as it arrived.
+/// An entry cut on arrival.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) link: usize,
@@ -30,7 +30,7 @@ pub(super) fn arrivals(
     if (known..chain.len()).all(|link| line.link_tokens(link) <= most) {
         return Vec::new();
     }
-    // What can't be cut legally arrives as it is.
+    // Entries that can't be cut legally arrive as they are.
     let Ok(outcome) = intake.compact(base) else { return Vec::new() };
     if outcome.request.transcript.len() != base.transcript.len() {
         return Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn arrivals(
     };
     let arrival = |link: usize| {
         let at = chain.entries()[link];
-        // What clients write anew can't be kept as it was.
+        // Entries that clients rewrite can't be kept as they were.
         if chain.restated().contains(&at) {
             return None;
         }

@@ -38,7 +38,7 @@ impl Late {
         !self.reasoning.is_empty()
     }
 
-    /// What has to leave of it, with its tokens.
+    /// The parts of it that have to leave, with their tokens.
     pub(super) fn leaving(&self) -> impl Iterator<Item = (Spot, u64)> {
         let ids = self.ids.iter().map(|id| (*id, 0));
         self.reasoning.iter().copied().chain(ids)

@@ -1,9 +1,8 @@
-//! The one machine that decides: which conversation a request goes on with, what of it is shown, and
-//! when a compaction begins.
+//! The machine that decides: which conversation a request continues, what of it is shown, and when a compaction begins.
 //!
-//! It does no IO and knows no clock: whoever drives it hands in requests and the time, sends what it
-//! is told to send, runs the compactions that it is given, and brings back how they went. Inside an
-//! epoch, the life of one view, a prompt only grows at its end; a compaction begins the next.
+//! It does no IO and knows no clock: its driver hands in requests and the time, sends the result, runs the compactions,
+//! and reports their outcomes. Inside an epoch, the life of one view, a prompt only grows at its end; a compaction
+//! begins the next epoch.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -78,7 +77,7 @@ pub use sync::{RunCompaction, Settled};
 pub struct SessionId(u64);
 
 impl SessionId {
-    /// Which of so many parts of a machine ([`Sessions::parts`]) knows it.
+    /// The part of a machine ([`Sessions::parts`]), among this many, that knows it.
     ///
     /// # Panics
     /// Of no parts.
@@ -91,41 +90,41 @@ impl SessionId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
-/// What is to be done with a request.
+/// The handling of a request.
 #[derive(Debug)]
 pub struct Handling {
     /// The conversation that it belongs to.
     pub session: SessionId,
     /// What to send.
     pub send: Outgoing,
-    /// The request as it came and as it is shown now, and why. `triggered` says that a compaction was
-    /// begun.
+    /// Statistics of the request as it came and as it is shown now, with the reason. `triggered` says that a compaction
+    /// was begun.
     pub stats: Stats,
-    /// Entries of which something giant was cut as it arrived. Where a crash may come, a session that took
-    /// something in is saved before its request is sent, as is one in a new epoch ([`Saved`]).
+    /// Entries shortened on arrival. To survive a crash, save a session that shortened some, or that
+    /// begins a new epoch ([`Saved`]), before its request is sent.
     pub taken_in: usize,
-    /// Why what is sent doesn't go on with what was sent before in the conversation, where it doesn't: the provider's cache
-    /// knows no more than what they begin with alike.
+    /// Why the sent request doesn't continue the one sent before in the conversation, if so: the provider's cache holds
+    /// only their common beginning.
     pub broke: Option<CacheBreak>,
     /// A compaction to run; [`Sessions::commit`] wants its outcome.
     pub begun: Option<Box<Begun>>,
     /// Why nothing is compacted although a trigger fires; told once.
     pub stall: Option<StallReason>,
-    /// Why a compaction is due that isn't begun: nobody asked for it, or it wouldn't help.
+    /// Why a due compaction isn't begun: nobody asked for it, or it wouldn't help.
     pub due: Option<Cause>,
-    /// Why a compaction failed that is due, or was waited for: what is sent does without it.
+    /// Why a due or awaited compaction failed: the request is sent without it.
     pub failure: Option<String>,
 }
 
-/// What goes to the provider. What it tells of the prompt's size is brought back with [`Sent`].
+/// What to send to the provider. Report its size of the prompt with [`Sent`].
 #[derive(Debug)]
 pub enum Outgoing {
     /// The request, byte for byte.
     AsItCame(Sent),
     /// The view in force; [`in_turns`] makes its body.
     View(Box<Request>, Sent),
-    /// Nothing before this compaction is committed; then [`Sessions::show`] tells whoever ran it, and
-    /// [`Sessions::awaited`] others.
+    /// Not before this compaction is committed; then [`Sessions::show`] has the prompt for the request that ran it, and
+    /// [`Sessions::awaited`] for others.
     After(Ticket),
 }
 
@@ -183,9 +182,9 @@ impl Sessions {
         })
     }
 
-    /// The machine in so many parts, none of whose conversations is known yet, to be asked at the same time. Each has
-    /// conversations of its own: that of a request is in the part that [`Arrived::part`] says, and a conversation that is known
-    /// in the one that [`SessionId::part`] says. They share what use teaches, what they read, and the bounds of both.
+    /// The machine in this many parts, which can be asked at the same time. None has a conversation yet. A request's
+    /// conversation is in the part that [`Arrived::part`] names, a known conversation in the part that [`SessionId::part`]
+    /// names. Parts share learnt facts, read requests, and the bounds of both.
     ///
     /// # Panics
     /// Of no parts.
@@ -219,9 +218,9 @@ impl Sessions {
     }
 
     /// Reads a request of `tenant`'s as [`wire::parse`](crate::wire::parse) does, or as
-    /// [`wire::detect`](crate::wire::detect) where its format isn't known. What it has
-    /// in common with one that was read before, in the same bytes, isn't read again, and is known again by
-    /// [`observe`](Self::observe); [`SessionOptions::most_known`] says how much is kept for that.
+    /// [`wire::detect`](crate::wire::detect) if its format isn't known. Bytes that it shares with an earlier one aren't
+    /// read again, and [`observe`](Self::observe) recognises them; [`SessionOptions::most_known`] limits what is kept
+    /// for that.
     ///
     /// # Errors
     /// No JSON, or no request of that format.
@@ -234,12 +233,12 @@ impl Sessions {
         self.reader.read(tenant, format, source)
     }
 
-    /// Puts one more message at the end of a request of `tenant`'s, for a host that holds the conversation itself: it is
-    /// what [`read`](Self::read) would make of it then, in the time that the message takes, whatever was said before and
-    /// however long it is. A clone of the request that somebody else holds stays as it was, and costs a copy.
+    /// Appends one message to a request of `tenant`'s, for a host that holds the conversation itself. The result is what
+    /// [`read`](Self::read) would make of the longer request, in time proportional to the message. A clone of the
+    /// request that another owner holds stays as it was, and costs a copy.
     ///
     /// # Errors
-    /// The message is no JSON, or the request has no list that it could be put in. The request is as it was then.
+    /// The message isn't JSON, or the request has no list of messages. The request is unchanged then.
     pub fn append(
         &mut self,
         tenant: &str,
@@ -273,7 +272,7 @@ impl Sessions {
         self.look(arrived, to.into(), now, Look::Decide)
     }
 
-    /// What is shown of a request by the view in force: after a commit, or when nothing may begin.
+    /// The request under the view in force: after a commit, or when nothing may begin.
     pub fn show(
         &mut self,
         tenant: &str,
@@ -297,14 +296,14 @@ impl Sessions {
         self.experience.known()
     }
 
-    /// The same, knowing what was learnt before.
+    /// The same, with facts learnt before.
     #[must_use]
     pub fn experienced(self, experience: Experience) -> Self {
         *self.experience.get() = experience;
         self
     }
 
-    /// The same, for whoever keeps it beyond the process: what is noted in it later is in it.
+    /// The same, for a caller that stores it: it includes later facts.
     pub fn shared_experience(&self) -> SharedExperience {
         self.experience.clone()
     }
@@ -324,8 +323,7 @@ impl Sessions {
         self.lines.is_empty()
     }
 
-    /// The conversation that the chain goes on with: the one with the longest beginning in common,
-    /// forked where it goes another way.
+    /// The conversation that the chain continues: the one with the longest common beginning, forked where they differ.
     fn find(&mut self, chain: &Chain, tenant: &str, now: Duration) -> SessionId {
         if let Some((id, links)) = self.longest(chain)
             && let Some(line) = self.lines.get(&id)
@@ -338,7 +336,7 @@ impl Sessions {
             self.number();
             self.insert(fork);
             if links == chain.len() {
-                // Who goes on from here goes on from the newest who was here.
+                // A conversation that continues from here continues the newest one.
                 self.by_prefix.insert(chain.ids()[links - 1], new);
             }
             self.forget_some(new);
@@ -366,7 +364,7 @@ impl Sessions {
         self.lines.insert(line.id, line);
     }
 
-    /// Forgets conversations of this part that weren't heard of longest, but not `newest`, where all parts know too many.
+    /// Forgets the least recently used conversations of this part, but not `newest`, if all parts together have too many.
     fn forget_some(&mut self, newest: SessionId) {
         while self.all.load(Ordering::Relaxed) > self.options.most_sessions {
             let others = self.lines.values().filter(|line| line.id != newest);

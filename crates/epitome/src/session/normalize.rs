@@ -1,11 +1,11 @@
-//! What clients change although nothing was said: tests/it/volatile.md lists it, with captures that show it.
+//! Changes that clients make to unchanged messages: tests/it/volatile.md lists them, with captures.
 
 use std::borrow::Cow;
 
 use crate::transcript::{Entry, Marks, Part, PartKind, Role};
 
-/// Whether the part is written anew with each process of the client: Gemini CLI describes date, folders
-/// and rules in the first message, and describes them again when the session is taken up later.
+/// Whether each process of the client rewrites the part: Gemini CLI describes date, folders and rules in the first
+/// message, and describes them again when the session is resumed.
 pub(super) fn is_restated(role: Role, part: &Part<'_>) -> bool {
     role == Role::User
         && part.kind() == PartKind::Text
@@ -14,7 +14,7 @@ pub(super) fn is_restated(role: Role, part: &Part<'_>) -> bool {
         && part.text().starts_with("<session_context>")
 }
 
-/// Whether nothing in the entry outlives its request: it is passed on, and is no part of what was said.
+/// Whether nothing in the entry outlives its request: it is passed on, and isn't part of the conversation.
 pub(super) fn is_volatile(entry: Entry<'_>) -> bool {
     let mut parts = entry.parts().peekable();
     parts.peek().is_some() && parts.all(|part| is_note(&part))

@@ -16,10 +16,9 @@ pub enum Landing {
     /// At a share of the window, from 0 to 1; at the share of the input where no window is known, or where a compaction is
     /// asked for and less than that is shown.
     Window(f64),
-    /// At so many tokens, or percent of the input.
+    /// At this many tokens, or percent of the input.
     Target(Target),
-    /// Where so many further turns have room as large as the conversation's were so far: from a quarter to a half of what is
-    /// shown.
+    /// So that this many further turns of the same size fit: from a quarter to a half of the shown prompt.
     Turns(u32),
 }
 
@@ -44,8 +43,8 @@ pub enum AtLimit {
     /// It waits for them, at most [`SessionOptions::patience`].
     #[default]
     Wait,
-    /// Nobody is asked: it is compacted extractively at once, and what was being prepared comes too late. Summaries are
-    /// then what `soft` prepares in time.
+    /// No summarizer is asked: the request is compacted extractively at once, and a summary under way comes too late.
+    /// Only summaries that `soft` prepares in time are used.
     Extractive,
 }
 
@@ -66,25 +65,24 @@ pub enum Initiative {
 pub struct SessionOptions {
     /// When a request isn't sent before it is compacted.
     pub trigger: Arc<dyn Trigger>,
-    /// When a compaction is prepared in the background, the request being sent as it is.
+    /// When to prepare a compaction in the background, while the request is sent as it is.
     pub soft: Option<Arc<dyn Trigger>>,
     /// Who begins compactions.
     pub initiative: Initiative,
-    /// Whether a request that can't be sent before it is compacted waits for whoever is asked.
+    /// Whether a request that must be compacted first waits for summarizers.
     pub at_limit: AtLimit,
     /// Where a compaction lands.
     pub landing: Landing,
-    /// A compaction that saves less than this share (0 to 1) of what was shown isn't worth its
-    /// rewrite.
+    /// A compaction that saves less than this share (0 to 1) of the shown prompt isn't worth its rewrite.
     pub least_gain: f64,
     /// After this long an answer that didn't come is given up.
     pub patience: Duration,
     /// After a failure nothing is tried for so long; twice as long after each further one.
     pub cooldown: Duration,
-    /// Conversations remembered; beyond, those not heard of longest are forgotten.
+    /// Conversations remembered; beyond, the least recently used are forgotten.
     pub most_sessions: usize,
-    /// Bytes of the newest requests that are kept, to read the next ones from where they go on; what the host holds and
-    /// appends to doesn't count.
+    /// Bytes of the newest requests that are kept, to parse the next ones incrementally; conversations that the host
+    /// holds and appends to don't count.
     pub most_known: usize,
     /// The key of the chains.
     pub key: ChainKey,

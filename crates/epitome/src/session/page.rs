@@ -1,4 +1,4 @@
-//! What a view hides, read in pages, newest first.
+//! The hidden entries of a view, read in pages, newest first.
 //!
 //! A transcript only grows, so a cursor stays good while entries are appended.
 
@@ -10,16 +10,16 @@ use crate::request::Request;
 use crate::view::View;
 use crate::wire;
 
-/// What is shown of a request by the view in force.
+/// A request as the view in force shows it.
 #[derive(Clone, Debug)]
 pub struct CurrentView {
     /// Its conversation.
     pub session: SessionId,
     /// The number of the view's epoch; 0 before anything was compacted.
     pub epoch: u32,
-    /// The request as it came, mended if it was broken.
+    /// The request as it came, repaired if it was broken.
     pub request: Request,
-    /// What is shown of it.
+    /// The shown request.
     pub view: View,
 }
 
@@ -42,8 +42,7 @@ impl CurrentView {
 }
 
 impl Sessions {
-    /// What is shown of a request by the view in force; `None` where its conversation isn't known. Nothing is noted: it is as
-    /// if nobody had asked.
+    /// The request as the view in force shows it; `None` if its conversation isn't known. Nothing is recorded.
     pub fn current(&self, arrived: &Arrived) -> Option<CurrentView> {
         let (session, links) = self.longest(&arrived.chain)?;
         let line = self.lines.get(&session)?;
@@ -59,7 +58,7 @@ impl Sessions {
     }
 }
 
-/// Some of the entries before the first one that is kept.
+/// Some of the entries before the first kept one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// The entries, by their index in the transcript.

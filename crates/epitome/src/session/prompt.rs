@@ -1,4 +1,4 @@
-//! What is sent of a view, where nobody but a model reads it.
+//! The sent form of a view, which only a model reads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::wire::{Turns, content, joined_texts};
 
 /// The body that shows `shown` of the request that came, in turns where that takes them.
 ///
-/// Some chat templates refuse two messages of the user's in a row, and neither a request nor the model's name tells. A client
-/// that never sends two doesn't get two: the checkpoint and the user's messages right beside it are one text, since some who
-/// demand turns take no list of texts. No later compaction can take the checkpoint out of it, so it is for prompts alone. Of
-/// one view and a conversation that goes on it makes what it made before.
+/// Some chat templates refuse two user messages in a row, and neither a request nor the model's name shows it. A client that
+/// never sends two doesn't get two: the checkpoint and the user messages beside it become one text, since some who demand
+/// turns accept no list of texts. No later compaction can take the checkpoint out of it, so this is for prompts only. The
+/// same view and a longer conversation give the same text again.
 pub fn in_turns(came: &Request, shown: Request) -> String {
     let run = run(came, &shown);
     let message = run.clone().map(|run| {
@@ -30,7 +30,7 @@ pub fn in_turns(came: &Request, shown: Request) -> String {
     body
 }
 
-/// The checkpoint and the messages that are one with it; `None` where it stays by itself.
+/// The checkpoint and the messages joined with it; `None` if it stands alone.
 fn run(came: &Request, shown: &Request) -> Option<Range<usize>> {
     if came.format.dialect().turns(came) != Turns::Unknown {
         return None;

@@ -1,4 +1,4 @@
-//! What is found out about a request without looking at its conversation: it is read, held to the rules, mended and linked.
+//! What a request shows without its conversation: it is parsed, checked, repaired and linked.
 //!
 //! Most of a request's time goes there. It needs no conversation, so that many threads may do it at the same time.
 
@@ -10,7 +10,7 @@ use crate::model::{Binding, unbind};
 use crate::request::Request;
 use crate::wire::{self, Format, WireError};
 
-/// Reads requests, each from where it goes on from an earlier one. Clones share what they know.
+/// Reads requests, each from where it continues an earlier one. Clones share what they know.
 #[derive(Clone, Debug)]
 pub struct Reader {
     recent: Arc<Mutex<Recent>>,
@@ -19,20 +19,20 @@ pub struct Reader {
     key: ChainKey,
 }
 
-/// A request that was read, held to the rules, mended and linked; [`Sessions::decide`](super::Sessions::decide) takes it.
+/// A request that was parsed, checked, repaired and linked; [`Sessions::decide`](super::Sessions::decide) takes it.
 #[derive(Clone, Debug)]
 pub struct Arrived {
     pub(super) tenant: String,
-    /// Bytes of it as it came.
+    /// Its bytes as it came.
     pub(super) bytes: usize,
-    /// The request, mended.
+    /// The repaired request.
     pub(super) base: Request,
     pub(super) chain: Arc<Chain>,
 }
 
 impl Arrived {
-    /// Which of so many parts of a machine ([`Sessions::parts`](super::Sessions::parts)) its conversation is in: all that can
-    /// be one conversation, or a fork of it, is in one.
+    /// Which of this many parts of a machine ([`Sessions::parts`](super::Sessions::parts)) has its conversation: a
+    /// conversation and all its forks are in one part.
     ///
     /// # Panics
     /// Of no parts.
@@ -85,8 +85,7 @@ impl Reader {
         self.recent().append(tenant, request, message, self.most)
     }
 
-    /// Holds a request to the rules, mends it and links it. What it has in common with one that was read here isn't looked at
-    /// again.
+    /// Checks, repairs and links a request. The beginning that it shares with a known one isn't examined again.
     pub fn arrive(&self, tenant: &str, request: &Request) -> Arrived {
         let seen = self.recent().seen(tenant, request);
         let Seen { chain, is_whole, clean } = seen.unwrap_or_default();
@@ -99,7 +98,7 @@ impl Reader {
                 (repaired.request, repaired.mended.is_empty(), None)
             }
         };
-        // Of what was mended the bytes aren't those that were read.
+        // A repaired request has other bytes than the one that was read.
         let (known, first) = chain.filter(|_| is_whole).unwrap_or_default();
         let first = Arc::unwrap_or_clone(first);
         let chain = Arc::new(first.going_on(known, &base, tenant, self.key));
@@ -130,7 +129,7 @@ mod tests {
         format!("{entries:?} {parts:?} {:?}", request.frame)
     }
 
-    /// Reads it as the machine does, and holds it to what is read of it alone.
+    /// Reads it as the machine does, and compares it with a fresh read.
     fn read(reader: &Reader, source: &Arc<String>) -> Option<Seen> {
         let format = Format::OpenaiChat;
         let read = reader.read("t", Some(format), Arc::clone(source)).expect("messages");
@@ -157,7 +156,7 @@ mod tests {
         let grown = body(&["a", "b", "cc", "d"], r#","tools":[1]"#);
         let (entries, chain) = read(&reader, &grown).expect("kept").chain.expect("known");
         assert_eq!((entries, chain.len(), known(&reader)), (2, 2, 1));
-        // Who goes another way leaves what was there.
+        // A fork leaves the original as it was.
         let fork = body(&["a", "x"], "");
         assert_eq!(read(&reader, &fork).expect("kept").chain.map(|(at, _)| at), Some(1));
         assert_eq!(known(&reader), 2);

@@ -20,8 +20,8 @@ impl Sessions {
         } else {
             line.bound(reasoning.0, base, chain, self.compactor.counter())
         };
-        // What left for another model or mode, or of a turn that was closed then, may be what the open loop must start
-        // with now.
+        // Reasoning that left for another model or mode, or from a turn closed at that time, may now have to start the
+        // open loop.
         let is_same = is_as_before && next.is_none();
         let epoch = next.as_ref().unwrap_or_else(|| self.lines[&session].epoch());
         let is_free = reasoning.1 == Thinking::Other || epoch.is_whole();
@@ -40,11 +40,11 @@ impl Sessions {
         }
     }
 
-    /// An epoch that the open loop isn't part of: as much as is legal of what is shown, else the least that is.
+    /// An epoch without the open loop: the largest legal part of the shown request, else the smallest.
     fn without_loop(&mut self, session: SessionId, base: &Request, chain: &Chain) -> Option<Epoch> {
         let spared = self.lines[&session].epoch().spared;
         let whole = crate::count::Tally::of(base, self.compactor.counter()).total().tokens;
-        // No more than is shown, so that something leaves: what is bound elsewhere leaves with it.
+        // No more than is shown, so that something leaves: reasoning bound elsewhere leaves with it.
         let next =
             self.compacted_to(whole.saturating_sub(spared.max(1)).max(1), session, base, chain);
         match next {
@@ -53,8 +53,7 @@ impl Sessions {
         }
     }
 
-    /// An epoch that is compacted on the spot, as the view in force was once; no summarizer is asked, because
-    /// nobody waits.
+    /// An epoch that is compacted at once, as the view in force was; no summarizer is asked, because nobody waits.
     fn compacted_to(
         &mut self,
         target: u64,

@@ -1,7 +1,7 @@
-//! The newest requests, so that the next ones of their conversations are read and linked from where they go on.
+//! The newest requests, so that the next ones of their conversations are read and linked incrementally.
 //!
-//! Clients send their whole history with each call, mostly in the same bytes. What is the same isn't read again; what it
-//! was found to be is taken over. A client that writes its history anew is read as if it were new.
+//! Clients send their whole history with each call, mostly in the same bytes. The known beginning isn't read again; its
+//! parse is reused. A history that a client rewrites is read as new.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::wire::{self, Clean, Format, WireError};
 /// Requests that are kept at most: each new one is held to all of them.
 const MOST: usize = 256;
 
-/// Of so many of them all bytes are compared, where none is plainly the one before.
+/// How many candidates are compared byte for byte, if none is clearly the predecessor.
 const COMPARED: usize = 8;
 
 /// Requests as they were read, the newest first.
@@ -27,12 +27,11 @@ struct Known {
     tenant: String,
     request: Request,
     holder: Holder,
-    /// Its chain; before that is known, that of so many of its first entries.
+    /// Its chain; before that is known, that of its first entries, this many.
     chain: Option<(usize, Arc<Chain>)>,
-    /// Whether nothing in it was mended.
+    /// Whether it needed no repair.
     is_whole: bool,
-    /// That it breaks no rule; before that is known, that the one with which it has so many of its first entries in
-    /// common breaks none.
+    /// Proof that it breaks no rule, or that an earlier request with this many of its first entries breaks none.
     clean: Option<(Clean, usize)>,
 }
 
@@ -45,18 +44,18 @@ enum Holder {
     Host,
 }
 
-/// What is known of a request that is the very one that was read.
+/// The facts about a request that was read before in the same bytes.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// The chain of so many of its first entries, handed over.
+    /// The chain of its first entries, this many, handed over.
     pub(super) chain: Option<(usize, Arc<Chain>)>,
-    /// Whether nothing in it is to be mended.
+    /// Whether it needs no repair.
     pub(super) is_whole: bool,
-    /// Else what is known to break no rule, and of how many of its first entries, handed over.
+    /// Else its seams, and for how many of its first entries, handed over.
     pub(super) clean: Option<(Clean, usize)>,
 }
 
-/// What a request may go on from.
+/// A request that another one may continue.
 pub(super) enum Before {
     /// This one, plainly.
     Next(Request),
@@ -65,7 +64,8 @@ pub(super) enum Before {
 }
 
 impl Before {
-    /// The request that `source` goes on from: of several the one that begins most alike, as a fork does, and who moved a mark.
+    /// The request that `source` continues: of several the one with the longest common beginning, for forks and moved cache
+    /// markers.
     pub(super) fn of(self, source: &str) -> Option<Request> {
         match self {
             Before::Next(next) => Some(next),
@@ -91,7 +91,7 @@ impl Known {
         Known { tenant, request, holder, chain: None, is_whole: false, clean: None }
     }
 
-    /// Bytes that are there for nobody else.
+    /// Bytes with no other owner.
     fn bytes(&self) -> usize {
         let source = self.request.source();
         match self.holder {
@@ -107,7 +107,7 @@ impl Known {
 }
 
 impl Recent {
-    /// What a request may go on from: the one that it plainly does, or the newest ones.
+    /// Requests that a request may continue: the clear predecessor, or the newest ones.
     pub(super) fn before(&self, tenant: &str, format: Format, source: &str) -> Before {
         let near = || {
             let is_near = |known: &&Known| known.tenant == tenant && known.request.format == format;
@@ -124,8 +124,8 @@ impl Recent {
         self.keep(Known::new(tenant, request), most)
     }
 
-    /// Keeps a request that was read from where it goes on from another one, with so many of that one's entries. If somebody
-    /// else has gone on from that one by now, nothing is taken over.
+    /// Keeps a request that was read as a continuation of another one, with this many shared entries. If another request has
+    /// continued that one by now, nothing is shared.
     pub(super) fn read_on(
         &mut self,
         tenant: &str,
@@ -138,7 +138,7 @@ impl Recent {
         };
         let before = &mut self.known[at];
         let whole = before.request.transcript.len();
-        // It goes on with this one, and nobody else does.
+        // This request continues it, and no other does.
         let is_next = entries + 1 >= whole;
         let chain = if is_next { before.chain.take() } else { before.chain.clone() };
         let chain = chain.filter(|(of, _)| *of == whole).map(|(_, chain)| {
@@ -162,7 +162,7 @@ impl Recent {
         (self.known.len(), self.known.iter().map(Known::bytes).sum())
     }
 
-    /// Appends a message to a request; what is known of it holds on.
+    /// Appends a message to a request; its known facts stay valid.
     pub(super) fn append(
         &mut self,
         tenant: &str,
@@ -171,7 +171,8 @@ impl Recent {
         most: usize,
     ) -> Result<(), WireError> {
         let at = self.known.iter().position(|known| known.is_of(tenant, request));
-        // Nobody else holds it then. No entry of before is another one, however many came since it was linked and checked.
+        // The request then has one owner. Earlier entries are unchanged, however many came since it was linked and
+        // checked.
         let (chain, clean) = match at.and_then(|at| self.known.remove(at)) {
             Some(Known { chain, clean, .. }) => (chain, clean),
             None => (None, None),
@@ -189,7 +190,7 @@ impl Recent {
         let mut bytes = 0;
         self.known.retain(|known| {
             let own = known.bytes();
-            // One that is too large makes no room by leaving others none.
+            // A request that is too large evicts no others.
             let stays = own == 0 || bytes + own <= most;
             bytes += if stays { own } else { 0 };
             stays
@@ -197,7 +198,7 @@ impl Recent {
         request
     }
 
-    /// What is known of `request`, if it was read here and not changed since; its chain comes back with
+    /// The facts about `request`, if it was read here and not changed since; its chain comes back with
     /// [`note`](Self::note).
     pub(super) fn seen(&mut self, tenant: &str, request: &Request) -> Option<Seen> {
         let known = self.known.iter_mut().find(|known| known.is_of(tenant, request))?;
@@ -205,8 +206,8 @@ impl Recent {
         Some(Seen { chain: known.chain.take(), is_whole: known.is_whole, clean })
     }
 
-    /// Notes the chain of a request in which nothing was mended, and that it breaks no rule, if it was read here and not
-    /// changed since.
+    /// Records the chain of a request without repairs, and that it breaks no rule, if it was read here and not changed
+    /// since.
     pub(super) fn note(
         &mut self,
         tenant: &str,

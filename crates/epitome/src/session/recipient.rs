@@ -1,26 +1,26 @@
-//! Who is sent a request, as far as sizes and times go.
+//! The receiver of a request: its sizes and times.
 
 use std::time::Duration;
 
 use crate::context::JobContext;
 use crate::model::Model;
 
-/// The model behind a request, and what the caller says of it.
+/// The model behind a request, and the caller's context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recipient {
-    /// Its name, where it isn't the one that requests say.
+    /// Its name, if it isn't the one in the requests.
     pub model: Option<String>,
     /// The most tokens of a prompt, where that is known.
     pub window: Option<u64>,
     /// How long its provider's cache remembers a prompt, where that is known.
     pub cache_ttl: Option<Duration>,
-    /// What the caller says of this request: its compaction is told it. Where nothing is said, what the compactor was given
-    /// holds.
+    /// The caller's context for this request, passed to its compaction. If it is empty, the compactor's own context is
+    /// used.
     pub about: JobContext,
 }
 
 impl From<Option<u64>> for Recipient {
-    /// A model with this window, of which nothing else is known.
+    /// A model with this window, without other known facts.
     fn from(window: Option<u64>) -> Self {
         Recipient { window, ..Recipient::default() }
     }

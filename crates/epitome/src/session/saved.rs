@@ -1,13 +1,13 @@
-//! What of a conversation must outlive a crash: whoever shows a view again must know it.
+//! The part of a conversation that must outlive a crash: a view must be shown the same way again.
 //!
-//! Replies that a model gave under a view are bound to it, so a machine that forgot its views can't
-//! go on with these conversations. A host saves a session before it sends a request under an epoch, or in a
-//! session, that it hasn't saved yet, and loads it before its next request. Epochs begin with commits, and
-//! with a switch to a model that binds its reasoning to the prompt; who forks brings the epoch along.
+//! A model's replies under a view are bound to it, so a machine that forgot its views can't continue these
+//! conversations. A host saves a session before it sends a request under an epoch, or in a session, that it hasn't
+//! saved yet, and loads it before its next request. Epochs begin with commits, and with a switch to a model that binds
+//! its reasoning to the prompt; a fork brings the epoch along.
 //!
-//! Machines that share what they save (with one [`ChainKey`](super::ChainKey)) take turns in a conversation: each asks for
-//! [`news`](Sessions::news) of a request before it decides, [catches up](Sessions::catch_up), and keeps what is
-//! [unsaved](Sessions::unsaved) before it sends. Whoever comes second [gives way](Sessions::give_way).
+//! Machines that share saved sessions (with one [`ChainKey`](super::ChainKey)) take turns in a conversation: each asks for
+//! [`news`](Sessions::news) of a request before it decides, [catches up](Sessions::catch_up), and keeps the
+//! [unsaved](Sessions::unsaved) sessions before it sends. The second of two [gives way](Sessions::give_way).
 
 use std::sync::atomic::Ordering;
 
@@ -18,8 +18,8 @@ use super::epoch::Epoch;
 use super::identity::PrefixId;
 use super::{Arrived, SessionId, Sessions};
 
-/// A session as it is kept: what was said as ids, and what is shown of it; none of the words but
-/// those of its edits and its checkpoint.
+/// A session as it is saved: the conversation as ids, and its view. It has no words except those of edits and the
+/// checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Saved {
@@ -29,18 +29,18 @@ pub struct Saved {
     sends: Vec<SentPrompt>,
 }
 
-/// Where a conversation may be kept that a request goes on with.
+/// The possible places of a conversation that a request continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptPlace {
-    /// Everything that was said up to the end of what its newest compaction saw.
+    /// All messages up to the end of the newest compaction's input.
     pub id: PrefixId,
-    /// The number of the newest epoch that is known of it; what is kept with a larger one is news.
+    /// The number of its newest known epoch; a kept one with a larger number is news.
     pub known: Option<u32>,
 }
 
 impl Saved {
-    /// Where it is to be kept, and the number of its newest epoch; `None` where nothing of it was compacted, so that nothing
-    /// of it has to be known again.
+    /// Where to save it, and the number of its newest epoch; `None` without a compaction, because then nothing has to be
+    /// restored.
     pub fn place(&self) -> Option<(PrefixId, u32)> {
         let (links, number) = reached(&self.epochs, self.ids.len())?;
         Some((*self.ids.get(links.checked_sub(1)?)?, number))
@@ -98,20 +98,20 @@ impl Sessions {
         }
     }
 
-    /// Where others may have kept news of the conversation that a request goes on with, from its beginning to its end: what
-    /// is kept at the last place counts.
+    /// Where others may have kept news of the conversation that a request continues, from its beginning to its end: the
+    /// state at the last place counts.
     pub fn news(&self, arrived: &Arrived) -> Vec<KeptPlace> {
         let ids = arrived.chain.ids();
         let (known, reached) = self.known_of(arrived).unwrap_or_default();
         let own = reached.map(|(links, number)| (ids[links - 1], Some(number)));
-        // Others may have compacted just what was heard of last.
+        // Others may have compacted the newest messages.
         let from = known.saturating_sub(1).max(arrived.chain.instructions());
         let from = from.max(reached.map_or(0, |(links, _)| links)).min(ids.len());
         let new = ids[from..].iter().map(|id| (*id, None));
         own.into_iter().chain(new).map(|(id, known)| KeptPlace { id, known }).collect()
     }
 
-    /// Goes on from a kept conversation, if more of what a request says is compacted in it than is known here; whether it is.
+    /// Continues a saved conversation, if it compacted more of the request than this machine did; returns whether it did.
     pub fn catch_up(&mut self, arrived: &Arrived, saved: Saved) -> bool {
         let ids = arrived.chain.ids();
         let common = saved.ids.iter().zip(ids).take_while(|(one, other)| one == other).count();
@@ -123,7 +123,7 @@ impl Sessions {
         true
     }
 
-    /// Goes on from what another machine kept of a conversation instead of what is known here.
+    /// Continues another machine's saved conversation instead of this one's.
     pub fn give_way(&mut self, session: SessionId, saved: Saved) {
         if let Some(line) = self.lines.remove(&session) {
             self.all.fetch_sub(1, Ordering::Relaxed);
@@ -137,7 +137,7 @@ impl Sessions {
         Some((links, reached(&self.lines.get(&id)?.epochs, links)))
     }
 
-    /// Whoever goes on with `ids` goes on from a kept conversation.
+    /// Lets `ids` continue a saved conversation.
     fn take_over(&mut self, ids: &[PrefixId], saved: Saved) {
         let common = saved.ids.iter().zip(ids).take_while(|(one, other)| one == other).count();
         self.load(saved);

@@ -16,14 +16,14 @@ use crate::trigger::Cause;
 pub struct Settled {
     /// The conversation that it belongs to.
     pub session: SessionId,
-    /// What to send; `None` where the request is sent byte for byte as it came.
+    /// What to send; `None` if the request is sent byte for byte as it came.
     pub view: Option<Box<Request>>,
     /// What [`Sessions::reported`] and [`Sessions::resettle`] want back.
     pub sent: Sent,
-    /// The request as it came and as it is sent, and why. `triggered` says that a compaction was
-    /// run for it and adopted.
+    /// Statistics of the request as it came and as it is sent, with the reason. `triggered` says that a compaction was
+    /// run and adopted.
     pub stats: Stats,
-    /// Entries of which something giant was cut as it arrived.
+    /// Entries shortened on arrival.
     pub taken_in: usize,
     /// The compaction that was run for it.
     pub compacted: Option<RunCompaction>,
@@ -45,13 +45,13 @@ pub struct RunCompaction {
     pub cause: Cause,
     /// How it ended.
     pub outcome: Result<Box<Outcome>, CompactError>,
-    /// What became of it.
+    /// Its outcome.
     pub committed: Committed,
 }
 
 impl Sessions {
-    /// Decides about a request, running on the spot the compaction that it needs. One that is prepared
-    /// in the background is run too, and shows from the next request on.
+    /// Decides about a request, running the necessary compaction at once. A compaction in the background is run too,
+    /// and shows from the next request on.
     ///
     /// The caller, who has the history, holds the originals.
     pub fn settle(
@@ -72,8 +72,8 @@ impl Sessions {
         Settled { taken_in, stall, ..settled(answer, compacted, reason) }
     }
 
-    /// After the provider refused what was sent as too long: something strictly smaller, once for a
-    /// request; `None` if that was tried, or nothing smaller can be had.
+    /// After the provider refused a request as too long: something strictly smaller, once for each request; `None` if
+    /// that was tried, or nothing smaller is possible.
     pub fn resettle(
         &mut self,
         tenant: &str,

@@ -1,13 +1,13 @@
 //! Specifics: exact strings that an agent may need again, such as paths, identifiers, ids and numbers.
 //!
-//! One pass over a text splits it into tokens at white space and brackets; a table says what each token is. Plain words are
-//! none. A specific is always a whole token: it is shown whole or left out (law 18).
+//! One pass over a text splits it into tokens at white space and brackets; a table classifies each token. Plain words have
+//! no class. A specific is always a whole token: it is shown whole or left out (law 18).
 
 mod token;
 
 use token::Bits;
 
-/// What a specific is. The order is the order in which names are listed.
+/// The classes of specifics. Their order is the order in which names are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// A file or folder: `src/main.rs`, `~/.codex/history.jsonl`, `Cargo.toml`.
@@ -18,7 +18,7 @@ pub enum Class {
     Error,
     /// A name in code: `parse_entry`, `JsonValue`, `std::mem::take`, `--release`.
     Identifier,
-    /// Letters and digits that nobody could guess: `JG7FMM`, `E0382`, `omar_davis_3817`, a UUID, a hash.
+    /// Letters and digits that can't be guessed: `JG7FMM`, `E0382`, `omar_davis_3817`, a UUID, a hash.
     Id,
     /// Three digits or more, or a number with a point or a unit: `8080`, `3.14`, `$23,553`.
     Number,
@@ -55,7 +55,7 @@ impl Class {
 /// An exact string, and where it begins, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Specific<'t> {
-    /// What it is.
+    /// Its class.
     pub class: Class,
     /// The string as it stands.
     pub text: &'t str,
@@ -63,7 +63,7 @@ pub struct Specific<'t> {
     pub at: usize,
 }
 
-/// The longest specific, in bytes. What is longer is data.
+/// The longest specific, in bytes. A longer token is data.
 pub const MAX_BYTES: usize = 200;
 
 /// The specifics of a text, in order. Takes linear time.
@@ -110,7 +110,7 @@ impl<'t> Iterator for Specifics<'t> {
             if is_piece(self.text, (start, self.at), from) {
                 continue;
             }
-            // What is left of an escape sequence that sets a colour, `[38;5;255mBRIGHT`.
+            // The rest of an escape sequence that sets a colour, `[38;5;255mBRIGHT`.
             let is_coloured = start > 0 && matches!(bytes[start - 1], b'[' | b';');
             let from = if is_coloured { from + token::colour(&bytes[from..to]) } else { from };
             if to < from + 2 || to - from > MAX_BYTES {
@@ -132,8 +132,8 @@ impl<'t> Iterator for Specifics<'t> {
     }
 }
 
-/// The last place at or before `at` where no token goes on, so that a text that is cut there says only whole ones. Words beyond
-/// ASCII, and what is longer than [`MAX_BYTES`], may be cut.
+/// The last place at or before `at` between tokens, so that a text cut there has only whole ones. Words beyond ASCII, and words
+/// longer than [`MAX_BYTES`], may be cut.
 pub(crate) fn floor(text: &str, at: usize) -> usize {
     let at = text.floor_char_boundary(at.min(text.len()));
     match token_over(text, at) {
@@ -151,8 +151,8 @@ pub(crate) fn ceil(text: &str, at: usize) -> usize {
     }
 }
 
-/// The token that goes on over the place, found from the white space before it. Of one that is longer than [`MAX_BYTES`]
-/// behind the place no more is read: a long word is asked for at many places.
+/// The token around the place, found from the white space before it. If it is longer than [`MAX_BYTES`] behind the
+/// place, no more is read: a long word is asked for at many places.
 fn token_over(text: &str, at: usize) -> Option<(usize, usize)> {
     if at == 0 || at == text.len() || text.as_bytes()[at].is_ascii_whitespace() {
         return None;
@@ -173,9 +173,8 @@ fn token_over(text: &str, at: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Whether a token is only a piece of something: of a template, `tmp/{id}/logs.json`, of a word with an escape in it, of a path
-/// whose beginning was left out, `.../a.rs`, or a member of what stands before it, `f().split`. `from` is where it begins
-/// without marks around it.
+/// Whether a token is only a piece: of a template, `tmp/{id}/logs.json`, of a word with an escape, of a path without its
+/// beginning, `.../a.rs`, or a member of the token before it, `f().split`. `from` is where it begins without marks around it.
 fn is_piece(text: &str, (start, end): (usize, usize), from: usize) -> bool {
     let bytes = text.as_bytes();
     let before = &bytes[..start];
@@ -184,7 +183,7 @@ fn is_piece(text: &str, (start, end): (usize, usize), from: usize) -> bool {
         || matches!(behind, [b'{' | b'*', ..])
         || behind.starts_with(b"\\u")
         || start >= 6 && token::sign(&bytes[start - 6..]) == 6
-        // A line that was escaped twice, or a folder of Windows: nobody can tell.
+        // A line that was escaped twice, or a Windows folder: both look alike.
         || before.ends_with(b"\\\\") && matches!(bytes[start], b'n' | b'r' | b't');
     let is_elided = bytes.get(from) == Some(&b'/')
         && (bytes[..from].ends_with(b"...") || text[..from].ends_with('…'));
@@ -223,7 +222,7 @@ fn numbers_line(bytes: &[u8], from: usize, to: usize) -> bool {
             || matches!(bytes.get(to), Some(b':' | b'\t' | b'|')))
 }
 
-/// Whether an address that began as `token` goes on with `next`: `?a=1&b=2`.
+/// Whether an address that began as `token` continues with `next`: `?a=1&b=2`.
 fn queries(token: &str, next: u8) -> bool {
     matches!(next, b'?' | b'=' | b'&') && token.len() < MAX_BYTES && token.contains("://")
 }

@@ -1,4 +1,4 @@
-//! What a single token is, by its bytes.
+//! The class of a single token, by its bytes.
 
 use super::Class;
 use crate::word_list::words;
@@ -29,7 +29,7 @@ const TABLE: [u8; 256] = {
     table
 };
 
-/// The length of the sign that `bytes` begin with: what stands between tokens. 0 where a token goes on.
+/// The length of the separator that `bytes` begin with; 0 inside a token.
 pub(super) fn sign(bytes: &[u8]) -> usize {
     match bytes {
         // General punctuation, arrows and other symbols; punctuation of CJK; full-width forms; « and ».
@@ -96,7 +96,7 @@ pub(super) fn colour(token: &[u8]) -> usize {
     if digits > 0 && is_colour { digits + 1 } else { 0 }
 }
 
-/// What a token is; `None` for a word.
+/// The class of a token; `None` for a word.
 pub(super) fn class(token: &str) -> Option<Class> {
     let bytes = token.as_bytes();
     let has = |wanted: u8| bytes.iter().any(|byte| TABLE[*byte as usize] == wanted);

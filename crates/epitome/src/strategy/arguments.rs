@@ -1,4 +1,4 @@
-//! Bulky arguments of old calls: what was written into files, the texts of old edits.
+//! Bulky arguments of old calls: written file contents, the texts of old edits.
 //!
 //! A sixth to a third of the bytes of real coding sessions (DESIGN.md §1). The object stays with all its
 //! keys; long strings are cut to their beginnings and say how much is gone.
@@ -18,7 +18,7 @@ pub struct ArgumentsOptions {
     /// Tokens that the arguments of an old call may have; 48 or more. Keys, numbers and short values
     /// stay even where they alone are more.
     pub max_tokens: u64,
-    /// Calls of which less would be gained stay as they are; 1 or more.
+    /// Calls with a smaller gain stay as they are; 1 or more.
     pub min_gain: u64,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn shorter_call(
     call: &Part<'_>,
     cap: u64,
 ) -> Option<(u64, String)> {
-    // What is signed together with its call must come back as it was.
+    // Parts signed together with their call must come back unchanged.
     let is_fixed = call.is(Marks::SERVER) || call.is(Marks::SIGNED) || call.raw_body().is_empty();
     let before = counts.part_tokens(call);
     if call.kind() != PartKind::Call || is_fixed || before <= cap {

@@ -1,4 +1,4 @@
-//! What a strategy may look at.
+//! The input of a strategy.
 
 use crate::budget::Budget;
 use crate::context::JobContext;
@@ -13,7 +13,7 @@ use crate::working_view::{CountContext, Draft};
 /// Everything that a strategy may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct StrategyContext<'a> {
-    /// What was said, and what it weighs.
+    /// The request, and its counts.
     pub counts: CountContext<'a>,
     /// Its units and pairs.
     pub units: &'a Units,
@@ -25,13 +25,13 @@ pub struct StrategyContext<'a> {
     pub budget: Budget,
     /// The least that a checkpoint takes, in tokens.
     pub least: u64,
-    /// Why the compaction began, if that was said.
+    /// The reason for the compaction, if one was given.
     pub cause: Option<&'a Cause>,
-    /// What the caller says of it, with what was wished for.
+    /// The caller's context, with the wishes of hooks.
     pub about: &'a JobContext,
     /// Entries before this one will be folded whatever is done to them: not worth an edit.
     pub horizon: usize,
-    /// What was found out so far, whatever is shown.
+    /// The findings so far, whatever the view shows.
     pub found: &'a HistoryFacts,
 }
 
@@ -71,7 +71,7 @@ impl<'a> StrategyContext<'a> {
 
     fn fitting_from(&self, tokens: u64) -> usize {
         let mut left = tokens;
-        // The checkpoint isn't counted: while it is still to be written nobody knows its size.
+        // The checkpoint isn't counted: its size isn't known before it is written.
         for unit in self.units.all().iter().rev().filter(|unit| !is_checkpoint(self, unit)) {
             let size = size(self, unit);
             if size > left {
@@ -129,7 +129,7 @@ impl<'a> StrategyContext<'a> {
         self.draft.total() + if self.draft.folds() { self.least } else { 0 }
     }
 
-    /// Characters of what the entry says, as edited; none where it isn't shown.
+    /// Characters of the entry's text, as edited; 0 if it isn't shown.
     pub fn characters(&self, entry: usize) -> u64 {
         if !self.draft.is_shown(entry) {
             return 0;
@@ -138,7 +138,7 @@ impl<'a> StrategyContext<'a> {
         parts.map(|part| self.draft.characters(&part)).sum()
     }
 
-    /// The parts whose own words are said: of a result that was edited as a whole no sub-parts.
+    /// The parts whose own words are shown: none inside a result that was edited as a whole.
     fn said(&self, entry: Entry<'a>) -> impl Iterator<Item = Part<'a>> {
         let context = *self;
         let mut whole_result_edited = false;

@@ -34,7 +34,7 @@ pub struct Excerpts(Cuts);
 #[derive(Clone, Copy, Debug)]
 enum Cuts {
     Asked(ExcerptsOptions),
-    /// Every text, cut to a 60th of the target: what is held leaves room for nothing else.
+    /// Every text, cut to a 60th of the target: held entries leave no room for anything else.
     Last,
 }
 

@@ -1,6 +1,6 @@
-//! Failed calls: what was tried and didn't work, once newer steps have gone on from it.
+//! Failed calls, once newer steps have followed.
 //!
-//! The call stays, and its result becomes a line that says how it failed: whoever goes on doesn't try the same again.
+//! The call stays, and its result becomes a line that says how it failed, so that the agent doesn't try it again.
 
 use serde::{Deserialize, Serialize};
 
@@ -57,10 +57,10 @@ impl Strategy for Failed {
     }
 }
 
-/// Whether the result reports a failure. What was read may well begin with the word error, so that
-/// only a report counts there.
+/// Whether the result reports a failure. Read content may well begin with the word error, so only a report counts
+/// there.
 fn has_failed(context: &StrategyContext<'_>, call: &Part<'_>, result: &Part<'_>) -> bool {
-    // What it says is sooner known than what the call did.
+    // The output is cheaper to check than the effect of the call.
     let reports = || {
         reports_failure(context, result) && !ToolEffect::of(&call.name(), &call.text()).only_reads()
     };

@@ -1,7 +1,7 @@
 //! Older units fold into the checkpoint; the newest that fit stay.
 //!
-//! What is folded is all that may leave up to one place, so that everything behind the checkpoint is newer than what it stands
-//! for (law 14). How much stays depends on room: the more is folded, the more room its checkpoint needs.
+//! All entries up to one place that may leave are folded, so that everything behind the checkpoint is newer than what it
+//! stands for (law 14). How much stays depends on room: the more is folded, the more room its checkpoint needs.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,13 +19,13 @@ pub struct FoldOptions {}
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fold;
 
-/// A checkpoint is given this part of what it stands for, and this share in percent of the room: the newest three tenths stay
+/// A checkpoint gets this part of the folded tokens, and this share of the room, in percent: the newest three tenths stay
 /// verbatim.
 const PART: u64 = 3;
 const SHARE: u64 = 70;
 /// Percent of the target that a view may leave unused where less would do.
 const SLACK: u64 = 20;
-/// The most tokens that one human message needs to be quoted, label included.
+/// The maximum tokens for quoting one human message, label included.
 pub(crate) const QUOTE: u64 = 128;
 
 impl Fold {
@@ -53,7 +53,7 @@ impl Strategy for Fold {
         }
         let leaving: Vec<&Unit> =
             context.units.all().iter().filter(|unit| may_leave(context, unit)).collect();
-        // A checkpoint alone isn't folded into one that has room for about the same.
+        // A lone checkpoint isn't folded into one of about the same size.
         let alone = leaving.iter().all(|unit| is_checkpoint(context, unit));
         let room = context.budget.share().max(2 * context.least);
         if alone && leaving.iter().map(|unit| size(context, unit)).sum::<u64>() <= room {
@@ -61,11 +61,11 @@ impl Strategy for Fold {
         }
         let said = |unit: &Unit| -> u64 {
             let tokens = |at: usize| {
-                // What the provider found comes as data of its own, of which a checkpoint quotes nothing.
+                // The provider's finds come as separate data, which a checkpoint doesn't quote.
                 let parts = context.counts.transcript.entry(at).parts();
                 let found = parts.filter(is_found_data).map(|part| context.tokens(&part));
                 let tokens = context.counts.tally.entry(at).saturating_sub(found.sum());
-                // What is remembered keeps its room, and what people say has room to be quoted.
+                // Earlier memory keeps its room, and human words get room for quotes.
                 match context.counts.transcript.entry(at).origin() {
                     Origin::Checkpoint => tokens * PART,
                     Origin::Human => tokens + tokens.min(QUOTE) * (PART - 1),
@@ -89,10 +89,10 @@ impl Strategy for Fold {
     }
 }
 
-/// How many of the oldest units are folded so that the others fit in `room` beside a checkpoint of `least` to `most` tokens;
-/// all where nothing fits. Of each unit the tokens that it shows and those that were said; `gone` are tokens that leave besides.
-/// A last one that would leave more than `slack` unused stays, where the checkpoint then has half of its room for what neither
-/// people nor earlier checkpoints say.
+/// How many of the oldest units are folded so that the others fit in `room` beside a checkpoint of `least` to `most` tokens; all
+/// if nothing fits. Each unit comes with its shown tokens and its original ones; `gone` are further tokens that leave. A last
+/// unit that would leave more than `slack` unused stays, if the checkpoint then has half of its room for other content than
+/// human words and earlier checkpoints.
 fn folded(
     sizes: &[(u64, u64)],
     mut gone: u64,
@@ -118,7 +118,7 @@ fn folded(
     if fits_tightly && is_unused { sizes.len() - 1 } else { sizes.len() }
 }
 
-/// The room of a checkpoint of so many tokens.
+/// The room of a checkpoint of this many tokens.
 fn checkpoint_of(gone: u64, most: u64) -> u64 {
     (gone / PART).min(most)
 }

@@ -1,5 +1,5 @@
-//! What strategies find out about a history, whatever is shown of it: once for all plans of a compaction, and for those of
-//! the next one of what goes on from there.
+//! What strategies find in a history, whatever the view shows: once for all plans of a compaction, and reused by the next
+//! compaction of the conversation.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::repeats::Why;
 use crate::transcript::{Slot, Transcript};
 
-/// What was found out about a history.
+/// The findings about a history.
 #[derive(Debug)]
 pub struct HistoryFacts {
     /// Of each part whether it says of itself that it is a failure.
@@ -38,7 +38,7 @@ impl HistoryFacts {
         HistoryFacts { failures, failed, needless: Mutex::default() }
     }
 
-    /// Whether the part says that it is a failure, as `looks` tells where nobody has looked yet.
+    /// Whether the part reports a failure; `looks` decides if nobody has looked yet.
     pub(super) fn fails(&self, part: Slot, looks: impl FnOnce() -> bool) -> bool {
         told(&self.failures[part.0 as usize], looks)
     }
@@ -53,7 +53,7 @@ impl HistoryFacts {
     }
 }
 
-/// What is known, once somebody has looked.
+/// The result, once somebody has looked.
 fn told(known: &AtomicU8, looks: impl FnOnce() -> bool) -> bool {
     match known.load(Ordering::Relaxed) {
         UNKNOWN => {
@@ -65,7 +65,7 @@ fn told(known: &AtomicU8, looks: impl FnOnce() -> bool) -> bool {
     }
 }
 
-/// What one thread left is whole, whatever became of it.
+/// A thread that panicked left whole values.
 fn whole<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The oldest units fold until the rest fits in so many tokens or characters.
+//! The oldest units fold until the rest fits in this many tokens or characters.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +14,9 @@ pub enum HeadRoom {
     /// What the compaction's target allows.
     #[default]
     Target,
-    /// So many tokens, frame included, beside the checkpoint of what folds.
+    /// This many tokens, frame included, beside the checkpoint of folded entries.
     Tokens(u64),
-    /// So many characters of what was said, as [`Measurements`](crate::trigger::Measurements) counts them, beside the checkpoint.
+    /// This many characters, as [`Measurements`](crate::trigger::Measurements) counts them, beside the checkpoint.
     Characters(u64),
 }
 

@@ -1,8 +1,7 @@
 //! A giant result is excerpted when it first arrives: before the model has seen it, so that no cache
 //! and no signature is broken.
 //!
-//! What was taken in stays as it is from then on: the excerpt depends on nothing but the text and the
-//! cap.
+//! A shortened entry stays so from then on: the excerpt depends only on the text and the cap.
 
 use serde::{Deserialize, Serialize};
 

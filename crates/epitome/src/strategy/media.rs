@@ -1,4 +1,4 @@
-//! Old images and documents become a note of what was there.
+//! Old images and documents become a note.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::working_view::{nested, result_of};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MediaOptions {
-    /// Of the old ones, so many of the newest stay.
+    /// This many of the newest old ones stay.
     pub keep: usize,
 }
 
@@ -74,7 +74,7 @@ fn put(at: Slot, words: String) -> Edit {
     Edit::Put(PartEdit { at, put: Put::Text(words.into()), reason: Reason::OldMedia })
 }
 
-/// What is said where a medium was.
+/// The note in place of a medium.
 pub(crate) fn media_note(media: &Part<'_>) -> String {
     let (names, _) = names_and_texts(media);
     let names = if names.is_empty() { "image or document" } else { &names };

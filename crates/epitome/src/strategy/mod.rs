@@ -122,7 +122,7 @@ pub trait Strategy: Debug + Send + Sync {
     /// Edits, in the order in which they should be made.
     fn propose(&self, context: &StrategyContext<'_>) -> Vec<Edit>;
 
-    /// What it says of its edits, asked once they are proposed; the plan's step tells it.
+    /// Metadata about its edits, asked once they are proposed; the plan's step has it.
     fn metadata(&self, context: &StrategyContext<'_>) -> Metadata {
         let _ = context;
         Metadata::new()

@@ -1,7 +1,7 @@
 //! Old tool outputs become one-line stubs: tool, arguments in short, size, outcome.
 //!
-//! Masking old observations halves cost at equal or better solve rate (DESIGN.md §1). The call stays,
-//! so the model doesn't invent what it did.
+//! Masking old observations halves cost at equal or better solve rate (DESIGN.md §1). The call stays, so that
+//! the model doesn't invent its earlier actions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use crate::working_view::nested;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OutputsOptions {
-    /// Act only if at least so many tokens are gained: a rewrite costs the cache. 1 or more.
+    /// The least tokens to gain: a rewrite costs the cache. 1 or more.
     pub min_gain: u64,
-    /// Outputs of so many tokens or less stay; 0 spares none.
+    /// Outputs of this many tokens or fewer stay; 0 spares none.
     pub max_tokens: u64,
 }
 
@@ -85,8 +85,8 @@ impl Strategy for OldOutputs {
 /// The most bytes that a stub has.
 const MAX_STUB: usize = 1024;
 
-/// Whether the result is a stub, from this compaction or an earlier one. A look-alike gains nothing
-/// but to stay as short as it is.
+/// Whether the result is a stub, from this compaction or an earlier one. A look-alike only gains that it stays as short
+/// as it is.
 pub(crate) fn is_stub(context: &StrategyContext<'_>, result: &Part<'_>) -> bool {
     context.draft.reason(result.slot).is_some_and(Reason::leaves_stub)
         || result.raw_body().len() < MAX_STUB && begins_as_stub(context, result)
@@ -103,7 +103,7 @@ fn begins_as_stub(context: &StrategyContext<'_>, result: &Part<'_>) -> bool {
     context.counts.part_text(result).starts_with(STUB)
 }
 
-/// The stub for a result and what it saves; `None` where it saves nothing.
+/// The stub for a result and its saving; `None` if it saves nothing.
 pub(super) fn stubbed<'a>(
     context: &StrategyContext<'a>,
     result: &Part<'a>,

@@ -84,7 +84,7 @@ macro_rules! strategies {
 strategies! {
     /// Giant results are excerpted when they arrive.
     intake: Intake(IntakeOptions) => Intake,
-    /// What is said again later, and stale reads.
+    /// Later repeats, and stale reads.
     repeats: Repeats(RepeatsOptions) => Repeats,
     /// Reasoning that is no longer needed.
     reasoning: Reasoning(ReasoningOptions) => OldReasoning,
@@ -110,7 +110,7 @@ strategies! {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.said())]
 pub struct UnknownStrategy {
-    /// What was given.
+    /// The given text.
     pub name: String,
 }
 
@@ -224,8 +224,7 @@ impl Pipeline {
 impl FromStr for Pipeline {
     type Err = UnknownStrategy;
 
-    /// `repeats,outputs,fold`: these, in order, with their defaults. `ladder` is all of it, `none`
-    /// the identity.
+    /// `repeats,outputs,fold`: these, in order, with their defaults. `ladder` is all of them, `none` the identity.
     fn from_str(list: &str) -> Result<Self, UnknownStrategy> {
         match list.trim() {
             "ladder" => Ok(Pipeline::default()),

@@ -14,7 +14,7 @@ use crate::view::{PartEdit, Put, Reason};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Emptied {
-    /// It stays as it is: it parts what is said around it.
+    /// It stays: it separates the texts around it.
     #[default]
     Leave,
     /// It leaves, where it is a unit of its own that may.
@@ -56,8 +56,8 @@ impl Strategy for OldReasoning {
         };
         let mut edits = Vec::new();
         for entry in context.worthwhile(context.guard.reasoning_from()) {
-            // An entry of nothing else may part what is said around it: unless more of the model's
-            // follows it leaves with its unit or not.
+            // An entry of reasoning alone may separate the entries around it. Unless more model text follows, it leaves
+            // only with its unit.
             if is_thought(entry) && !is_followed(entry) {
                 edits.extend(self.emptied(context, entry));
                 continue;

@@ -1,4 +1,4 @@
-//! Only the newest stays: so many items, steps, turns or tokens, whatever the target.
+//! Only the newest items, steps, turns or tokens stay, whatever the target.
 //!
 //! What must stay (task, pins, instructions) stays where it is; units never break.
 
@@ -24,7 +24,7 @@ impl Default for RecentOptions {
     }
 }
 
-/// Folds everything that may leave and is older than the newest so many.
+/// Folds everything older than the newest so many that may leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recent(RecentOptions);
 
@@ -32,8 +32,8 @@ impl Recent {
     /// With these options.
     ///
     /// # Errors
-    /// To keep what fits is no number: that is what [`Fold`](super::Fold) does. To keep no step or no turn would be to keep
-    /// less than what always stays.
+    /// The number of units that fit is what [`Fold`](super::Fold) finds. Zero steps or turns would be less than what always
+    /// stays.
     pub fn new(options: RecentOptions) -> Result<Self, BadOption> {
         let (given, expected) = match options.keep {
             Tail::Fitting => ("fitting", "a number of items, units, steps, turns or tokens"),
@@ -60,7 +60,7 @@ impl Strategy for Recent {
         let older: Vec<&Unit> =
             units.filter(|unit| unit.entries.end <= from && may_leave(context, unit)).collect();
         let gone: u64 = older.iter().map(|unit| size(context, unit)).sum();
-        // A checkpoint that says nothing new, or is larger than what it stands for, is no gain.
+        // A checkpoint without new content, or larger than what it stands for, is no gain.
         if older.iter().all(|unit| is_checkpoint(context, unit)) || gone <= context.least {
             return Vec::new();
         }

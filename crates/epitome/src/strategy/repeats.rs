@@ -1,8 +1,7 @@
-//! Exact repeats and stale re-reads: what is said again later needn't be said twice.
+//! Exact repeats and stale re-reads: the later copy is enough.
 //!
-//! In the order in which they are given up: a result whose words are said again later becomes a
-//! pointer; a question that was asked again (the same file, the same command) loses to its newest
-//! answer; and what was read of a file that was written or edited since is stale.
+//! In order: a result that is repeated later becomes a pointer; a repeated question (the same file, the same command)
+//! keeps only its newest answer; and reads of a file that was written or edited since are stale.
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -25,9 +24,9 @@ use crate::view::{PartEdit, Put, Reason};
 pub enum Stale {
     /// Those that were read again.
     Reread,
-    /// Also those of files that were written anew or deleted.
+    /// Also reads of files that were rewritten or deleted.
     Overwritten,
-    /// Also those of files that were edited in part.
+    /// Also reads of files that were edited in part.
     #[default]
     Edited,
 }
@@ -48,7 +47,7 @@ impl Default for RepeatsOptions {
     }
 }
 
-/// Replaces results that are said again later, or that are stale, by one line.
+/// Replaces results that are repeated later, or that are stale, by one line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Repeats(RepeatsOptions);
 
@@ -157,7 +156,7 @@ pub(super) enum Why {
     Edited,
 }
 
-/// What a stub says of it, in the order of [`Why`].
+/// The words of a stub, in the order of [`Why`].
 pub(super) const NOTES: [&str; 5] = [
     "said again later",
     "asked again later",
@@ -178,7 +177,7 @@ impl Why {
         }
     }
 
-    /// Whether a later result stands for it, so that it may be as new as it likes.
+    /// Whether a later result stands for it, so that its age doesn't matter.
     fn is_said_again(self) -> bool {
         self <= Why::ReadAgain
     }
@@ -193,7 +192,7 @@ impl Why {
     }
 }
 
-/// What is known of everything behind a result.
+/// The facts about everything behind a result.
 #[derive(Debug, Default)]
 struct Later<'a> {
     said: KnownBodies<'a>,
@@ -310,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_bodies_are_known_as_are_alike() {
+    fn many_similar_bodies_are_told_apart() {
         let end = "x".repeat(END);
         let bodies: Vec<String> = (100..200).map(|nth| format!("{end}{nth}{end}")).collect();
         let mut said = KnownBodies::default();

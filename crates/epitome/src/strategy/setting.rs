@@ -1,4 +1,4 @@
-//! What a file says of a strategy: off, on, or on with options.
+//! A strategy's setting in a file: off, on, or on with options.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -69,7 +69,7 @@ impl<'de, T: Default + Deserialize<'de>> Deserialize<'de> for Setting<T> {
 pub struct BadOption {
     /// The strategy and its option, as files spell them: `outputs.min-gain`.
     pub option: &'static str,
-    /// What was given.
+    /// The given text.
     pub given: String,
     /// What would have been right.
     pub expected: &'static str,

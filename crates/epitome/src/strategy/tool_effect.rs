@@ -1,19 +1,19 @@
-//! What a call does to files, as far as strategies ask: which are read, and which are stale since.
+//! A call's effect on files, as far as strategies need it: which are read, and which are stale since.
 
 use std::ops::RangeInclusive;
 
 use crate::tool::{Act, Call, FileDeed as Done};
 
-/// A call as it is understood.
+/// A parsed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ToolEffect {
     /// The same for calls that ask the same: tool and arguments, whatever their order and remarks.
     pub(super) question: String,
-    /// Files of which it says what is in them.
+    /// Files whose content it shows.
     pub(super) reads: Vec<Read>,
     /// Files that it changes in part.
     pub(super) edits: Vec<String>,
-    /// Files that it writes anew, or deletes.
+    /// Files that it rewrites or deletes.
     pub(super) overwrites: Vec<String>,
     kind: EffectKind,
 }
@@ -97,7 +97,7 @@ impl ToolEffect {
         self.kind == EffectKind::Looks
     }
 
-    /// Whether asking again answers anew what was asked before.
+    /// Whether a repeated question gets a new answer.
     pub(super) fn can_be_repeated(&self) -> bool {
         self.kind != EffectKind::Acts
     }
@@ -108,7 +108,7 @@ impl ToolEffect {
     }
 }
 
-/// Arguments that say nothing of what is asked.
+/// Arguments that don't change the question.
 const REMARKS: [&str; 6] =
     ["description", "explanation", "timeout", "timeout_ms", "yield_time_ms", "max_output_tokens"];
 

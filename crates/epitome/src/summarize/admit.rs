@@ -1,4 +1,4 @@
-//! What a summary must be before it stands for anything.
+//! The checks that a summary must pass.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +19,11 @@ use crate::word_list::words;
 pub enum Fault {
     /// There is nothing in it.
     Empty,
-    /// It is longer than what it is to replace.
+    /// It is longer than the text that it replaces.
     Longer {
         /// Its tokens.
         tokens: u64,
-        /// What it would replace.
+        /// The tokens that it would replace.
         replaced: u64,
     },
     /// It is so long that most of it would have to be cut.
@@ -50,7 +50,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Which one, without what it quotes.
+    /// Its kind, without the quoted text.
     pub fn name(&self) -> &'static str {
         match self {
             Fault::Empty => "empty",
@@ -119,7 +119,7 @@ impl Door {
         Door { known: source.known(), language, sections, replaced, most }
     }
 
-    /// The same, for who was told more.
+    /// The same, for a summarizer that was told more.
     pub(super) fn knowing(self, known: Known) -> Self {
         Door { known, ..self }
     }
@@ -202,7 +202,7 @@ impl Door {
     }
 }
 
-/// Without a code block around all of it, and without a model's own thoughts before it.
+/// Without a code block around it, and without a model's thoughts before it.
 fn unwrapped(text: &str) -> &str {
     let mut text = text.trim();
     if let Some(rest) = text.strip_prefix("<think>") {

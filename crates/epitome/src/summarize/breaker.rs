@@ -20,7 +20,7 @@ pub struct RestingSummarizer {
     rests: Rests,
 }
 
-/// When somebody rests.
+/// The settings of a rest.
 pub(crate) struct Rests {
     after: u32,
     rest: Duration,
@@ -43,7 +43,7 @@ impl RestingSummarizer {
     /// How long, the first time.
     pub const REST: Duration = Duration::from_secs(30);
 
-    /// `inner`, resting for `rest` after so many failures in a row.
+    /// `inner`, resting for `rest` after this many failures in a row.
     pub fn around(inner: Arc<dyn Summarizer>, after: u32, rest: Duration, clock: Clock) -> Self {
         RestingSummarizer { inner, rests: Rests::new(after, rest, clock) }
     }
@@ -58,7 +58,7 @@ impl Rests {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why nobody is to be asked now, if that is so.
+    /// Why it can't be asked now, if so.
     pub(crate) fn refused(&self) -> Option<SummarizeError> {
         let now = (self.clock)();
         let until = self.state().until.filter(|until| *until > now)?;

@@ -2,7 +2,7 @@
 
 use crate::word_list::words;
 
-/// What a call begins with, in lower case; `|` also stands for the wide one of some models.
+/// The beginnings of calls, in lower case; `|` also stands for the wide one of some models.
 const MARKS: [&str; 21] = words!(
     "<tool_call <function_call <function= <invoke <tool_use <tool_code <use_mcp_tool <execute_tool \
      <call_tool <|tool <|python_tag|> <|call|> <|plugin|> <|action_start|> [tool_call [tool_use \

@@ -7,15 +7,15 @@ use crate::word_list::words;
 
 /// `text` for the checkpoint's summary, in at most `most` tokens; `None` if nothing of it fits.
 ///
-/// What is too long loses lines from the end of its longest section, again and again, so that each section
-/// keeps its beginning. A section that says nothing leaves.
+/// A text that is too long loses lines from the end of its longest section, again and again, so that each section keeps
+/// its beginning. An empty section leaves.
 pub(crate) fn fitted(text: &str, most: u64, counter: &dyn TokenCounter) -> Option<String> {
     let mut sections: Vec<Vec<String>> = vec![Vec::new()];
     let mut is_under_text = false;
     for line in text.lines() {
         let marks = line.trim();
         let is_rule = marks.len() > 1 && marks.bytes().all(|b| b == b'=' || b == b'-');
-        // A rule below a line makes a title of it.
+        // A rule below a line makes it a title.
         if is_rule && is_under_text {
             continue;
         }
@@ -40,7 +40,7 @@ pub(crate) fn fitted(text: &str, most: u64, counter: &dyn TokenCounter) -> Optio
         if tokens <= most {
             return (!out.is_empty()).then_some(out);
         }
-        // A tenth of what is too much at a time, so that long texts take few rounds.
+        // A tenth of the excess at a time, so that long texts take few rounds.
         let all: usize = sections.iter().map(Vec::len).sum();
         let over = (all as u64 * (tokens - most) / tokens / 10).max(1);
         for _ in 0..over {
@@ -55,8 +55,8 @@ pub(crate) fn fitted(text: &str, most: u64, counter: &dyn TokenCounter) -> Optio
     }
 }
 
-/// A line without what code or a model reads in a checkpoint as somebody's words: titles of lanes, labels of
-/// quotes, fences, and marks with which a client or a model's template says who speaks.
+/// A line without text that code or a model takes for a speaker's mark in a checkpoint: titles of lanes, labels of
+/// quotes, fences, and the role marks of clients and chat templates.
 fn tame(line: &str) -> String {
     let line = without_marks(line.trim_end());
     if let Some(title) =
@@ -109,10 +109,10 @@ fn label(said: &str) -> Option<(&str, &str)> {
     (low.starts_with("message ") || is_source).then_some((label, rest))
 }
 
-/// Names of speakers and what is said with them (`call Read`) are no longer.
+/// Names of speakers with their suffixes (`call Read`) are no longer.
 const MAX_WHO: usize = 60;
 
-/// Whether a line that begins so is somebody's turn.
+/// Whether a line with this beginning starts somebody's turn.
 fn is_turn(who: &str) -> bool {
     const WHO: [&str; 5] = ["human", "user", "assistant", "system", "developer"];
     WHO.iter().any(|name| who.eq_ignore_ascii_case(name))

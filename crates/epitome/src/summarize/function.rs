@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 use super::{Answering, SummarizeError, Summarizer, Summary, SummaryRequest};
 use crate::function::Function;
 
-/// A summarizer that asks `function`, which returns the text, or a [`Summary`] where it knows what the text cost. It is
-/// given any number of tokens at once; [`from_fn_within`] says how many it takes.
+/// A summarizer that asks `function`, which returns the text, or a [`Summary`] with the cost. It is given any number of
+/// tokens at once; [`from_fn_within`] sets a limit.
 ///
 /// ```
 /// use epitome::summarize::from_fn;
@@ -26,7 +26,7 @@ where
     Arc::new(Function { name: name.into(), call: Windowed { window: None, function } })
 }
 
-/// The same for a model with a window of so many tokens, prompt and answer together: a longer history is given to it in
+/// The same for a model with a window of this many tokens, prompt and answer together: a longer history is split into
 /// parts.
 ///
 /// ```
@@ -48,7 +48,7 @@ where
     Arc::new(Function { name: name.into(), call: Windowed { window: Some(window), function } })
 }
 
-/// A function and the window of what it asks.
+/// A function and the window of its model.
 struct Windowed<F> {
     window: Option<u64>,
     function: F,

@@ -66,9 +66,9 @@ const SMALL: [(Language, &[&str]); 6] = [
     ),
 ];
 
-/// So many small words make sure.
+/// This many small words are enough.
 const LEAST: usize = 5;
-/// So many letters of a script do.
+/// This many letters of a script are enough.
 const LETTERS: usize = 24;
 
 /// The language of `text`; `None` where that isn't sure.

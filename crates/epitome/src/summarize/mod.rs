@@ -1,10 +1,9 @@
 //! Summaries that a model, a command or a remote process writes, and how far they are trusted.
 //!
-//! A summarizer is asked for one lane of the checkpoint, the summary. Everything else (people's words,
-//! what was extracted) stays as it is without one. What comes back is admitted only after checks
-//! ([`admit`]); what isn't gets one reminder, then the next summarizer is asked, and in the end
-//! [`OnFailure`] says what becomes of the compaction. Nothing here waits: the engine says what it wants to
-//! be asked ([`Ask`]), and whoever drives it brings the answers ([`crate::engine::Drive`] does).
+//! A summarizer writes one lane of the checkpoint, the summary. Everything else (people's words, extracts) is the same
+//! without one. Its answer is admitted only after checks ([`admit`]). A rejected one gets one reminder, then the next
+//! summarizer is asked, and in the end [`OnFailure`] decides. Nothing here waits: the engine returns the question
+//! ([`Ask`]), and its driver brings the answers ([`crate::engine::Drive`] does).
 
 pub mod admit;
 mod breaker;
@@ -41,7 +40,7 @@ pub use shape::{AgentPrompt, Choice, PriceQuote, Shape, ShapeReason};
 pub use source::SummarySource;
 pub(crate) use work::{Around, Next, SummaryEvent, Work};
 
-/// What a summarizer promises: an answer, later.
+/// A promised summary.
 pub type Answering = Pin<Box<dyn Future<Output = Result<Summary, SummarizeError>> + Send>>;
 
 /// Turns folded entries into a short text.
@@ -53,7 +52,7 @@ pub type Answering = Pin<Box<dyn Future<Output = Result<Summary, SummarizeError>
 /// - It states no path, id or number that its source doesn't, and doesn't repeat itself.
 /// - It is no reply, refusal or tool call.
 ///
-/// It is told once what is wrong. Then the next one is asked, at last nobody.
+/// It gets one reminder. Then the next one is asked, in the end none.
 ///
 /// It keeps its own time: an answer that doesn't come is its failure, not its caller's.
 pub trait Summarizer: fmt::Debug + Send + Sync {
@@ -92,15 +91,15 @@ pub enum End {
     GaveUp,
 }
 
-/// What a summarizer answers.
+/// A summarizer's answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The text.
     pub text: String,
-    /// What it took.
+    /// Its cost.
     #[serde(default)]
     pub spent: Spent,
-    /// What whoever wrote it says of it.
+    /// The summarizer's metadata of its answer.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
 }
@@ -124,7 +123,7 @@ impl From<&str> for Summary {
     }
 }
 
-/// What calls took, as far as somebody said.
+/// Time and cost of calls, as far as reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Requests over the wire, retries among them.
@@ -135,13 +134,13 @@ pub struct Spent {
     pub cached: u64,
     /// Tokens of answers, reasoning included.
     pub output: u64,
-    /// Money, where the model's prices are known; what it may have been at most where the server didn't say.
+    /// Money, if the model's prices are known; an upper bound if the server reported no usage.
     pub cost: Option<Money>,
 }
 
 impl std::ops::AddAssign for Spent {
     fn add_assign(&mut self, other: Spent) {
-        // Some of it is hearsay.
+        // Reports may be false, so additions saturate.
         self.requests = self.requests.saturating_add(other.requests);
         self.input = self.input.saturating_add(other.input);
         self.cached = self.cached.saturating_add(other.cached);
@@ -159,9 +158,9 @@ impl std::ops::AddAssign for Spent {
 pub struct SummarizeError {
     /// What kind of failure.
     pub kind: FailureKind,
-    /// What is known besides; empty where nothing is.
+    /// Details; empty if there are none.
     pub detail: String,
-    /// What it took all the same.
+    /// Its cost all the same.
     pub spent: Spent,
 }
 
@@ -190,7 +189,7 @@ impl SummarizeError {
 pub enum FailureKind {
     /// It took too long.
     Timeout,
-    /// Nobody answers there.
+    /// The server can't be reached.
     Unreachable,
     /// It was asked too often; later it may answer.
     RateLimited,
@@ -210,11 +209,11 @@ pub enum FailureKind {
     Refusal,
     /// The spend cap is reached.
     SpendCap,
-    /// It can't be told what was spent, or not be kept, and there is a cap.
+    /// The amount spent isn't known or can't be kept, and there is a cap.
     Unbooked,
     /// It failed too often and isn't asked for a while.
     Resting,
-    /// Nobody waits for answers: the compaction wasn't driven by something that can.
+    /// The driver can't wait for answers.
     Unattended,
     /// A command ended with a failure.
     Command,
@@ -255,7 +254,7 @@ pub enum OnFailure {
     Error,
 }
 
-/// Who is asked for summaries, for what, and what happens when there is none.
+/// Who is asked for summaries, with which instructions, and what happens if none is given.
 #[derive(Clone, Debug, Default)]
 pub struct Summaries {
     /// Who is asked, in order.

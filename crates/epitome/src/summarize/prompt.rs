@@ -51,15 +51,15 @@ pub struct Brief {
     pub prompt: Option<String>,
     /// Further instructions.
     pub more: Vec<String>,
-    /// The sections; the usual ones where it isn't said, and none are demanded where it is empty or where
-    /// only the instruction is one's own.
+    /// The sections. `None` means the usual ones; none are required if the list is empty or if only the instruction is
+    /// custom.
     pub sections: Option<Vec<String>>,
     /// Why the compaction is made; a session says it itself.
     pub reason: Option<String>,
     /// The most tokens of a summary; by default 16,000, or a quarter of the summarizer's window, if that is less. The room
     /// that the checkpoint has for it is never exceeded, nor half of that window.
     pub max_tokens: Option<u64>,
-    /// What the caller says of the compaction; a compactor says it itself.
+    /// The caller's context of the compaction; a compactor sets it itself.
     #[serde(skip)]
     pub about: JobContext,
 }
@@ -103,9 +103,9 @@ pub struct SummaryRequest {
     pub version: u32,
     /// What to do with the transcript.
     pub instruction: String,
-    /// What was said, in words, between fences that it can't close; empty where it stands in `body`.
+    /// The text to summarize, between fences that it can't close; empty if `body` has it.
     pub transcript: String,
-    /// The summary of what was said before the transcript, as the last compaction admitted it; may be empty.
+    /// The summary of the messages before the transcript, as the last compaction admitted it; may be empty.
     pub so_far: String,
     /// The most tokens of the answer.
     pub max_tokens: u64,
@@ -123,13 +123,13 @@ pub struct SummaryRequest {
     /// Requests about as large that are to follow for the same summary: other parts, and what merges them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ahead: u32,
-    /// What was spent on it by answers that nobody waited for any more.
+    /// The cost of answers that were cancelled.
     #[serde(skip)]
     pub tab: Tab,
 }
 
-/// Where it is written what was spent on a request whose answer was cancelled: an answer that comes says it itself, one
-/// that was dropped can't. Whoever asks over the wire writes it when its future is dropped, and the receipt reads it.
+/// Where the cost of a cancelled request is recorded: a complete answer reports its cost, a dropped one can't. A
+/// summarizer writes it when its future is dropped, and the receipt reads it.
 #[derive(Clone, Debug, Default)]
 pub struct Tab(Arc<Mutex<Spent>>);
 
@@ -139,7 +139,7 @@ impl Tab {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) += spent;
     }
 
-    /// What was written since this was last asked.
+    /// The cost since the last question.
     pub fn take(&self) -> Spent {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -180,7 +180,7 @@ impl SummaryRequest {
         }
     }
 
-    /// The same once more, after an answer that couldn't be used.
+    /// The same again, after an unusable answer.
     pub(super) fn reminding(&self, fault: &Fault) -> Self {
         let instruction = format!(
             "{}\n\nYour last answer can't be used: {fault}. Write the summary anew, so that this doesn't hold.",
@@ -251,8 +251,8 @@ fn instruction(brief: &Brief, of: Of, max_tokens: u64) -> String {
     out
 }
 
-/// `text` between fences that carry its digest, so that nothing in it can close them; what looks like one is
-/// broken besides, for readers that don't compare digits.
+/// `text` between fences that carry its digest, so that nothing in it can close them. Look-alikes of fences are broken,
+/// too, for readers that don't compare digests.
 fn fenced(text: &str) -> String {
     let text =
         text.replace("</transcript", "<\\/transcript").replace("<transcript ", "<\\transcript ");

@@ -1,4 +1,4 @@
-//! What a text quotes: somebody's words, between quotation marks. A summary may quote what was said, and nothing else.
+//! Quotations in a text, between quotation marks. A summary may only quote words from its source.
 
 use crate::text::cut;
 
@@ -26,7 +26,7 @@ pub(super) fn quotes(text: &str) -> Vec<&str> {
     for line in text.split_inclusive('\n') {
         let at = cut::place_in(text, line);
         let begin = line.trim_start();
-        // Nobody quotes over the end of an item.
+        // A quotation doesn't extend over the end of an item.
         if begin.is_empty() || begin.starts_with(['#', '-', '*', '>', '|', '`', '+']) {
             look(&text[start..at], &mut found);
             start = at;
@@ -103,7 +103,7 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// Whether `source`, as [`plain`] writes it, says the quotation; what `…` stands for may be missing.
+/// Whether `source`, as [`plain`] writes it, has the quotation; `…` may stand for omitted words.
 pub(super) fn is_said(quote: &str, source: &str) -> bool {
     let quote = quote.replace("...", "…").replace("[…]", "…");
     quote.split('…').all(|part| {

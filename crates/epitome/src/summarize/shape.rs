@@ -1,5 +1,5 @@
-//! Two ways to ask for a summary: a fenced transcript, which any model can be given, or what the agent sends
-//! anyway with the instruction behind it, most of which the provider has in its cache. Prices decide.
+//! Two ways to ask for a summary: with a fenced transcript, which any model can read, or with the agent's own next
+//! request and the instruction behind it, most of which the provider has in its cache. Prices decide.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::view::{Placed, View};
 use crate::wire;
 use crate::working_view::part_text;
 
-/// What the agent sends by itself, and what of it its provider's cache may hold.
+/// The agent's own next request, and which part of it the provider's cache may hold.
 #[derive(Clone, Debug)]
 pub struct AgentPrompt {
     /// The request, byte for byte as it goes out.
@@ -56,7 +56,7 @@ pub struct PriceQuote {
 /// How the shape of the requests to a summarizer was chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Who was asked.
+    /// The summarizer.
     pub by: String,
     /// In which shape.
     pub shape: Shape,
@@ -89,7 +89,7 @@ pub enum ShapeReason {
     Structured,
     /// It names history that isn't in it.
     Elsewhere,
-    /// No message can stand behind it, as it is.
+    /// No message can follow it as it is.
     Broken,
     /// What going on from the agent's prompt gave can't be used.
     NotUsed,
@@ -122,7 +122,7 @@ impl AgentPrompt {
         AgentPrompt { request, sent, idle: None }
     }
 
-    /// ShapeReason no summary can be asked for behind it, if none can.
+    /// Why this prompt cannot be extended; `None` if it can.
     fn obstacle(&self) -> Option<ShapeReason> {
         let source = self.request.source().as_str();
         let start = source.find(|c: char| !c.is_whitespace()).unwrap_or_default();
@@ -149,7 +149,7 @@ impl AgentPrompt {
         wire::check(&read).is_empty().then(|| body.into())
     }
 
-    /// What is said in it, for looking up.
+    /// The searchable text of it.
     pub(super) fn known(&self, carried: &str) -> Known {
         let transcript = &self.request.transcript;
         let parts = transcript.entries().flat_map(|entry| entry.parts());
@@ -175,7 +175,7 @@ impl AgentPrompt {
         let sent = (0..self.sent.min(tally.len())).map(|at| tally.entry(at)).sum::<u64>();
         let known = if is_warm && self.sent > 0 { tally.frame.total().tokens + sent } else { 0 };
         match cache.scheme {
-            // Nothing of it is in the cache.
+            // None of it is in the cache.
             Scheme::Marked if !source.contains("\"cache_control\"") => cold,
             // The instruction stands behind all marks.
             Scheme::Marked => {
@@ -191,9 +191,9 @@ impl AgentPrompt {
 pub(super) struct Scales<'a> {
     pub(super) prompt: &'a AgentPrompt,
     pub(super) counter: &'a dyn TokenCounter,
-    /// Who is asked.
+    /// The summarizer.
     pub(super) by: &'a str,
-    /// What is known of it, if the agent runs with it too.
+    /// The agent's own prompt, if this is the agent's model.
     pub(super) model: Option<&'a Model>,
 }
 
@@ -249,7 +249,7 @@ impl Scales<'_> {
         (Choice { shape: Shape::Extension, ..chosen }, Some(body))
     }
 
-    /// What the fenced requests take; of several, with the one that merges their answers.
+    /// The cost of the fenced requests; with several, including the one that merges their answers.
     fn fenced(&self, model: &Model, parts: &[&SummaryRequest]) -> Option<PriceQuote> {
         let price = model.price.as_ref()?;
         let tokens = |text: &str| self.counter.text(text).tokens;
@@ -262,7 +262,7 @@ impl Scales<'_> {
             sizes.push((answers, sizes[0].1));
         }
         let cost = sizes.iter().map(|(prompt, answer)| {
-            // Nothing of it is marked.
+            // No part of it is marked.
             let marked = model.cache.is_some_and(|cache| cache.scheme == Scheme::Marked);
             let billed = if marked {
                 Billed { fresh: *prompt, ..Billed::default() }

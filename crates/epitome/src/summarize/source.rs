@@ -11,7 +11,7 @@ use crate::transcript::unit::Units;
 use crate::transcript::{Entry, Marks, Origin, Part, PartKind, Transcript};
 use crate::working_view::part_text;
 
-/// The most bytes of what a person or the model says in one part: head and tail.
+/// The maximum bytes of a person's or the model's text in one part: head and tail.
 const SAID_BYTES: usize = 8 * 1024;
 /// Of the arguments of a call.
 const CALL_BYTES: usize = 1024;
@@ -25,14 +25,14 @@ const MARKER: usize = 40;
 /// In fewer bytes there is no head and tail.
 const LEAST_PIECE: usize = 64;
 
-/// What is to be summarised.
+/// The text to summarize.
 #[derive(Clone, Debug, Default)]
 pub struct SummarySource {
     /// A unit each.
     pieces: Vec<(usize, String)>,
     /// What people say in this conversation, whether or not that is folded.
     human: String,
-    /// What was extracted and carried.
+    /// Extracted and carried text.
     carried: String,
 }
 
@@ -85,7 +85,7 @@ impl SummarySource {
         let (_, out) = self.pieces.last_mut().expect("it was just pushed");
         for part in entry.parts().filter(|part| !part.is(Marks::NESTED)) {
             let (who, most) = match part.kind() {
-                // Words of earlier checkpoints are carried by code, and their prose by nobody.
+                // Words in earlier checkpoints are carried by code, and their prose is dropped.
                 PartKind::Text if part.origin() == Origin::Checkpoint => continue,
                 PartKind::Text => (speaker(&part), SAID_BYTES),
                 PartKind::Call => ("call", CALL_BYTES),

@@ -7,12 +7,12 @@ use super::quotes::{is_said, plain, quotes};
 use crate::text::cut;
 use crate::word_list::words;
 
-/// What a source says, for looking up.
+/// A source, searchable.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     /// Runs of letters and digits, lower case; and of numbers their digits alone.
     atoms: HashSet<String>,
-    /// All of it, lower case.
+    /// The whole text, in lower case.
     text: String,
     /// Its words, for quotations.
     words: String,
@@ -63,7 +63,7 @@ impl Known {
         }
     }
 
-    /// What `text` states and isn't here, and what it quotes and nobody said; each once, in order.
+    /// Specifics of `text` that aren't in the source, and quotations without a source; each once, in order.
     pub(super) fn lacks(&self, text: &str) -> Vec<String> {
         let mut missing: Vec<String> = Vec::new();
         let ascii = in_ascii_digits(text);
@@ -111,7 +111,7 @@ impl Known {
     }
 }
 
-/// The text with the digits of all scripts as those of ASCII.
+/// The text with the digits of all scripts as ASCII digits.
 fn in_ascii_digits(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || !text.chars().any(|c| ascii_digit(c).is_some()) {
         return Cow::Borrowed(text);
@@ -191,7 +191,7 @@ fn specifics(word: &str) -> Vec<Specific<'_>> {
     if count >= 2 && count < alphanumeric && alphanumeric >= 6 {
         return vec![Specific::Id(word)];
     }
-    // A single digit counts or lists something, as often as it is a value.
+    // A single digit is a count or a list number as often as a value.
     let number: String = word.chars().filter(|c| !matches!(c, ',' | '_' | '\'')).collect();
     let long = digits(&number).filter(|run| run.len() >= 2);
     long.map(|run| Specific::Number(run.to_owned())).collect()
@@ -212,7 +212,7 @@ const DOMAINS: [&str; 22] = words!(
      foundation health network online services software solutions studio systems technology \
      website"
 );
-/// Folders of which one speaks by what is in them.
+/// Folders at the start of many paths.
 const FOLDERS: [&str; 22] = words!(
     "app apps assets bin cmd components crates dist etc include internal lib node_modules packages \
      pkg public scripts src target tmp usr vendor"
@@ -254,7 +254,7 @@ fn has_extension(name: &str) -> bool {
     })
 }
 
-/// `src/lexer`, `lib/Evil`; not `his/her`, `src/tests` where both are folders that one speaks of.
+/// `src/lexer`, `lib/Evil`; not `his/her`, `src/tests` if both are folders that are named so.
 fn is_in_folder(word: &str) -> bool {
     let Some((folder, name)) = word.split_once('/') else { return false };
     let is_known = FOLDERS.contains(&folder.to_ascii_lowercase().as_str());

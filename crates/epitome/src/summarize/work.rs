@@ -22,19 +22,19 @@ const LEAST_PART: u64 = 200;
 const AROUND: u64 = 1_200;
 /// Of them, what an instruction of one's own comes on top of.
 const BESIDE: u64 = 400;
-/// The most tokens of a summary, unless something else is said.
+/// The default maximum of a summary, in tokens.
 const USUAL: u64 = 16_000;
-/// A summary has at most this part of its summarizer's window, unless something else is said; and this one at most.
+/// By default a summary has at most this part of its summarizer's window; and this one in any case.
 const USUAL_PART: u64 = 4;
 const MOST_PART: u64 = 2;
 /// Summaries of summaries of summaries are no summaries.
 const MOST_ROUNDS: usize = 4;
-/// What it needs next.
+/// The next step.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Answers to these. Where there are none, whoever drives it is only to let go what isn't wanted any more.
+    /// Answers to these questions. If there are none, the driver only drops unwanted ones.
     Ask(Vec<Ask>),
-    /// Answers to what was asked before.
+    /// Answers to earlier questions.
     Wait,
     /// Nothing: here is the summary, or why there is none.
     Done(Result<String, String>),
@@ -57,11 +57,11 @@ struct Job {
     text: Option<String>,
 }
 
-/// What the agent sends by itself, and how much of it stays.
+/// The agent's own next request, and how much of it stays.
 #[derive(Clone, Debug)]
 pub(crate) struct Around {
     pub(crate) prompt: Arc<AgentPrompt>,
-    /// Messages behind the last one that is summed up.
+    /// Messages behind the last summarized one.
     pub(crate) newest: usize,
 }
 
@@ -73,9 +73,9 @@ pub(crate) struct Work {
     counter: Arc<dyn TokenCounter>,
     /// Tokens that the checkpoint has for it.
     room: u64,
-    /// Tokens that what comes out may have, of whoever is asked.
+    /// The maximum tokens of a summary by the current summarizer.
     most: u64,
-    /// Whether what is carried is summed up as a part of its own, because it doesn't fit beside the others.
+    /// Whether the carried summary is a part of its own, because it doesn't fit beside the others.
     is_carried_apart: bool,
     replaced: u64,
     link: usize,
@@ -84,12 +84,12 @@ pub(crate) struct Work {
     rounds: usize,
     next_id: u32,
     receipt: SummaryReceipt,
-    /// Who was asked for what, and wasn't waited for in the end: another part had failed.
+    /// Questions that were dropped, since another part had failed.
     dropped: Vec<(String, Arc<SummaryRequest>)>,
     /// The question whose answer came last.
     answered: Option<u32>,
     around: Option<Around>,
-    /// Whether what is asked goes on from the agent's own prompt.
+    /// Whether the question extends the agent's own prompt.
     is_extension: bool,
     whys: Vec<String>,
     metadata: Vec<(String, Metadata)>,
@@ -134,7 +134,7 @@ impl Work {
         work
     }
 
-    /// What it needs next.
+    /// The next step.
     pub(crate) fn next(&mut self) -> Next {
         if self.done.is_some() && !self.dropped.is_empty() && self.answered.take().is_some() {
             // What they took is written when they are let go.
@@ -170,7 +170,7 @@ impl Work {
         std::mem::take(&mut self.said)
     }
 
-    /// What it took, cancelled answers included.
+    /// Its cost, cancelled answers included.
     pub(crate) fn receipt(&mut self) -> SummaryReceipt {
         for (by, request) in self.dropped.drain(..) {
             let spent = request.tab.take();
@@ -194,7 +194,7 @@ impl Work {
         std::mem::take(&mut self.metadata)
     }
 
-    /// Brings an answer. One that nobody wants any more is booked, and forgotten.
+    /// Takes an answer. An unwanted one is booked, and forgotten.
     pub(crate) fn supply(&mut self, id: u32, answer: Result<Summary, SummarizeError>) {
         let spent = match &answer {
             Ok(summary) => summary.spent,
@@ -259,7 +259,7 @@ impl Work {
         door.admit(text, self.counter.as_ref())
     }
 
-    /// Once more with a reminder, or no more.
+    /// One more try with a reminder, or none.
     fn rejected(&mut self, id: u32, fault: &Fault) {
         if self.is_extension {
             return self.ask_fenced(&fault.to_string());
@@ -295,7 +295,7 @@ impl Work {
         self.go_on_from_prompt(by.as_ref());
     }
 
-    /// How long a summary of `by` may be, and whether what is carried fits beside a part.
+    /// The maximum length of a summary by `by`, and whether the carried summary fits beside a part.
     fn measure(&mut self, by: &dyn Summarizer) {
         let window = by.window().unwrap_or(u64::MAX);
         let usual = USUAL.min(window / USUAL_PART);
@@ -305,12 +305,12 @@ impl Work {
         self.is_carried_apart = carried > window / USUAL_PART;
     }
 
-    /// What is told as carried beside a part.
+    /// The carried summary beside a part.
     fn carried(&self) -> &str {
         if self.is_carried_apart { "" } else { self.source.carried() }
     }
 
-    /// The source in as many parts as `by` has to be asked; `None` if it can be asked for none.
+    /// The source in the parts that `by` is asked about; `None` if it can't be asked at all.
     fn texts(&self, by: &dyn Summarizer) -> Option<Vec<String>> {
         match self.space(by) {
             None => Some(vec![self.source.text()]),
@@ -371,7 +371,7 @@ impl Work {
     fn space(&self, by: &dyn Summarizer) -> Option<u64> {
         let window = by.window()?;
         let carried = self.counter.text(self.carried()).upper;
-        // The longest form of what is asked: wishes and a prompt of one's own may be of any length.
+        // The longest form of the question: wishes and a custom prompt may have any length.
         let of = Of::Part { nth: 999, of: 999 };
         let asked = SummaryRequest::new(&self.summaries.brief, of, "", "", self.most);
         let asked = self.counter.text(&asked.instruction).upper;
@@ -387,7 +387,7 @@ impl Work {
         let of = texts.len();
         let (most, replaced) = match of {
             1 => (self.most, self.replaced),
-            // Together they are to be shorter than what one request takes.
+            // Together they must be shorter than one request.
             _ => ((self.most * 2 / of as u64).max(LEAST_PART), self.replaced),
         };
         self.door = Some(Door::new(&self.source, brief.sections(), replaced, most));

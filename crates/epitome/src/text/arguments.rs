@@ -12,7 +12,7 @@ use super::secrets::masked_json;
 use crate::json::{Span, members, unquote};
 use crate::word_list::words;
 
-/// Argument names under which agents pass what a call is about, most telling first.
+/// Argument names under which agents pass a call's target, most telling first.
 const COMMAND: [&str; 4] = ["command", "cmd", "commands", "script"];
 const PATH: [&str; 13] = words!(
     "file_path path notebook_path absolute_path filename file target_file filepath filePath \
@@ -26,10 +26,9 @@ const BULK: [&str; 14] = words!(
      replacement_text new_source edits patch input"
 );
 
-/// What a call was about, in at most `max_chars` characters and on one line: `Read(src/main.rs,
-/// 1-80)`, `Bash(cargo test)`, `book(user_id=mia, cabin=economy)`. Arguments that are no JSON
-/// object are shown as they are. Secrets are masked. This is for people: a path that is too long ends with the file's name,
-/// `Read(…/main.rs)`.
+/// A call's target, in at most `max_chars` characters and on one line: `Read(src/main.rs, 1-80)`, `Bash(cargo test)`,
+/// `book(user_id=mia, cabin=economy)`. Arguments that aren't a JSON object are shown as they are. Secrets are masked. This
+/// is for people: a path that is too long ends with the file's name, `Read(…/main.rs)`.
 pub fn short_arguments(tool: &str, arguments_json: &str, max_chars: usize) -> String {
     // Before it is cut: half a secret has no shape.
     unmasked_arguments(tool, &masked_json(arguments_json), max_chars)
@@ -70,8 +69,8 @@ fn joined(tool: &str, inner: &str, max_chars: usize) -> String {
 /// Arguments without their bulk: the same JSON object with long strings cut to their beginning and
 /// `[… 1,234 bytes elided]`, long arrays to their first elements.
 ///
-/// At most `max_bytes` long where keys, numbers and short values alone allow it, and never longer
-/// than what was given. Arguments that are no JSON object come back as they are.
+/// At most `max_bytes` long if keys, numbers and short values allow it, and never longer than the input. Arguments that
+/// aren't a JSON object are returned unchanged.
 pub fn shorten_arguments(arguments_json: &str, max_bytes: usize) -> String {
     let Some(outline) =
         Outline::read(arguments_json).filter(|outline| outline.kind() == ValueKind::Object)
@@ -281,7 +280,7 @@ fn patch_gist(text: &str, room: usize) -> String {
     }
 }
 
-/// What a patch does to a file.
+/// A patch's effect on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patched {
     Added,

@@ -102,7 +102,7 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
     out
 }
 
-/// The same, cut only where a word or name ends: none is said in part.
+/// The same, cut only between words and names.
 pub fn whole_words(text: &str, max_chars: usize) -> String {
     let line = one_line(text, usize::MAX);
     if line.chars().count() <= max_chars {
@@ -118,8 +118,8 @@ pub fn whole_words(text: &str, max_chars: usize) -> String {
     }
 }
 
-/// `text` without terminal escapes, control characters and characters that reorder or hide text; lines and
-/// tabs stay. What a line is written over with is a line of its own.
+/// `text` without terminal escapes, control characters and characters that reorder or hide text; lines and tabs stay.
+/// An overwritten line becomes a line of its own.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let leaves = |c: char| !matches!(c, ' '..='~' | '\n' | '\t') && is_unseen(c);
     let mut out = String::new();
@@ -142,10 +142,10 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a text is one clean line as it is. Most are, so this comes first.
+/// Whether a text is one clean line already. Most are, so this comes first.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     let (eights, rest) = text.as_chunks();
-    // What the last eight bytes were spaces, behind which none may stand, as at the beginning.
+    // As if the eight bytes before were spaces: none may follow them, as at the beginning.
     let mut before = Told::all();
     for eight in eights {
         let eight = Octets::of(*eight);
@@ -169,7 +169,7 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     before != b' ' || text.is_empty()
 }
 
-/// Whether a reader can't see the character, or sees other text in another place because of it.
+/// Whether the character is invisible, or moves other text.
 pub fn is_unseen(c: char) -> bool {
     // Signs around numbers are seen, and words and emoji are joined and chosen by what isn't.
     let is_needed = matches!(u32::from(c), 0x600..=0x605 | 0x6dd | 0x70f | 0x890..=0x891 | 0x8e2
@@ -221,8 +221,8 @@ const FORMATS: [(char, char); 25] = [
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
-/// What stands behind an escape: a CSI sequence up to its final byte, an OSC string up to its end, or one character. ESC itself isn't
-/// in `rest`.
+/// The bytes behind an escape: a CSI sequence up to its final byte, an OSC string up to its end, or one character. `rest` doesn't
+/// hold the ESC.
 fn behind_escape(rest: &str) -> &str {
     match rest.as_bytes().first() {
         Some(b'[') => {

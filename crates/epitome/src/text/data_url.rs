@@ -27,7 +27,7 @@ impl<'a> DataUrl<'a> {
     }
 }
 
-/// The byte at `at` of what a base64 text says.
+/// The byte at `at` of the content of a base64 text.
 pub(crate) fn decoded_byte(payload: &[u8], at: usize) -> Option<u8> {
     let sextet = |index: usize| match payload.get(index)? {
         byte @ b'A'..=b'Z' => Some(byte - b'A'),

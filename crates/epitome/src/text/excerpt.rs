@@ -1,9 +1,8 @@
 //! A long text in fewer bytes: its beginning, its end and the lines between that tell something.
 //!
-//! What is left out is said so, in its place: `[… 1,234 lines (56.7 kB) elided …]`. Everything else
-//! is copied byte for byte and in order. A JSON array or object stays JSON: keys, first and last
-//! elements, long strings cut, `"… 97 more items"` for the rest. A text that fits is given back as
-//! it is, so an excerpt of an excerpt is the same excerpt.
+//! Omissions are noted in their place: `[… 1,234 lines (56.7 kB) elided …]`. Everything else is copied byte for byte
+//! and in order. A JSON array or object stays JSON: keys, first and last elements, long strings cut, `"… 97 more
+//! items"` for the rest. A text that fits is returned as it is, so an excerpt of an excerpt is the same excerpt.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -252,7 +251,7 @@ fn ends(text: &str, max_bytes: usize) -> Excerpt<'_> {
 const MOST_ASKED: usize = 16;
 const MOST_HELD: usize = 4;
 
-/// The words of a question that may tell what it is about.
+/// The words of a question that show its topic.
 fn asked_words(question: &str) -> impl Iterator<Item = &str> {
     let words = question.split(|c: char| !c.is_alphanumeric() && !"-_./".contains(c));
     let words = words.map(|word| word.trim_matches(['-', '.', '/']));
@@ -347,8 +346,7 @@ impl<'a> Choice<'a> {
         if kept {
             return true;
         }
-        // A piece in the middle of a gap makes two of it, one at its edge none, one that fills it
-        // closes it.
+        // A piece in the middle of a gap splits it, one at its edge doesn't, one that fills it closes it.
         let before = at > 0 && !self.pieces[at - 1].kept;
         let after = at + 1 < self.pieces.len() && !self.pieces[at + 1].kept;
         let gaps = usize::from(before) + usize::from(after);

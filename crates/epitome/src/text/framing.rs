@@ -1,4 +1,4 @@
-//! The marks by which code and a model know a checkpoint and what a recall gave. Words that have them are told without.
+//! The marks of checkpoints and of finds of a recall. They are removed from other words.
 
 use std::borrow::Cow;
 
@@ -12,8 +12,8 @@ pub(crate) const CLOSE: &str = "</checkpoint ";
 /// Characters in a row that are no signs of a mark and may stand in one.
 const MOST_BLANK: usize = 16;
 
-/// What somebody said, without what would pass for the head of a find, or for the fence of a checkpoint. A model takes other letters
-/// and blanks for the same, and lines may be joined later.
+/// A text without anything that could pass for the head of a find, or for the fence of a checkpoint. A model reads other letters and
+/// blanks as the same, and lines may be joined later.
 pub(crate) fn without(text: Cow<'_, str>) -> Cow<'_, str> {
     let is_sign = |c: char| matches!(plain(c), '<' | '[');
     let mut out = String::new();

@@ -15,7 +15,7 @@ const FACTOR: Key = 0x9e37_79b9_7f4a_7c15;
 /// The words of a line, or the members of a record.
 pub(crate) type Row = Vec<Cell>;
 
-/// What a row says at one place.
+/// A row's word in one column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub(super) text: Key,
@@ -48,7 +48,7 @@ pub(crate) fn words(line: &str) -> Row {
 pub(crate) struct Kind {
     /// Where they stand.
     pub(crate) rows: Vec<usize>,
-    /// The cells of which all say the same, and others needn't.
+    /// The columns whose cells are all the same in a kind.
     pub(crate) told_by: Vec<usize>,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn counts(rows: &[Row], group: &[usize], said: impl Fn(&Row) -> Key) 
     counts
 }
 
-/// Whether many of so many rows say one of few words, or most say the same.
+/// Whether many of this many rows have one of few words, or most have the same.
 pub(super) fn are_few(counts: &ByKey<usize>, rows: usize) -> bool {
     let most = counts.values().max().copied().unwrap_or_default();
     counts.len() * LEAST_ALIKE <= rows || most * 2 > rows

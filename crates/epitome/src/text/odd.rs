@@ -6,8 +6,8 @@ use super::kinds::{Cell, LEAST_ALIKE, Row, are_few, counts};
 
 /// Where rows stand that say otherwise than most, the oddest first; none, where most are like no others.
 ///
-/// Rows of as many cells are alike if in half of the cells they say one of few words. One of these is odd if at one of those
-/// cells it says a word that far fewer say than other words. The others are odd as a whole.
+/// Rows with the same number of cells are alike if half of their columns have few different words. A row is odd if it has a
+/// word in such a column that is far rarer than the others. Other rows are odd as a whole.
 pub(super) fn odd(rows: &[Row]) -> Vec<usize> {
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
@@ -17,7 +17,7 @@ pub(super) fn odd(rows: &[Row]) -> Vec<usize> {
     let mut alike = 0;
     let mut odd = Vec::new();
     for (cells, group) in groups {
-        // How many say the rarest thing that a row says, beside what so many would say if all were as frequent.
+        // How frequent a row's rarest word is, relative to an even distribution.
         let mut shares = vec![1.0; group.len()];
         let mut few = 0;
         for cell in 0..cells {

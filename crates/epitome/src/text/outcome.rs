@@ -9,17 +9,17 @@ use crate::json::{self, Span, unquote, unquote_inner};
 /// How a tool call went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CallStatus {
-    /// It did what it was asked.
+    /// It succeeded.
     Ok,
     /// It failed.
     Error,
-    /// Nobody said.
+    /// Not reported.
     #[default]
     Unknown,
 }
 
 impl CallStatus {
-    /// The same, or, where nobody said, what the exit code says.
+    /// The same; the exit code decides if the status is unknown.
     pub(crate) fn or_by(self, exit_code: Option<i32>) -> Self {
         match (self, exit_code) {
             (CallStatus::Unknown, Some(0)) => CallStatus::Ok,
@@ -28,7 +28,7 @@ impl CallStatus {
         }
     }
 
-    /// The same, or, where nobody said, what an MCP server's own result says.
+    /// The same; the result object of an MCP server decides if the status is unknown.
     pub(crate) fn or_by_flag(self, output: &str) -> Self {
         let is_flagged = || memchr::memmem::find(output.as_bytes(), b"\"isError\"").is_some();
         let fails = || blocks(body(output)).is_some_and(|blocks| blocks.is_error);
@@ -68,10 +68,10 @@ fn blocks(output: &str) -> Option<Blocks> {
     Some(Blocks { content: content?, structured, is_error })
 }
 
-/// What was found out about one result.
+/// The findings about one result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict<'a> {
-    /// What was reported; if nothing was, what the exit code or the first words say.
+    /// The reported status; without one, that of the exit code or the first words.
     pub outcome: CallStatus,
     /// The exit code, where the output names one.
     pub exit_code: Option<i32>,
@@ -79,7 +79,7 @@ pub struct Verdict<'a> {
     pub line: Option<&'a str>,
 }
 
-/// What a made-up result says: the call was cut off, nothing is known of its outcome.
+/// The text of a synthetic result: the call was interrupted, and its outcome is unknown.
 pub(crate) const NO_RESULT: &str =
     "[no result: this call was interrupted before its result was recorded]";
 
@@ -93,7 +93,7 @@ const EXIT_WINDOW: usize = 512;
 /// The longest line that is nothing but an exit code: `[return code: -2147483648]`, indented.
 const LONGEST_CODE: usize = 40;
 
-/// Judges a result by what was reported of it and by its output.
+/// Judges a result by its reported status and its output.
 pub fn judge(output: &str, reported: CallStatus) -> Verdict<'_> {
     let exit_code = exit_code(output);
     let output = body(output);
@@ -105,8 +105,7 @@ pub fn judge(output: &str, reported: CallStatus) -> Verdict<'_> {
     Verdict { outcome, exit_code, line }
 }
 
-/// A quick look at an output as the JSON literal that it is: whether it may say that it failed, where nothing was
-/// reported of it.
+/// A quick check of an output as a JSON literal: whether it may report a failure without a status.
 pub(crate) fn may_have_failed(literal: &str) -> bool {
     let Some(inner) = literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
         return true;
@@ -448,7 +447,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is written in whatever way: what a quick look turns away didn't fail.
+        /// In any spelling: an output that the quick check rejects didn't fail.
         #[test]
         fn the_quick_look_lets_every_failure_pass(
             text in "([ \n]{0,3}|[a]{0,200}|[*\\[ ]{0,700}| {0,600})(error|Error|fatal|failed|Exit code: 1|rc=9|\\[exit 1\\]|Return code: 8|tool_use_error|[A-Z]Error|é)?([:\\[! ]|)(exit code [0-2]|[a-z ]{0,300}|\n){0,4}",

@@ -19,7 +19,7 @@ pub(super) const SMALL: usize = 24;
 /// Bytes behind a cut that are looked at: a character that joins the one before it.
 const AFTER_CUT: usize = 16;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueKind {
     Text,
@@ -29,7 +29,7 @@ pub(super) enum ValueKind {
     Object,
 }
 
-/// One value, or the key in front of it.
+/// One value, or the key before it.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     span: Span,
@@ -38,7 +38,7 @@ struct Node {
     /// Elements of an array, members of an object; unknown (0) below [`MAX_DEPTH`].
     children: u32,
     kind: ValueKind,
-    /// How many elements of its array are odder; [`Node::NOT_ODD`] for what is like others.
+    /// How many elements of its array are odder; [`Node::NOT_ODD`] for one like the others.
     rank: u32,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Outline<'a> {
         std::iter::successors(Some(at + 1), next).take(count)
     }
 
-    /// What an element says, to compare it with others: of what is in its members only that it is there.
+    /// An element as a row, for comparison; of nested members only their presence counts.
     fn row(&self, at: usize) -> Row {
         let said = |at: usize| match self.nodes[at].kind {
             ValueKind::Text | ValueKind::Scalar => self.raw(self.nodes[at]),

@@ -100,12 +100,12 @@ impl Bm25 {
     }
 }
 
-/// How much a word tells that so many of all documents have.
+/// The weight of a word that occurs in this share of all documents.
 pub fn rarity(holders: f64, all: f64) -> f64 {
     ((all - holders + 0.5).max(0.0) / (holders + 0.5)).ln_1p()
 }
 
-/// What a word weighs in a document that has it so often and is so long, where 1 is the mean; at most
+/// The weight of a word in a document by its count and the document's length, where 1 is the mean; at most
 /// [`MOST_WEIGHT`].
 pub fn weight(count: f64, length: f64) -> f64 {
     count * (SATURATION + 1.0) / (count + SATURATION * (1.0 - LENGTH + LENGTH * length))

@@ -1,4 +1,4 @@
-//! How much a single line tells somebody who looks for what went wrong or what came out.
+//! How informative a single line is for a reader who looks for errors or results.
 //!
 //! A line of tool output is judged by its words: failures, exit codes and totals, warnings,
 //! differences of an assertion, places in files. Lines that look like source code are not telling,
@@ -7,7 +7,7 @@
 
 use crate::word_list::words;
 
-/// What a line tells, from least to most.
+/// How telling a line is, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tell {
     /// Nothing in particular.
@@ -93,7 +93,7 @@ pub fn opens_with_failure(text: &str) -> bool {
     }
 }
 
-/// The reasons that HTTP gives for the codes of a failure (RFC 9110, sections 15.5 and 15.6, and what is registered besides).
+/// The reason phrases of HTTP for failure codes (RFC 9110, sections 15.5 and 15.6, and later registrations).
 const HTTP_REASONS: &[&str] = &[
     "Bad Request",
     "Unauthorized",
@@ -140,8 +140,8 @@ const HTTP_REASONS: &[&str] = &[
     "Network Authentication",
 ];
 
-/// Whether words behind `Error` say what it was: `Error from server (NotFound): …`, `Error 1045: …`, `Error executing query: …`; not
-/// `Error rate of web: 4 %`.
+/// Whether the words behind `Error` name the error: `Error from server (NotFound): …`, `Error 1045: …`, `Error executing query:
+/// …`; not `Error rate of web: 4 %`.
 fn says_what(rest: &str) -> bool {
     const BEHIND: &[&str] = &words!("from in at on while during when");
     let Some((before, _)) = rest.split_once(": ") else { return false };
@@ -151,7 +151,7 @@ fn says_what(rest: &str) -> bool {
         || BEHIND.contains(&first)
 }
 
-/// Whether what stands behind `error` is a value that says there is none: `error: null`, `"error":""`, `Error rate: 0`.
+/// Whether the value behind `error` means that there is none: `error: null`, `"error":""`, `Error rate: 0`.
 fn says_none(rest: &str) -> bool {
     let Some((label, value)) = rest.split_once(':') else { return false };
     if !label.bytes().all(|byte| matches!(byte, b' ' | b'"') || byte.is_ascii_alphabetic()) {
@@ -170,7 +170,7 @@ pub(super) fn first_word(line: &str) -> (&str, &str) {
     line.split_at(end)
 }
 
-/// What a word hints at before its surroundings are looked at.
+/// A word's hint, before its surroundings are examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HintKind {
     Failure,

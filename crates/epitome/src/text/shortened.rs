@@ -1,10 +1,9 @@
-//! Whether a text is another one in fewer bytes, and says so: what is checked of an excerpt that somebody else made.
+//! Whether a text is another one in fewer bytes, and says so: the check of an excerpt by somebody else.
 //!
-//! The words are those of the whole, in their order, and a note as `excerpt` writes it stands wherever
-//! something is missing. Beginning and end may be cut at any word; what stands between is made of whole lines. Of what
-//! somebody says all is made of whole sentences.
-//! Words that a reader couldn't tell from a sentence of the speaker's aren't an excerpt: `delete it` of
-//! `I won't delete it`.
+//! The words are those of the whole, in their order, and a note as `excerpt` writes it stands wherever something is
+//! missing. Beginning and end may be cut at any word; the middle has whole lines only. A person's words are cut only
+//! between sentences. Words that a reader couldn't tell from a sentence of the speaker's aren't an excerpt: `delete it`
+//! of `I won't delete it`.
 
 use std::ops::Range;
 
@@ -35,8 +34,7 @@ pub(crate) fn is_excerpt(short: &str, whole: &str, between: Between) -> bool {
         && (is_cut(short, whole, between) || is_smaller_json(short, whole, between))
 }
 
-/// Whether `short` is the JSON object `whole` with less in it: no value is another one, and what is missing is
-/// counted.
+/// Whether `short` is the JSON object `whole` with less in it: no value differs, and omissions are counted.
 pub(crate) fn are_arguments(short: &str, whole: &str) -> bool {
     short.trim_start().starts_with('{') && is_smaller_json(short, whole, Between::Words)
 }
@@ -101,8 +99,8 @@ fn is_head(short: &str, whole: &str) -> bool {
     note.is_some_and(is_number) && whole.starts_with(&short[..at])
 }
 
-/// What somebody says in fewer words, as `short` means it: cut between sentences only, and with notes that say how much
-/// is missing. `None` if it is no excerpt.
+/// Somebody's words, shortened as `short` is: cut between sentences only, with notes of how much is missing. `None` if
+/// it isn't an excerpt.
 pub(crate) fn said(short: &str, whole: &str) -> Option<String> {
     let is_blank = short.trim().is_empty();
     let is_stump = runs(short).len() == 1 && is_cut(short, whole, Between::Sentences);
@@ -157,7 +155,7 @@ fn is_cut(short: &str, whole: &str, between: Between) -> bool {
     between == Between::Words || places.iter().all(is_whole)
 }
 
-/// Where what stands between its notes stands in the whole; `None` where it doesn't, or where there is no note.
+/// Where the texts between its notes stand in the whole; `None` if one isn't there, or if there are no notes.
 fn places(short: &str, whole: &str, between: Between) -> Option<Vec<Range<usize>>> {
     let runs = runs(short);
     let last = runs.len() - 1;
@@ -218,7 +216,7 @@ fn is_between_words(text: &str, at: usize) -> bool {
     specifics::floor(text, at) == at || specifics::ceil(text, at) == at
 }
 
-/// What stands between the notes, without the blank that a note has beside it.
+/// The texts between the notes, without the blanks beside a note.
 fn runs(text: &str) -> Vec<&str> {
     let (mut runs, mut start, mut from) = (Vec::new(), 0, 0);
     while let Some(at) = text[from..].find("[… ").map(|at| from + at) {
@@ -386,7 +384,7 @@ mod tests {
             let short = excerpt(&text, max).text;
             if short != text && !short.trim().is_empty() && let Some(clean) = said(&short, &text) {
                 prop_assert!(is_excerpt(&clean, &text, Between::Words), "{clean:?} of {short:?}");
-                // Where what is left out is shorter than a note, all of it is there.
+                // A gap shorter than a note isn't cut.
                 let again = said(&clean, &text);
                 prop_assert!(clean == text || again.as_ref() == Some(&clean), "{again:?} of {clean:?}");
             }

@@ -36,7 +36,7 @@ impl Octets {
         Told(from(first) & !from(last + 1) & HIGH)
     }
 
-    /// Those that are this one of ASCII. Of others it says nothing that holds.
+    /// The bytes equal to this ASCII byte; unspecified for others.
     #[inline]
     pub(crate) fn are(self, sign: u8) -> Told {
         let differs = ((self.0 & !HIGH) ^ (u64::from(sign) * EACH)) + 0x7f * EACH;
@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    /// What is told of each byte, where it is asked of one after the other.
+    /// One answer for each byte, read one after the other.
     fn each(bytes: [u8; 8], holds: impl Fn(u8) -> bool) -> u64 {
         bytes.iter().rev().fold(0, |bits, byte| bits << 1 | u64::from(holds(*byte)))
     }

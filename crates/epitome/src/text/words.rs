@@ -120,8 +120,8 @@ const KINDS: [CharKind; 256] = {
     kinds
 };
 
-/// The length of a word that is all of its run and falls into no pieces: small letters, of which the first may be
-/// a capital one, or digits. Most of any text is such words; of what else begins here [`Words::step`] sees to.
+/// The length of a word that is a whole run and doesn't split further: small letters, maybe with a capital first, or
+/// digits. Most words are such; [`Words::step`] handles the others.
 fn plain(bytes: &[u8]) -> Option<usize> {
     let rest = match kind(*bytes.first()?) {
         CharKind::Lower | CharKind::Upper => CharKind::Lower,

@@ -106,7 +106,7 @@ pub(super) fn may_change(word: &str) -> bool {
     changes(word) || CHANGING_NOUNS.contains(&word)
 }
 
-/// Whether what stands before a tool's own name says that it changes something, and isn't its server: `github__delete__list`.
+/// Whether the part before a tool's own name says that it changes something and isn't its server: `github__delete__list`.
 fn is_of_changes(tool: &str) -> bool {
     let before = &tool[..tool.len() - bare(tool).len()];
     let before = before

@@ -81,8 +81,8 @@ pub enum PartKind {
     Media,
     /// What isn't known; comes out as it went in.
     Opaque,
-    /// An entry's own id, by which its provider ties it to other entries. The model doesn't see it,
-    /// and unless it is fixed it may be left out.
+    /// An entry's own id, by which its provider ties it to other entries. The model doesn't see it, and unless it is
+    /// fixed it may be left out.
     Link,
 }
 
@@ -173,7 +173,7 @@ pub struct Transcript {
     owners: Owners,
     /// Of the entries up to the last one of which it is known, milliseconds since 1970.
     times: Arc<Vec<Option<u64>>>,
-    /// Of the entries up to the last one of which it is so, whether somebody said who speaks there.
+    /// For the entries up to the last one with a set speaker: whether its speaker was set.
     told: Arc<Vec<bool>>,
 }
 
@@ -357,7 +357,7 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// Who speaks: human if any part is, else what the first part says (an id says nothing).
+    /// The speaker: human if any part is, else that of the first part (ids don't count).
     pub fn origin(&self) -> Origin {
         if self.parts().any(|p| p.is_human()) {
             return Origin::Human;
@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_of_nothing_is_empty() {
+    fn a_transcript_without_entries_is_empty() {
         assert!(read("").is_empty());
         let transcript = read(r#"{"role":"user","content":"x"},{"role":"system","content":"y"}"#);
         assert!(!transcript.is_empty());

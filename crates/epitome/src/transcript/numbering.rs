@@ -8,7 +8,7 @@ pub struct Numbering {
 }
 
 impl Numbering {
-    /// From `entry` on numbers go on from `number`; what was told of later entries no longer counts.
+    /// Numbers continue from `number` at `entry`; earlier settings for later entries no longer count.
     pub(crate) fn go_on(&mut self, entry: usize, number: usize) {
         self.steps.retain(|(from, _)| *from < entry);
         self.steps.push((entry, number));

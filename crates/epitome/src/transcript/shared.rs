@@ -31,8 +31,8 @@ impl Transcript {
         Arc::make_mut(&mut self.parts).reserve_exact(parts + 1);
     }
 
-    /// Appends entry `index` of another transcript, of which the bytes stand at `start` here, as it would be read; where
-    /// it ends. Where somebody said who speaks in it, it has to be read.
+    /// Appends entry `index` of another transcript, whose bytes stand at `start` here, as if it were read; returns its
+    /// end. An entry with a set speaker has to be read.
     pub(crate) fn take_over(
         &mut self,
         other: &Transcript,

@@ -37,7 +37,7 @@ pub struct Unit {
 pub struct Units {
     all: Vec<Unit>,
     pairs: Vec<Pair>,
-    /// Of each slot the call that it answers; [`NONE`] where it answers none.
+    /// For each slot, the call that it answers; [`NONE`] if it answers none.
     call_of: Vec<Slot>,
 }
 
@@ -94,7 +94,7 @@ impl Units {
                 let from = transcript.entry_of(pair.call);
                 reach[from] = reach[from].max(entry.index);
             };
-            // A result without an id answers what those with one leave, wherever they stand.
+            // A result without an id answers a call that the others leave, wherever it stands.
             let mut rest = Vec::new();
             for part in entry.parts().filter(|p| !p.is(Marks::SERVER)) {
                 match part.kind() {
@@ -164,8 +164,8 @@ impl Units {
         self.newest(n, |unit| unit.is_turn)
     }
 
-    /// The first entry of the newest so many (`len` entries if none), where each entry has `tokens`.
-    /// What fits isn't a number: none are asked for.
+    /// The first entry of the newest so many (`len` entries if none), where each entry has `tokens`. [`Tail::Fitting`]
+    /// isn't a number: it gives none.
     pub fn tail(&self, tail: Tail, tokens: impl Fn(usize) -> u64) -> usize {
         let len = self.all.last().map_or(0, |unit| unit.entries.end);
         let start_of = |unit: usize| self.all.get(unit).map_or(len, |u| u.entries.start);
@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(runs_of(&units), [0..1, 1..4, 4..5]);
     }
 
-    /// As the provider's rules pair them: whoever names nobody answers what the others leave.
+    /// As the provider's rules pair them: a result without an id answers a call that the others leave.
     #[test]
     fn a_result_with_an_id_has_its_call_before_one_without() {
         let call =

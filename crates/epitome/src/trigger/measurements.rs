@@ -81,7 +81,7 @@ pub struct Characters {
 }
 
 impl Characters {
-    /// Those of what is said in a transcript.
+    /// The characters of a transcript.
     pub fn of(transcript: &Transcript) -> Self {
         Characters { counted: Arc::default(), of: Some(transcript.clone()) }
     }

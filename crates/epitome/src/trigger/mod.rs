@@ -1,4 +1,4 @@
-//! When to act: a trigger looks at a [`Measurements`] and says why it fires, or nothing.
+//! When to act: a trigger looks at [`Measurements`] and says why it fires, or nothing.
 //!
 //! ```
 //! use epitome::trigger::{Any, Cause, Measurements, Trigger, When};
@@ -36,8 +36,8 @@ pub trait Trigger: Send + Sync {
         self.fires(measurements).filter(|cause| !cause.is_remote())
     }
 
-    /// Whether it says when to compact without those compactors; one that only asks them doesn't, and leaves that to the
-    /// triggers beside it.
+    /// Whether it decides when to compact without those compactors. A trigger that only asks them doesn't, and leaves
+    /// the decision to its siblings.
     fn decides_alone(&self) -> bool {
         true
     }

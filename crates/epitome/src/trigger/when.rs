@@ -35,8 +35,8 @@ pub enum When {
     Share(f64),
     /// More than this share of the window: tokens `> trunc(window × share)`.
     ShareAbove(f64),
-    /// Possibly more than what the window leaves beside a reply of so many tokens: the upper edge of the count
-    /// `> window − reserve`. A reserve as large as the window fires always.
+    /// The upper edge of the count exceeds the window less a reply of this many tokens: `> window − reserve`. A reserve
+    /// as large as the window fires always.
     Reserve(u64),
     /// The same with the reserve that the request itself asks for.
     Full,
@@ -52,8 +52,8 @@ pub enum When {
     Overflow,
     /// So many seconds or less before the provider's cache forgets the prompt, and not later.
     Idle(u64),
-    /// On every call: whole compactors are asked, and decide. Without their answer it is compacted here if the other triggers
-    /// of the same condition fire, or at the default share of the window where there are none.
+    /// On every call: whole compactors are asked, and decide. Without their answer, the other triggers of the same condition
+    /// decide, or the default share of the window if there are none.
     Remote,
     /// Any of these, the first that fires first.
     Any(Vec<When>),
@@ -124,8 +124,7 @@ impl When {
         }
     }
 
-    /// Whether a single request can make it fire: what a provider said, what was asked for, and times
-    /// are a session's to know.
+    /// Whether a single request can make it fire. A provider's reports, demands and times need a session.
     pub fn is_of_one_request(&self) -> bool {
         match self {
             When::Overflow
@@ -166,7 +165,7 @@ pub enum TriggerError {
         option: &'static str,
     },
     /// A short form that can't be read.
-    #[error("`{text}` is no trigger: {expected}")]
+    #[error("`{text}` isn't a trigger: {expected}")]
     Unknown {
         /// What was given.
         text: String,

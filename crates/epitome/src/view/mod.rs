@@ -56,7 +56,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether a line that says what was there stands for it.
+    /// Whether a line that names the content replaces it.
     pub(crate) fn leaves_stub(self) -> bool {
         matches!(
             self,

@@ -137,7 +137,7 @@ impl Finding {
         place(self.member.as_deref(), self.entry)
     }
 
-    /// What a member around the entries breaks and only its author can mend.
+    /// A breach in a frame member that cannot be repaired automatically.
     pub(super) fn of_member(rule: RuleId, member: &str, detail: impl Into<String>) -> Self {
         let member = Some(member.to_owned());
         Finding { rule, entry: 0, member, slot: None, detail: detail.into(), mend: Mend::Nothing }
@@ -185,7 +185,7 @@ pub(super) fn replaced(slot: Slot, meant: Option<String>) -> Mend {
     meant.map_or(Mend::DropPart(slot), |json| Mend::Replace(slot, json))
 }
 
-/// The breach of a request in which nobody says anything.
+/// The breach of a request without any message.
 pub(super) fn nothing_said(request: &Request, rule: RuleId) -> Option<Finding> {
     let list = request.format.dialect().terms().list;
     let finding = || Finding::of_member(rule, list, format!("`{list}` is empty"));
@@ -200,7 +200,7 @@ pub fn check(request: &Request) -> Vec<Finding> {
 /// All breaches but those of the rules that are waived, for a provider or gateway that is known to be laxer.
 pub fn check_except(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
     let mut findings = check_structure(request, waived);
-    // What is written anew where another breach is mended is judged then.
+    // A part that another repair rewrites is judged after it.
     if findings.iter().all(|found| found.mend == Mend::Nothing) {
         findings.extend(
             strict::characters(request).into_iter().filter(|found| !waived.contains(&found.rule)),

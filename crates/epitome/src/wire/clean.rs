@@ -1,10 +1,9 @@
-//! What is known of a request that breaks no rule, so that one that goes on from it is checked only from there.
+//! The seams of a request that breaks no rule, so that a longer request is checked only from there.
 //!
-//! Rules look back: a result answers a call before it, an id is used once. But where a reply begins and everything before
-//! it is answered, a history can be cut: what stands behind such a seam is judged by itself, but for the few things that
-//! [`Past`] remembers of what stands before it. Nothing is found before a seam that wasn't found there when the request
-//! ended later, and nothing was. Where anything is found behind it, the whole request is checked, so that what is told
-//! never depends on what was known.
+//! Rules look back: a result answers a call before it, an id is used once. But a history can be cut at the beginning of a
+//! reply if everything before it is answered: the rest is judged by itself, except for the few facts that [`Past`]
+//! remembers. Before such a seam nothing was found in the shorter request, so nothing is found there now. If anything is
+//! found behind it, the whole request is checked, so that findings never depend on what was known.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,7 +25,7 @@ pub struct Clean {
 /// Entries in which nothing was found, as the rules must know them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
-    /// How many they are; rules look at what comes behind them. All rules hold where there is none.
+    /// Their number; rules look at the entries behind them. 0 means that all rules apply.
     pub(super) entries: usize,
     /// Those that can be judged without the ones before them, in order.
     seams: Vec<u32>,
@@ -87,7 +86,7 @@ impl Past {
         (self.entries..transcript.len()).map(|at| transcript.entry(at))
     }
 
-    /// What is known of the entries before the last seam of the first `entries` ones; `None` if they have none.
+    /// The facts about the entries before the last seam of the first `entries` ones; `None` if they have no seam.
     fn up_to_seam(mut self, entries: usize) -> Option<Past> {
         while self.seams.pop_if(|seam| *seam as usize >= entries).is_some() {}
         // The entry there is judged anew, and is a seam then.
@@ -107,11 +106,11 @@ pub(super) fn begins_reply(transcript: &Transcript, at: usize) -> bool {
     at > 0 && is_models(at) && !is_models(at - 1)
 }
 
-/// All breaches as [`check`] finds them; what is known of the request where there is none.
+/// All breaches, as [`check`] finds them; the seams if there are none.
 ///
-/// `known` is what was known of another request with which this one has the first so many entries, and what stands before
-/// them, in common, in the same bytes, as [`parse_on`](super::parse_on) tells: those aren't looked at again. Where rules
-/// ask the frame something that it answers otherwise now, everything is.
+/// `known` are the seams of another request with the same bytes up to the end of this many entries, as
+/// [`parse_on`](super::parse_on) returns them: those entries aren't checked again. If a frame member that rules ask for
+/// has changed, everything is checked.
 pub fn check_on(request: &Request, known: Option<(Clean, usize)>) -> Result<Clean, Vec<Finding>> {
     let format = request.format;
     let dialect = format.dialect();

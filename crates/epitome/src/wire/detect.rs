@@ -66,8 +66,8 @@ const NEVER: i32 = 1 << 30;
 /// More than any format gets that has no such member.
 const SHARE: i32 = 1 << 20;
 
-/// What a member says of a format: where it stands, its key, what it says if it must say one of these, and how much that
-/// is. Null says nothing.
+/// Evidence for a format: a member's place, its key, its value if it must be one of these, and the weight. Null is no
+/// evidence.
 pub(crate) type Sign = (Place, &'static str, &'static [&'static str], EvidenceKind);
 
 /// Why the walk over the members ends early.

@@ -121,7 +121,7 @@ pub(crate) trait Dialect: Conversion {
     }
     /// All breaches of the format's rules by the frame and the entries behind `past`.
     fn check(&self, request: &Request, past: &Past) -> Vec<Finding>;
-    /// What its provider's SDK makes bodies of; `None` where the request is for somebody who takes others.
+    /// The body that its provider's SDK would send; `None` if the request is for a server that accepts others.
     fn shapes(&self, _request: &Request) -> Option<&'static Shapes> {
         None
     }

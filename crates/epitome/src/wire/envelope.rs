@@ -250,7 +250,7 @@ impl Reader<'_> {
     }
 }
 
-/// What earlier history is called by its keeper; `None` where none is kept.
+/// The id of the earlier history at its keeper; `None` if there is none.
 fn kept_by(keeper: Keeper, text: &str, value: Span) -> Option<Span> {
     match keeper {
         // A thread that is only created has none yet.
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_lists_none_is_taken() {
+    fn two_lists_of_messages_are_refused() {
         let said = r#"{"role":"user","content":"x"}"#;
         let body = format!(r#"{{"messages":[{said}],"model":"m","messages":[{said}]}}"#);
         let refused = parse(Format::OpenaiChat, Arc::new(body)).expect_err("two lists");

@@ -1,4 +1,4 @@
-//! What a provider refuses today, besides what none will ever take.
+//! What a provider refuses today, beyond the permanent rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use crate::transcript::Slot;
 /// All breaches that [`check_except`](super::check_except) finds, and whatever the provider's SDK doesn't know: types, members and
 /// values.
 ///
-/// A provider may have learned these since, so only a look at a request asks for them, and a conversion, whose text is to
-/// pass that look: a compaction carries what isn't known. What is written anew where another breach is mended is judged then.
+/// A provider may have relaxed these since. So only an inspection asks for them, and a conversion, whose output must pass
+/// one: a compaction carries unknown content. A part that another repair rewrites is judged after it.
 pub fn inspect(request: &Request, waived: &[RuleId]) -> Vec<Finding> {
     let mut findings = check_structure(request, waived);
     let dialect = request.format.dialect();
     let mut more = dialect.inspect(request);
-    // Of what another mend takes away or writes anew nothing is left.
+    // A part that another repair removes or rewrites needs no repair.
     let gone = findings.iter().chain(&more).flat_map(|found| taken(request, found));
     let gone = Spans::of(gone.collect());
     let is_left = |found: &Finding| match &found.mend {
@@ -73,7 +73,7 @@ impl Spans {
     }
 }
 
-/// What leaves or is written anew where these are mended, so that nothing else in it matters.
+/// The parts that these repairs remove or rewrite, so that other findings in them don't matter.
 fn remade(request: &Request, findings: &[Finding]) -> BTreeSet<Span> {
     let transcript = &request.transcript;
     let span = |found: &Finding| match &found.mend {

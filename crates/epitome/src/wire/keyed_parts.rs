@@ -92,7 +92,7 @@ impl Work<'_> {
             let span = held.part.row().span.relative_to(self.origin);
             match held.put {
                 None => {}
-                // What is left is a signature, which stands beside a text at least.
+                // The rest is a signature, which needs at least a text beside it.
                 Some(Put::Nothing) if held.part.kind() != PartKind::Reasoning => {
                     self.member(element, span, Some(r#""text":"""#));
                 }

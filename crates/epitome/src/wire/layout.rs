@@ -30,7 +30,7 @@ pub struct Laid {
 
 /// Everything that `view` shows of `request`, in order.
 ///
-/// What stood side by side before is left as it came, so that a whole view is rendered as the request itself.
+/// Entries that were neighbours stay as they came, so that a whole view is rendered as the request itself.
 ///
 /// # Panics
 /// If the view is of a transcript of another length.

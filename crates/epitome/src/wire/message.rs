@@ -12,7 +12,7 @@ pub(super) struct Spelling {
     pub(super) content: &'static str,
     /// Reads that member's value.
     pub(super) read: fn(&mut Scanner<'_>, &mut Vec<PartRow>) -> Result<(), JsonError>,
-    /// What a role is called; empty where none is said.
+    /// The name of a role; empty if it has none.
     pub(super) role: fn(&str) -> Role,
 }
 

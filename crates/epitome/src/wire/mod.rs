@@ -1,4 +1,4 @@
-//! Wire formats: bytes to requests and back, what providers accept, and how to mend what they don't.
+//! Wire formats: bytes to requests and back, what providers accept, and how to repair the rest.
 //!
 //! Parsing never fails on well-formed JSON of a known format: what is unknown is opaque and comes
 //! out as it went in. Rendering splices, so that whatever isn't edited keeps its bytes.
@@ -191,14 +191,13 @@ pub fn parse_on(
     let shared = before.transcript.shared_with(&source);
     let known = envelope::Known::First(&before.transcript, shared);
     let request = envelope::parse_on(before.format, source, Some(known))?;
-    // What stands behind the entries may say that they are none.
+    // A member behind the entries may show that they are no entries.
     let is_shared = request.transcript.begins_with(&before.transcript, shared);
     Ok((if is_shared { shared } else { 0 }, request))
 }
 
-/// Puts one more message at the end of a request, which is then the one that [`parse`] would read of these bytes. For who
-/// holds a conversation that takes as long as the message does and what stands behind the list of messages, however much
-/// was said before; where others hold the request, too, it is copied.
+/// Appends one message to a request, as if [`parse`] had read the longer body. Takes time proportional to the message and
+/// to the members behind the list of messages, however long the conversation is. A request with several owners is copied.
 ///
 /// # Errors
 /// The message is no JSON, or the request has no list that it could be put in. The request is as it was then.

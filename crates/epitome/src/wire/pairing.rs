@@ -76,7 +76,7 @@ fn next_unanswered<'m, 'a>(calls: &'m mut [Made<'a>]) -> Option<&'m mut Made<'a>
     calls.get_mut(answered)
 }
 
-/// What stands before a result in its turn, besides results.
+/// Parts before a result in its turn, other than results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spoken {
     Nothing,

@@ -13,8 +13,8 @@ use crate::json::{self, Span, quote, unquote};
 use crate::text::secrets::beginning;
 use crate::transcript::Entry;
 
-/// What a value may be. What must be an object, a string or a list of so many is one; another value of another form isn't judged
-/// here, nor is a member that is null, which counts as not there.
+/// The form of a value. A required object, string or list of this many must be one; other forms aren't judged here, nor are null
+/// members, which count as missing.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
     Any,
@@ -52,7 +52,7 @@ pub(super) struct Object {
     shaped: &'static [(&'static str, Shape)],
     /// Those that must be there.
     needed: &'static str,
-    /// Those that must be there, with what says nothing in their place.
+    /// The required members, with an empty value for each.
     filled: &'static [(&'static str, &'static str)],
     /// One of which must be there.
     either: &'static str,
@@ -155,7 +155,7 @@ pub(super) fn is_any(_text: &str) -> bool {
     true
 }
 
-/// What is found in this entry, but for what stands in `spared`.
+/// The findings in this entry, except in `spared`.
 pub(super) fn of_entry(
     shapes: &Shapes,
     source: &str,
@@ -174,7 +174,7 @@ pub(super) fn of_body(shapes: &Shapes, source: &str, span: Span) -> Vec<Finding>
 struct Reading<'a> {
     shapes: &'a Shapes,
     source: &'a str,
-    /// The entry that is read; none where it is what stands around them.
+    /// The entry in question; none for frame members.
     entry: Option<usize>,
     spared: &'a BTreeSet<Span>,
     /// Where the value stands that is read.
@@ -420,7 +420,7 @@ impl<'a> Reading<'a> {
                 .iter()
                 .map(|(key, _)| unquote(key.of(self.source)).into_owned())
                 .collect();
-            // What stands before it goes with it, or what separates it from the next.
+            // It is removed with the separator before it, or before the next element.
             let hole = match (at.checked_sub(1), members.get(at + run)) {
                 (None, Some((next, _))) => Span { start: members[at].0.start, end: next.start },
                 (before, _) => Span {
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_is_written_right() {
+    fn odd_spellings_are_corrected() {
         let overwritten = |json: &str| match &found(json)[..] {
             [(_, Mend::Overwrite { value, json: right })] => {
                 format!("{}{right}{}", &json[..value.start as usize], &json[value.end as usize..])
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_such_and_not_too_many() {
+    fn values_must_have_the_right_form_and_number() {
         for right in [
             r#"{"some":["a","b"]}"#,
             r#"{"count":0}"#,
@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_leaves_only_where_something_stays() {
+    fn unknown_members_leave_only_if_something_stays() {
         assert_eq!(found(r#"{"odd":1,"way":"up"}"#).len(), 1);
         assert_eq!(found(r#"{"odd":1,"odder":1}"#)[0], ("gemini/unknown-part", Mend::Nothing));
     }

@@ -402,7 +402,7 @@ mod tests {
         ] {
             let mut request = parse(format, body.to_owned()).expect("messages");
             let entries = request.transcript.len();
-            // What somebody said of a speaker isn't in the text.
+            // A speaker that the caller set isn't in the text.
             request.transcript.set_origin(entries - 1, Origin::Injected);
             for fates in 0..4_usize.pow(entries as u32) {
                 let mut view = View::default();

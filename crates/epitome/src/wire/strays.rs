@@ -14,8 +14,7 @@ use crate::transcript::{Marks, Part, PartKind, Role, Slot, Transcript};
 /// The longest result, in bytes, that may be no more than the note that there is none.
 const LONGEST_NOTE: usize = 256;
 
-/// Keeps such results: the last of one call, which says what those before it said, and what stands right behind as many calls
-/// as it has results.
+/// Keeps such results: the last one of a call, with the content of those before it, and results right behind as many calls.
 pub(super) fn keep(request: &Request, findings: &mut Vec<Finding>) {
     let transcript = &request.transcript;
     let strays: HashSet<Slot> =
@@ -44,8 +43,8 @@ pub(super) fn keep(request: &Request, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Where a call has several results, all but the last leave, and the last says what they said. What says nothing, or that there is
-/// none, gives way to any other.
+/// If a call has several results, all but the last leave, and the last gets their content. An empty result, or a synthetic
+/// "no result", gives way to any other.
 fn keep_last(request: &Request, findings: &mut Vec<Finding>) {
     let transcript = &request.transcript;
     let made = made(transcript);
@@ -226,7 +225,7 @@ mod tests {
     use crate::text::NO_RESULT;
     use crate::wire::{Format, parse, repair};
 
-    /// What is said in a chat whose messages these are, once it is mended, and how.
+    /// The repairs of a chat with these messages, and the repaired body.
     fn mended(messages: &[String]) -> (Vec<String>, String) {
         let body = format!(r#"{{"model":"gpt-4o","messages":[{}]}}"#, messages.join(","));
         let repaired = repair(&parse(Format::OpenaiChat, body).expect("messages"));

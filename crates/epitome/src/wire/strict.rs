@@ -272,7 +272,7 @@ struct Paths<'a> {
 }
 
 impl Paths<'_> {
-    /// The path of what stands at `span`; empty for the body itself.
+    /// The path of the value at `span`; empty for the body itself.
     fn of(&mut self, span: Span) -> String {
         let mut path = String::new();
         let mut inner = self.source.find('{').map(|start| Span::new(start..self.source.len()));

@@ -61,7 +61,7 @@ pub(crate) struct NameLimits {
     pub(crate) longest: usize,
 }
 
-/// Where results stand, before what the user says.
+/// Where results stand, always before the user's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Results {
     /// Each in a message of its own.

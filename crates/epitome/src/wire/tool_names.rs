@@ -49,7 +49,7 @@ pub(super) fn repeated(request: &Request, path: &[&str], rule: RuleId) -> Vec<Fi
 
 fn tools_at(request: &Request, path: &[&str]) -> Vec<Tool> {
     let source = request.source();
-    // Each with what would leave with it: it, and what separates it from the one before it.
+    // Each with what would be removed with it: itself, and the separator before it.
     let (root, path) = path.split_first().expect("a path has steps");
     let mut tools: Vec<Tool> = vec![(None, request.frame.tools, (*root).to_owned())];
     for step in path {

@@ -3,7 +3,8 @@
 use crate::json::{self, Span, quote, unquote};
 use crate::transcript::Part;
 
-/// The block that an element without a type, or a text without words, stands for: a text, or an object's JSON as one. `None` where it says nothing.
+/// The block for an element without a type, or for a text without words: a text, or an object's JSON as text. `None` if it is
+/// empty.
 ///
 /// `kind` is the type of the format's texts; empty where these have none.
 pub(super) fn block(raw: &str, kind: &str) -> Option<String> {
@@ -19,8 +20,8 @@ pub(super) fn block(raw: &str, kind: &str) -> Option<String> {
     }
 }
 
-/// The content that a value stands for which is neither words nor a list: a block by itself in a list, else an object's JSON
-/// as words. `None` where it says nothing.
+/// The content for a value that is neither words nor a list: a single block as a list, else an object's JSON as words.
+/// `None` if it is empty.
 pub(super) fn content(raw: &str, kind: &str, is_block: impl Fn(&str) -> bool) -> Option<String> {
     let typed = if raw.starts_with('{') { json::text_member(raw, "type") } else { None };
     if typed.is_some_and(|typed| is_block(&typed)) {
@@ -32,7 +33,7 @@ pub(super) fn content(raw: &str, kind: &str, is_block: impl Fn(&str) -> bool) ->
     }
 }
 
-/// The block, or the list of one, that a part stands for where blocks have no type. `None` where it says nothing.
+/// The block, or the list of one, for a part in a format whose blocks have no type. `None` if it is empty.
 pub(super) fn keyed(part: &Part<'_>) -> Option<String> {
     let raw = part.raw();
     let text = if raw.starts_with('"') { block(raw, "") } else { None };

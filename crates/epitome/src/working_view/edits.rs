@@ -96,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_are_what_a_map_has(steps in prop::collection::vec((0..12_u32, any::<u8>(), any::<bool>()), 0..40)) {
+        fn edits_behave_like_a_map(steps in prop::collection::vec((0..12_u32, any::<u8>(), any::<bool>()), 0..40)) {
             let (mut edits, mut map) = (Edits::default(), BTreeMap::new());
             for (at, words, is_made) in steps {
                 if is_made {

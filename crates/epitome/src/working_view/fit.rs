@@ -3,8 +3,8 @@
 use crate::text::excerpt::excerpt_about;
 use crate::transcript::{Origin, Part, PartKind, injected_mark};
 
-/// The longest excerpt of what a part says, as [`fit`] finds it. What an agent marked as its own keeps the mark: without
-/// it the rest would be taken for a person's words. Of a result what `question` asks about is worth most.
+/// The longest excerpt of a part, as [`fit`] finds it. A part that an agent marked as its own keeps the mark: without it
+/// the rest would be taken for a person's words. In a result, text that matches `question` comes first.
 pub(crate) fn fit_part(
     part: &Part<'_>,
     text: &str,

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_of_this_page_is_one() {
+    fn the_example_of_this_page_parses() {
         let page = include_str!("script_file.rs");
         let json = page.split("```").nth(1).expect("there is one").trim_start_matches("json");
         let json: String = json.lines().map(|line| line.trim_start_matches("//!")).collect();

@@ -202,7 +202,7 @@ fn dropping_drops_everything_behind_and_says_so() {
 }
 
 #[test]
-fn where_it_is_not_enforced_it_is_noted() {
+fn unenforced_thinking_rules_are_noted() {
     let body = body("claude-mythos-5-1", &edited(conversation("claude-mythos-5-1")));
     let understood = judged(Api::Anthropic, None, &[CONTROLS], &body).expect("nothing is refused");
     assert!(understood.misplaced.iter().all(|out| out.is_shown) && understood.misplaced.len() == 3);

@@ -58,7 +58,10 @@ fn of(agent: Agent) -> Vec<Check> {
         }
     }
     if journal.is_none() && server.is_none() {
-        return vec![good(SUBJECT, format!("{own}: not told of epitome (epitome install {own})"))];
+        return vec![good(
+            SUBJECT,
+            format!("{own}: epitome isn't installed (epitome install {own})"),
+        )];
     }
     let mut checks = Vec::new();
     if journal.is_some() && !missing.is_empty() {
@@ -76,7 +79,7 @@ fn of(agent: Agent) -> Vec<Check> {
     };
     match (broken, journal.is_some()) {
         (Some(Broken::Program(found)), true) => {
-            let remedy = "epitome doctor --fix puts in this program's place";
+            let remedy = "epitome doctor --fix puts in the path of this program";
             let check = bad(SUBJECT, format!("{own}: {found}"), remedy);
             checks.push(check.mended_by(Repair::Reinstall(agent)));
         }

@@ -28,7 +28,7 @@ pub(super) struct Mended {
 }
 
 impl Repair {
-    /// Mends it, or says what that would be.
+    /// Repairs it, or says what the repair would be.
     pub(super) fn mended(&self, is_dry: bool) -> Mended {
         let would = if is_dry { "would be " } else { "" };
         let what = match self {

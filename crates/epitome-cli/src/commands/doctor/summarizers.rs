@@ -111,9 +111,9 @@ fn asked(named: &Named, found: &str, model: &Model) -> Check {
     }
     let some: Vec<_> = listed.iter().take(5).map(|name| line(name, 60)).collect();
     let remedy = match &some[..] {
-        [] => "nothing is listed there, which may be as it should".to_owned(),
+        [] => "the server lists no models, which may be normal".to_owned(),
         some => {
-            format!("aliases aren't listed everywhere; what is begins with {}", some.join(", "))
+            format!("not every server lists aliases; its list begins with {}", some.join(", "))
         }
     };
     doubtful(SUBJECT, format!("{answers}, {wanted} not among them"), remedy)
@@ -193,7 +193,7 @@ fn command(subject: &'static str, label: &str, program: &str) -> Check {
         None => bad(
             subject,
             format!("{label}{}: there is no such program", line(program, 60)),
-            "say its whole path, or put its folder into PATH",
+            "name its full path, or put its folder into PATH",
         ),
     }
 }

@@ -23,8 +23,8 @@ const HALF: u64 = 50;
 /// From this share of the context on something is worth taking out, in percent.
 const LARGE: u64 = 10;
 
-/// The first that applies: what was lost, what will soon overflow, what is there for nothing, what is largest. `file` is
-/// the input, as a shell takes it.
+/// The first that applies: lost rules, a coming overflow, unused tools, the largest tool. `file` is the input, as a
+/// shell takes it.
 pub(super) fn advice(history: &History, definitions: &Definitions, file: &str) -> Option<Advice> {
     let is_share = |part: u64, whole: u64, share: u64| part * 100 >= whole.saturating_mul(share);
     let newest = history.compactions.last();

@@ -59,7 +59,7 @@ pub(in crate::commands) struct Compaction {
     pub(in crate::commands) weights: (Weights, Weights),
 }
 
-/// What became of what people said.
+/// What became of human messages.
 #[derive(Debug, Default, Serialize)]
 pub(in crate::commands) struct Human {
     /// Messages before it.
@@ -80,7 +80,7 @@ pub(in crate::commands) struct Lost {
     pub(in crate::commands) says: String,
 }
 
-/// Looks what a compaction did, and marks in what follows it what stands for what it took.
+/// Finds what a compaction did, and marks the messages after it that replace what it removed.
 pub(super) fn compaction(
     number: usize,
     before: &Read,
@@ -164,7 +164,7 @@ pub(super) fn compaction(
     }
     done.rules_lost = Rule::all(&before.request, By::PeopleAndFiles)
         .into_iter()
-        // A rule of which a secret is masked stands in its message as it was said.
+        // A rule with a masked secret stands unmasked in its message.
         .filter(|rule| !kept.contains(&(rule.entry as usize)) && !still(&rule.text))
         .map(|rule| Lost { entry: rule.entry as usize, says: quoting.line(&rule.text, QUOTED) })
         .collect();
@@ -256,7 +256,7 @@ fn is_apart(before: &str, after: &str) -> bool {
     !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
 }
 
-/// Whether what stands between these is a line, what a label introduces, or in quotation marks.
+/// Whether the text between these is a line, follows a label, or is in quotation marks.
 fn stands_alone(before: &str, after: &str) -> bool {
     const QUOTES: [char; 7] = ['"', '\'', '`', '“', '”', '«', '»'];
     let ends = after.is_empty() || after.starts_with('\n');

@@ -74,9 +74,9 @@ impl Sum {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prices<'a> {
     pub(super) registry: &'a Registry,
-    /// The one that all of them are to be billed by, if the user said so.
+    /// The model by which all are billed, if the user named one.
     pub(super) named: Option<&'a Model>,
-    /// The one that those are billed by of which the recording doesn't say who replied.
+    /// The model for requests whose own model the recording doesn't name.
     pub(super) newest: Option<&'a Model>,
 }
 
@@ -134,7 +134,7 @@ fn is_counted(reported: &Reported) -> bool {
     reported.usage.prompt() > 0
 }
 
-/// What its requests would be billed, each finding in the cache what the one before it sent.
+/// The cost of its requests, each with the one before it in the cache.
 fn reckoned(epoch: &Epoch, model: &Model) -> impl Iterator<Item = Billed> {
     let frame = epoch.tally.frame.total().tokens;
     let mut sums = vec![frame];

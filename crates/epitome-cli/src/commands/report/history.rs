@@ -15,7 +15,7 @@ use crate::input::Opened;
 use crate::progress::Progress;
 use crate::survey::{Moment, timeline};
 
-/// How a session's context went: what it was between compactions, and what those did.
+/// The context of a session over time: between compactions, and what those did.
 #[derive(Debug)]
 pub(in crate::commands) struct Lived {
     /// The oldest first; one at least.
@@ -74,7 +74,7 @@ pub(in crate::commands) struct Epoch {
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) request: Request,
-    /// What its compaction left, as it was then; nothing where there was none.
+    /// The result of its compaction, as it was then; empty if there was none.
     pub(super) left: Option<Request>,
     /// Whether Epitome made that compaction.
     pub(super) is_ours: bool,

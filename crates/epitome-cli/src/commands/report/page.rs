@@ -1,5 +1,5 @@
-//! The report as one page that needs nothing else: no script, no network. It tells at a glance what fills the
-//! context, when it was compacted and what was lost; the rest is below that.
+//! The report as one self-contained page: no script, no network. The top shows what fills the context, when it was
+//! compacted and what was lost; details follow.
 
 use epitome::text::figure::counted;
 use maud::{DOCTYPE, Markup, PreEscaped, html};

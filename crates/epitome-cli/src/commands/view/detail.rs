@@ -70,7 +70,7 @@ impl Detail {
         self.scroll(0);
     }
 
-    /// What stands below the head, from where it was scrolled to.
+    /// The text below the head, from the scroll position on.
     pub(super) fn rows(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().skip(self.top).map(String::as_str)
     }

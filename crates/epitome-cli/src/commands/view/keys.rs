@@ -42,7 +42,7 @@ pub(super) struct Walk {
     pub(super) focus: Focus,
     /// What is being typed behind `/`.
     pub(super) typed: Option<String>,
-    /// What was looked for, and where it is said.
+    /// The search words, and the messages that have them.
     pub(super) found: Option<(String, Vec<Item>)>,
     /// What there is to say, until the next key.
     pub(super) note: Option<String>,
@@ -243,10 +243,10 @@ impl Walk {
         self.next(1);
     }
 
-    /// Goes to the next message that says what was looked for, or to the one before; round at the ends.
+    /// Goes to the next message with the search words, or to the one before; wraps around.
     fn next(&mut self, by: isize) {
         let Some((words, found)) = &self.found else {
-            self.note = Some("nothing was looked for yet: /".to_owned());
+            self.note = Some("no search yet: /".to_owned());
             return;
         };
         if found.is_empty() {

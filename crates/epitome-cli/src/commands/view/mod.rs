@@ -34,7 +34,7 @@ pub(crate) fn run(args: &LookArgs, report: Report) -> Result<Exit> {
     let file = args.input.file.as_deref();
     let shown = proposed(file);
     if report == Report::Json || !stdout().is_terminal() {
-        let what = "a view needs a terminal to be drawn on";
+        let what = "`view` needs a terminal";
         bail!(Failure::usage(what).hint(format!("epitome report {shown} --json")));
     }
     let how = HowArgs::counting(&args.counting, args.counter.counter.as_ref());

@@ -124,7 +124,7 @@ fn an_archive_without_secrets_says_that_it_is_one() {
             "{}",
             ran.err
         );
-        assert!(ran.err.contains("aren't the bytes"), "{}", ran.err);
+        assert!(ran.err.contains("aren't the original bytes"), "{}", ran.err);
     }
     for file in ["store/store.db", "store/store.db-wal"] {
         let bytes = std::fs::read(bench.path(file)).unwrap_or_default();

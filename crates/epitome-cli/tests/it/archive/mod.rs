@@ -37,7 +37,7 @@ fn an_input_comes_back_by_each_of_its_names() {
 }
 
 #[test]
-fn it_comes_back_after_the_request_went_on() {
+fn a_grown_request_is_still_restored() {
     let bench = kept(SESSION);
     let request = bench.read("out.json");
     let end = request.rfind("\n]}").expect("its end");
@@ -66,12 +66,13 @@ fn what_a_checkpoint_of_the_models_stands_for_is_said_to_be_missing() {
     assert!(matches!(ran.code, 0 | 3), "{}", ran.err);
     let ran = bench.run("restore moved.out.json --archive store").ends(0);
     assert_eq!(ran.out, bench.read("moved.json"));
-    let said = format!("messages[{at}] is a checkpoint: what it stands for isn't restored");
+    let said =
+        format!("messages[{at}] is a checkpoint: the messages that it stands for aren't restored");
     let session = bench.json("receipt.json")["archived"]["session"].clone();
     let hint = format!("epitome restore {}.1 --archive store", session.as_str().expect("a name"));
     ran.complains(&[&said, &hint]);
     let all = bench.run("restore out.json --archive store").ends(0);
-    assert!(!all.err.contains("isn't restored"), "{}", all.err);
+    assert!(!all.err.contains("aren't restored"), "{}", all.err);
 }
 
 #[test]

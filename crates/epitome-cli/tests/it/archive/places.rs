@@ -4,7 +4,7 @@ use super::kept;
 use crate::bench::{Bench, SESSION, SHORT};
 
 #[test]
-fn what_is_no_archive_is_said_to_be_none() {
+fn folders_that_are_no_archives_are_reported() {
     let bench = Bench::new();
     bench.copy(SHORT, "in");
     bench.write("folder/notes.txt", "mine");
@@ -98,7 +98,7 @@ fn a_read_only_disk_is_read_and_nothing_else() {
 }
 
 #[test]
-fn what_is_no_server_is_said() {
+fn unreachable_servers_are_reported_without_passwords() {
     let bench = Bench::new();
     bench.copy(SHORT, "in");
     let line =

@@ -150,7 +150,7 @@ fn the_next_in_the_chain_is_asked_and_in_the_end_it_is_as_the_caller_says() {
     let error = run(all).expect_err("it was to fail");
     assert_eq!(
         error.to_string(),
-        "no compactor gave a view that can be used: bad: it has 0 fates for 162 messages"
+        "no compactor gave a usable view: bad: it has 0 fates for 162 messages"
     );
 
     let idle =
@@ -222,7 +222,7 @@ fn observers_are_told_and_compactors_are_told_why() {
 /// Three answers that can't be used are followed by a rest, whether they broke a law or never came; one that can
 /// begins anew.
 #[test]
-fn one_that_fails_again_and_again_rests() {
+fn a_compactor_that_keeps_failing_rests() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
     let moody = from_fn("moody", move |job: Arc<Job>| {

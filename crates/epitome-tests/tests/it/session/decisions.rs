@@ -61,7 +61,7 @@ fn one_compaction_is_under_way_at_a_time() {
 }
 
 #[test]
-fn who_waits_is_told_what_became_of_it() {
+fn waiting_requests_get_the_outcome() {
     let mut sessions = at_twenty();
     let first = sessions.observe("", &after(10), None, START);
     let (session, ticket) = (first.session, first.begun.as_ref().expect("22 items").ticket);
@@ -86,7 +86,7 @@ fn who_waits_is_told_what_became_of_it() {
 }
 
 #[test]
-fn who_is_too_late_adopts_the_winners_view() {
+fn a_late_compaction_adopts_the_winners_view() {
     let mut sessions = at_twenty();
     let mut slow = sessions.observe("", &after(10), None, START);
     let patience = Duration::from_mins(2);

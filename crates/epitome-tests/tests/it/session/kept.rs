@@ -91,7 +91,7 @@ fn machines_in_turn_send_what_one_would() {
 }
 
 #[test]
-fn who_comes_second_shows_what_the_first_one_keeps() {
+fn the_second_machine_shows_the_first_ones_view() {
     let mut shelf = Shelf::default();
     let mut keeps_more =
         super::sessions(super::options(When::Items(20), epitome::Target::Percent(60)));

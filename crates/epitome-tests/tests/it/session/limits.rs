@@ -69,7 +69,7 @@ fn a_refusal_lands_below_what_was_refused() {
 }
 
 #[test]
-fn who_asks_nobody_waits_for_nobody_who_asks() {
+fn extractive_does_not_wait_for_summarizers() {
     let soft = Some(trigger(When::Items(15)));
     let options = SessionOptions {
         soft,
@@ -84,7 +84,7 @@ fn who_asks_nobody_waits_for_nobody_who_asks() {
     let again = sessions.observe("", &after(9), None, START);
     assert!(again.begun.is_none() && matches!(again.send, Outgoing::AsItCame(_)));
     assert_eq!(again.stats.reason, "a compaction is under way");
-    // At the limit it is compacted at once, by whoever asks nobody; the next request waits for that.
+    // At the limit it is compacted at once, without a summarizer; the next request waits for that.
     let hard = sessions.observe("", &after(13), None, START);
     let at_once = hard.begun.as_ref().expect("28 items").ticket;
     assert_ne!(at_once, prepared);
@@ -167,7 +167,7 @@ fn compactions_with_requests_between_them_do_not_go_in_circles() {
 }
 
 #[test]
-fn who_asks_for_a_compaction_need_not_be_worth_its_while() {
+fn demand_ignores_least_gain() {
     let demand =
         |by: Asker| Demand { by, ..serde_json::from_str(r#"{"by":"host"}"#).expect("one") };
     for (when, is_made) in [
@@ -200,7 +200,7 @@ fn a_cache_that_is_about_to_forget_is_used_once_more() {
     let all = [269, 270, 299, 300].map(|idle| begins(idle, to()));
     assert_eq!(all, [false, true, true, false]);
     assert!(!begins(280, Recipient::default()), "nobody says how long it remembers");
-    // Who goes another way sends his first request.
+    // A fork sends its first request.
     let mut sessions = sessions(options(When::Idle(30), Target::Tokens(1_500)));
     sessions.observe("", &after(10), to(), START);
     let fork = chat(&format!("{}user Otherwise.\n{}", steps(0..5), steps(6..10)));
@@ -234,7 +234,7 @@ fn conversations_that_were_not_heard_of_longest_are_forgotten() {
 
 /// Both began alike, and only what the older one said alone is forgotten with it.
 #[test]
-fn who_began_as_what_is_forgotten_is_known_on() {
+fn a_fork_outlives_its_forgotten_original() {
     let options =
         SessionOptions { most_sessions: 2, ..options(When::Items(900), Target::Percent(50)) };
     let mut sessions = sessions(options);

@@ -1,13 +1,13 @@
 //! How many calls one line is, and how they went, as the line says it.
 
-/// What stands behind how many calls one line is, if all or some of them failed, or their output says so.
+/// Follow the count of a line's calls if all or some of them failed, or their output reports errors.
 const ALL_FAILED: &str = " (all failed)";
 const FAILED: &str = " failed";
 const WARNED: &str = " report errors";
 const DIFFERS: &str = "outcomes differ";
 
-/// How many calls one line is, how many of them failed, of how many only the output says so, and whether the others had outcomes
-/// of which the line says one.
+/// How many calls share a line, how many of them failed, how many only report a failure in their output, and whether the
+/// outcomes of the others differ.
 #[derive(Clone, Copy, Default)]
 pub(super) struct CallCounts {
     pub(super) times: u32,

@@ -6,7 +6,7 @@ use crate::json::unquote;
 use crate::text::keys::{self, Key};
 use crate::tool::{Act, Call};
 
-/// What was edited so far.
+/// The edits so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Editor {
     /// The file that a call named last.
@@ -18,7 +18,7 @@ pub(super) struct Editor {
 /// An argument's name and value, by their keys.
 type Argument = (Key, Key);
 
-/// What is known of an edit when it is asked for.
+/// The facts about an edit when its call is made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     /// The file that may be open, where the call names none.
@@ -48,7 +48,7 @@ impl Editor {
             .collect();
         let earlier = self.edits.entry(path.as_ref().into()).or_default();
         let undone = earlier.iter().rposition(|(_, before)| swaps(before, &arguments));
-        // What was taken back isn't taken back again, nor is what took it back.
+        // An undone edit isn't undone again, nor is the edit that undid it.
         let takes_back = undone.map(|at| earlier.remove(at).0);
         if takes_back.is_none() {
             earlier.push((number, arguments));

@@ -8,7 +8,7 @@ use super::{BETWEEN, CUT, WENT};
 
 /// Targets of one tool that are remembered, the newest.
 const MOST_TARGETS: usize = 400;
-/// What stands behind what a call that only reads could not read.
+/// Follows the targets that a reading call could not read.
 const MISSED: &str = " (failed)";
 /// What stands before them.
 pub(super) const LOOKS: &str = "Only read: ";
@@ -22,7 +22,7 @@ pub(super) struct Look {
     failed: u32,
     /// What they asked for, the last asked last.
     targets: Vec<LookTarget>,
-    /// Whether an earlier checkpoint named only some of it.
+    /// Whether an earlier checkpoint named only some of the targets.
     is_cut: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Answer {
     pub(super) state: Option<String>,
 }
 
-/// What was asked for, and what came back.
+/// The target of a read, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LookTarget {
     /// A file, or the first short argument.
@@ -54,14 +54,14 @@ struct LookTarget {
     seen: Seen,
 }
 
-/// Whether what was asked for was read.
+/// Whether the target was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
-    /// Nobody knows yet.
+    /// Not known yet.
     Asked,
     /// It was, at least once.
     Read,
-    /// What was told last that is short, or a state.
+    /// The last answer, if it is short or a state.
     Said(Box<str>),
     /// It couldn't be.
     Missed,
@@ -74,7 +74,7 @@ impl LookTarget {
         self.name == other.name && self.whole == other.whole || is_carried
     }
 
-    /// What is said of it. What tells it from others of one name, and what a state is of, is all that was asked with.
+    /// The text of the look: all arguments that tell it from others of its name, and the object of a state.
     fn told(&self, shared: &HashSet<&str>) -> String {
         let LookTarget { name, whole, seen } = self;
         let is_whole = matches!(seen, Seen::Said(_)) || shared.contains(&**name);
@@ -138,7 +138,7 @@ impl Look {
         }
     }
 
-    /// Goes on from what an earlier checkpoint says, with any counts: anybody can write such a line.
+    /// Continues the line of an earlier checkpoint, with any counts: anybody can write such a line.
     pub(super) fn carry(&mut self, earlier: Look) {
         self.times = self.times.saturating_add(earlier.times);
         self.failed = self.failed.saturating_add(earlier.failed);

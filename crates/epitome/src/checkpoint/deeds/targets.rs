@@ -14,12 +14,12 @@ use crate::tool::{Command, FileDeed, runs_lines, words};
 const MOST_DETAILS: usize = 80;
 /// Bytes of a command, among others.
 const MOST_PROGRAM: usize = 64;
-/// So many words of a command are said, its flags apart.
+/// How many words of a command are shown, without flags.
 const MOST_WORDS: usize = 4;
-/// So many flags of a command are said.
+/// How many flags of a command are shown.
 const MOST_FLAGS: usize = 3;
 
-/// What tells calls apart that were given other flags: `dry_run=true`. 0 where there is none.
+/// A hash of the flags, which tell calls apart: `dry_run=true`. 0 if there are none.
 pub(super) fn flags(deed: &Deed) -> Key {
     let flags = arguments(inner(&deed.what)).into_iter().filter(|one| is_flag(one));
     let flags: Vec<&str> = flags.collect();
@@ -48,8 +48,8 @@ pub(super) fn arguments(inner: &str) -> Vec<&str> {
     all
 }
 
-/// The arguments that tell what a call was done to: those with one word, no flag, and no number but that of something. Where there
-/// is none, a call is like no other: of two payments with one amount nobody knows that they went to one account.
+/// The arguments that name a call's target: single words, no flags, and no numbers without a name. Without any, a call is like no
+/// other: two payments of one amount may go to two accounts.
 pub(super) fn short<'a>(all: &[&'a str]) -> Vec<&'a str> {
     let is_word = |word: &str| {
         let is_short = word.len() <= MOST_TARGET && !word.contains(char::is_whitespace);
@@ -75,7 +75,7 @@ pub(super) fn with_arguments(what: &str, most: usize) -> Option<String> {
     let tool = tool(what);
     let mut left = most.saturating_sub(tool.len() + "(, …)".len());
     let all = arguments(inner(what));
-    // A value may have a comma: what stands behind one that is left out may be the rest of it.
+    // A value may have a comma, so the text behind an omitted value may be its rest.
     let fits = |one: &&&str| {
         let rest = left.checked_sub(one.len() + ", ".len());
         left = rest.unwrap_or_default();
@@ -108,7 +108,7 @@ pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
     found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
 }
 
-/// The same with all that the call was given, as far as that is short, and what it made: `JG7FMM, economy, n=2: R-81`.
+/// The same with all short arguments of the call, and its product: `JG7FMM, economy, n=2: R-81`.
 pub(super) fn detailed<'d>(deed: &'d Deed, targets: &[Cow<'d, str>]) -> Vec<Cow<'d, str>> {
     let inner = inner(&deed.what);
     if deed.names_files || runs_lines(tool(&deed.what)) {
@@ -134,14 +134,14 @@ pub(super) fn detailed<'d>(deed: &'d Deed, targets: &[Cow<'d, str>]) -> Vec<Cow<
     }
 }
 
-/// What a call was done to, whichever tool it called; of a command line the files that it changes.
+/// The targets of a call, whichever tool it uses; for a command line, the files that it changes.
 pub(super) fn done_to<'t, 'd>(deed: &Deed, targets: &'t [Cow<'d, str>]) -> &'t [Cow<'d, str>] {
     let is_line = !deed.names_files && runs_lines(tool(&deed.what));
     targets.get(usize::from(is_line)..).unwrap_or_default()
 }
 
-/// Exact strings that tell what a call was done to or what it made, by which a later call can take it back: its targets, the ids among
-/// its arguments, and those that its answer says first.
+/// Exact strings by which a later call can undo this one: its targets, the ids among its arguments, and the first ids of its
+/// answer.
 pub(super) fn handles(deed: &Deed, targets: &[Cow<'_, str>]) -> Vec<Key> {
     let done_to = done_to(deed, targets);
     let mut handles: Vec<Key> = done_to.iter().map(|target| keys::key(target)).collect();
@@ -179,8 +179,8 @@ pub(super) fn made(deed: &Deed) -> Option<&str> {
     new.next().filter(|_| new.next().is_none())
 }
 
-/// What stands together as a target, each for itself: `S-1, A1`. Numbers say nothing without their names: `amount=100, to=105`, and
-/// what a call made stands beside what it was done to: `S-1, A1: T-9`.
+/// Splits a joined target: `S-1, A1`. Numbers mean nothing without their names (`amount=100, to=105`), and a created id stands
+/// beside the target: `S-1, A1: T-9`.
 pub(super) fn apart(target: Cow<'_, str>) -> Vec<Cow<'_, str>> {
     if !target.contains(", ") || target.contains('=') || target.contains(": ") {
         return vec![target];
@@ -248,11 +248,11 @@ fn place(line: &str) -> (&str, &str) {
     line.split_at(at)
 }
 
-/// The first program of a line that may change something, with up to three words behind it: its verbs, and what these are about.
-/// Behind `run` stands what it runs. In the end flags, which may say that nothing is done: `--dry-run`.
+/// The first program of a line that may change something, with up to three words behind it: its verbs and their objects. After
+/// `run`, the program that it runs. Flags come last: `--dry-run` says that nothing is done.
 fn program(line: &str, command: &Command) -> String {
     let first = || line.split("&&").map(str::trim).find(|one| !one.starts_with("cd "));
-    // What the shell makes of quotes and escapes nobody said.
+    // Only words that stand in the line count: quotes and escapes change the others.
     let acting: Vec<&str> = command.acting.iter().map(String::as_str).collect();
     let said = acting.iter().take_while(|word| line.contains(**word)).count();
     let all: Vec<&str> = match &acting[..said] {
@@ -292,14 +292,14 @@ fn program(line: &str, command: &Command) -> String {
         }
         is_over |= said.len() == MOST_WORDS || !said[1..].is_empty() && !begins_well;
     }
-    // Long ones tell most.
+    // Long targets are the most telling.
     let (long, short): (Vec<String>, Vec<String>) =
         flags.into_iter().partition(|flag| flag.starts_with("--"));
     let flags = long.into_iter().chain(short).take(MOST_FLAGS);
     said.into_iter().map(str::to_owned).chain(flags).collect::<Vec<_>>().join(" ")
 }
 
-/// A flag as it is told: what it is given differs between calls, unless that is a word or a count.
+/// A flag without its value, which differs between calls, unless it is a word or a count.
 fn told_flag(flag: &str) -> String {
     match flag.split_once('=') {
         Some((name, value)) if !is_verb(value) && !is_count(value) => name.to_owned(),

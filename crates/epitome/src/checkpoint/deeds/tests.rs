@@ -155,9 +155,9 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
     assert_eq!(lines(&next, Merging::Ordered), merged);
 }
 
-/// The first words of a failure are one of several, and needn't be what ended it.
-/// What came last needn't be what a total, a code in words or a first line tell of.
-/// What a user had asked for stood behind the JSON of a content block, and was cut.
+/// A failure's first words are one cause of several, and needn't be the final one. The last line
+/// needn't be the one that a total, a code in words or a first line refers to. The answer to a
+/// user's question stood behind the JSON of a content block, and was cut.
 #[test]
 fn a_refusal_keeps_its_object() {
     let mut deeds = Deeds::default();

@@ -1,4 +1,4 @@
-//! What the agent said right before words of the user's that may be a bare answer: "Yes, go ahead."
+//! The agent's words right before a human message that may be a bare answer: "Yes, go ahead."
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

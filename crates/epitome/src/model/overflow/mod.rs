@@ -37,7 +37,7 @@ pub enum AnswerKind {
 pub struct PromptOverflow {
     /// Whose words these are, as in [`PATTERNS`].
     pub provider: String,
-    /// What is counted.
+    /// The unit of the counts.
     pub unit: LimitUnit,
     /// The size of the prompt, where it is told.
     pub used: Option<u64>,
@@ -48,14 +48,14 @@ pub struct PromptOverflow {
 }
 
 impl PromptOverflow {
-    /// What a reply tells that ended where the window did: prompt and reply filled it.
+    /// A reply's report that it ended because prompt and reply filled the window.
     pub fn of_window(tokens: u64) -> Self {
         let (provider, unit) = ("anthropic".to_owned(), LimitUnit::Tokens);
         PromptOverflow { provider, unit, used: None, reply: None, limit: Some(tokens) }
     }
 }
 
-/// What a limit is measured in. Tokens are not bytes: a large picture is few tokens.
+/// The unit of a limit. Tokens are not bytes: a large picture is few tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LimitUnit {
@@ -117,7 +117,7 @@ pub fn classify_event(event: &str) -> Option<AnswerKind> {
     let event = event.trim();
     let data = if event.starts_with(['{', '[']) { event.to_owned() } else { lines_of_data(event) };
     let value: Value = serde_json::from_str(&data).ok()?;
-    // Gemini streams an array where nobody asked it for events.
+    // Gemini streams an array unless events are asked for.
     let value = match &value {
         Value::Array(values) => values.first()?,
         value => value,
@@ -153,7 +153,7 @@ fn exception(value: &Value) -> Option<&Value> {
 /// What the newer Claude models stop with when prompt and reply fill the window.
 const WINDOW_FULL: &str = "model_context_window_exceeded";
 
-/// What says that there was too much of it just now.
+/// Phrases of rate limits.
 const THROTTLED: [&str; 8] = [
     "rate_limit_exceeded",
     "rate_limit_error",

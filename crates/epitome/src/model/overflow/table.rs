@@ -7,7 +7,7 @@ use super::LimitUnit;
 pub struct Pattern {
     /// Who says so.
     pub provider: &'static str,
-    /// What is counted.
+    /// The unit of the counts.
     pub unit: LimitUnit,
     /// The text, in lower case; `{used}`, `{reply}` and `{limit}` are figures, `{*}` is anything short.
     pub text: &'static str,
@@ -15,7 +15,7 @@ pub struct Pattern {
 
 macro_rules! patterns {
     ($($provider:literal $unit:ident: $($text:literal),+;)*) => {
-        /// All texts, the more telling ones first.
+        /// All texts, the more specific ones first.
         pub const PATTERNS: &[Pattern] = &[
             $($(Pattern { provider: $provider, unit: LimitUnit::$unit, text: $text },)+)*
         ];

@@ -1,4 +1,4 @@
-//! Levels by plain search: the most that each may take so that all of it fits.
+//! Levels by plain search: the largest share of each such that all fit.
 
 use std::num::NonZeroU32;
 
@@ -24,8 +24,8 @@ fn said(role: &str, blocks: &[String]) -> String {
     format!(r#"{{"role":"{role}","content":[{}]}}"#, blocks.join(","))
 }
 
-/// A task beside something unknown, a pinned call whose results a person speaks beside, another one, words that may leave, and what
-/// was said last.
+/// A task with unknown parts, a pinned call with human words beside its results, another pinned call, words that may leave, and
+/// the newest words.
 fn request() -> Request {
     let call = |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"f","input":{{}}}}"#);
     let result = |id: &str, letters: usize| {
@@ -91,7 +91,7 @@ struct Sizes {
     firm: Vec<u64>,
     spoken: Vec<u64>,
     soft: Vec<u64>,
-    /// What quotes of those who leave may take; none if nobody leaves.
+    /// The room for quotes of folded messages; none if none are folded.
     quotes: Option<u64>,
 }
 
@@ -112,7 +112,7 @@ impl Sizes {
             let parts: u64 = entry.parts().map(|part| subject.tally.part(part.slot)).sum();
             let rigid = parts - words;
             sizes.fixed += rigid;
-            // What a tool gave beside people's words stays only for their sake.
+            // Tool output beside human words stays only for their sake.
             let results = entry.parts().filter(|p| p.kind() == PartKind::Result);
             let beside: u64 = results.map(|part| subject.tally.part(part.slot)).sum();
             let beside = if entry.is_human() && held != KeepReason::Pin { beside } else { 0 };
@@ -140,7 +140,7 @@ fn most(sizes: &[u64], room: u64) -> u64 {
 #[test]
 fn what_was_to_stay_is_cut_last_and_no_more_than_it_must() {
     let pins = [Pin::Entry(1), Pin::Entry(3)];
-    // With these nobody leaves, so that no checkpoint needs room.
+    // With these nothing leaves, so that no checkpoint needs room.
     let all = [1, 3, 5, 7, 8, 9].map(Pin::Entry);
     let mut met = [0; 3];
     for (pins, target) in
@@ -159,7 +159,7 @@ fn what_was_to_stay_is_cut_last_and_no_more_than_it_must() {
             let levels = subject.levels();
 
             let room = left.saturating_sub(fixed + sum(&firm) + sum(&spoken));
-            // What folds has half of what is left beside what can't be cut.
+            // A fold has half of what is left beside the uncuttable parts.
             let half = quotes.map_or(u64::MAX, |_| target.saturating_sub(fixed) / 2);
             assert_eq!(levels.soft, most(&soft, room.min(half)).max(quarter.max(40)), "{target}");
             let cut: u64 = soft.iter().map(|size| (*size).min(levels.soft)).sum();

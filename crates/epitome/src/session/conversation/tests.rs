@@ -1,4 +1,4 @@
-//! A conversation's line, held to one that hears all of it at once, and to what each reply was asked under.
+//! A conversation, compared with one that gets everything at once, and with the prompt of each reply.
 
 use std::num::NonZeroU32;
 
@@ -106,7 +106,7 @@ fn a_fork_has_what_it_shares_and_begins_anew_with_the_rest() {
     assert_eq!((fork.floor, fork.anchor.is_some()), (Some(9), true), "all was shared");
     assert!(fork.flight.is_none() && fork.demands.is_empty() && fork.breaker.stall().is_none());
     assert_eq!(fork.requests, 0);
-    // What was compacted is shared only as a whole.
+    // Compacted entries are shared only as a whole.
     let mut next = serde_json::to_value(Epoch::whole()).expect("an epoch");
     (next["number"], next["compacted"]) = (1.into(), 4.into());
     next["lots"] = serde_json::json!([[4, {"fold": "older-step"}]]);

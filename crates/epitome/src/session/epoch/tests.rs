@@ -18,7 +18,7 @@ fn read(messages: &str) -> (Request, Chain) {
     (request, chain)
 }
 
-/// So many messages of two texts each.
+/// This many messages of two texts each.
 fn said(many: usize) -> (Request, Chain) {
     let text = |words: String| format!(r#"{{"type":"text","text":"{words}"}}"#);
     let message = |at: usize| {
@@ -65,7 +65,7 @@ fn of_number(number: u8, request: &Request, at: usize) -> Fate {
 
 proptest! {
     #[test]
-    fn it_shows_its_own_request_as_the_view_did_and_keeps_what_comes(
+    fn an_epoch_shows_its_request_as_the_view_and_keeps_new_entries(
         fates in vec(fate(), 1..9),
         place in 0..9_usize,
         behind in 0..3_usize,
@@ -206,7 +206,7 @@ fn what_was_cut_as_it_came_stays_cut_by_the_least_that_is_left() {
     assert_eq!((next.lot(1), next.spared), (Some(&cuts("four")), 3 * 90));
 }
 
-/// A person's word, and four of the model's with a thought each, of so many characters.
+/// A person's word, and four words of the model's with a thought each, of this many characters.
 fn thinking() -> (Request, Chain) {
     let thought = |letters: usize| {
         let thought = "t".repeat(letters);

@@ -15,7 +15,7 @@ pub(super) fn password_in_address(text: &str) -> Option<Secret> {
     let one =
         |from: usize, to: usize| Secret { name: "password", from: start + from, to: start + to };
     let Some(at) = seen[..slash].rfind('@') else {
-        // A slash that nobody escaped.
+        // An unescaped slash.
         let colon = seen[..slash].find(':')?;
         let at = slash + seen[slash..].find('@')?;
         let is_drawn = is_drawn(&seen[colon + 1..at]) && values::is_random(&seen[colon + 1..at]);
@@ -33,12 +33,12 @@ pub(super) fn password_in_address(text: &str) -> Option<Secret> {
     (!is_placeholder && !is_example).then(|| one(from, at))
 }
 
-/// `USER:PASSWORD`, as pages write what is to be put there.
+/// `USER:PASSWORD`, as documentation writes placeholders.
 fn is_capitals(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
-/// `host:5432:database:user:PASSWORD`, of which the port begins at `at`.
+/// `host:5432:database:user:PASSWORD`, whose port begins at `at`.
 pub(super) fn password_of_port(text: &str, at: usize, end: usize) -> Option<Secret> {
     let is_port = (4..=5).contains(&(end - at)) && text[..at].ends_with(':');
     let mut from = end;

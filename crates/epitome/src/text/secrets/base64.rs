@@ -1,5 +1,4 @@
-//! Texts in base64, as configurations, headers and `kubectl get secret` have them: what is a secret in one is
-//! one there too.
+//! Texts in base64, as in configurations, headers and `kubectl get secret`: secrets inside are masked, too.
 
 use super::{LINE_ENDS, Secret, Secrets, Unwrapping};
 
@@ -15,11 +14,11 @@ const TOLD_MOSTLY_BY: usize = 8;
 /// Characters of a line in base64 that is broken into lines.
 const LINES: [usize; 2] = [64, 76];
 
-/// What a text begins with.
+/// The beginning of a text.
 pub(super) enum Run {
     /// No text in base64.
     None,
-    /// Text of so many bytes that hides nothing.
+    /// Decoded text of this many bytes without a secret.
     Harmless(usize),
     /// Text that hides a secret.
     Hides(Secret),

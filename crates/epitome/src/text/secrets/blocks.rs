@@ -9,13 +9,13 @@ const KEY: &str = "PRIVATE KEY";
 const BLOCKS: [[&str; 3]; 2] =
     [["-----BEGIN ", "-----END ", "-----"], ["---- BEGIN ", "---- END ", " ----"]];
 
-/// A program's strings have a key in so many bytes.
+/// A program's strings have a key within this many bytes.
 const MOST: usize = 16 * LOOKED_AT;
 
 /// A shorter line of a block is its last one.
 const LEAST_LINE: usize = 16;
 
-/// The block that begins at `at`, or what is left of one that ends there and isn't `done`.
+/// The block that begins at `at`, or the rest of one that ends there and isn't `done`.
 pub(super) fn private_key(text: &str, at: usize, done: usize) -> Option<Secret> {
     BLOCKS.iter().find_map(|marks| {
         whole(&text[at..], marks)
@@ -24,7 +24,7 @@ pub(super) fn private_key(text: &str, at: usize, done: usize) -> Option<Secret> 
     })
 }
 
-/// A block of PEM, or what is left of one that was cut; in JSON no further than its string.
+/// A block of PEM, or the rest of a cut one; in JSON no further than its string.
 fn whole(text: &str, [begin, end, dashes]: &[&str; 3]) -> Option<Secret> {
     let after = begin.len() + title(text.strip_prefix(begin)?, dashes)?;
     let all = &text[after..];

@@ -53,10 +53,10 @@ const BETWEEN: &[&str] = &[
 /// Signs of passwords that no name has.
 const TYPED: [char; 7] = ['!', '@', '#', '^', '&', '+', '?'];
 
-/// So many words may stand between them at most.
+/// The maximum words between them.
 const MOST_BETWEEN: usize = 4;
 
-/// What stands before a text of XML in which nothing is a sign.
+/// Precedes a text of XML without separators.
 const CDATA: &[u8] = b"<![CDATA[";
 
 /// So long an element's name may be.
@@ -226,7 +226,7 @@ fn gap(text: &str, end: usize, kind: NameKind) -> Option<Gap> {
 /// The attributes of an element whose name ends at `end`.
 fn attributes(text: &str, end: usize) -> usize {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == ':' || c == '_';
-    // Names of elements are short, and what is none may go on for ever.
+    // Names of elements are short, and other runs may have any length.
     let name = cut::tail(&text[..end], NAME).trim_end_matches(is_name);
     let rest = cut::head(&text[end..], GAP);
     match rest.find(['>', '<', '\n']) {
@@ -264,7 +264,7 @@ fn secret(text: &str, at: usize, gap: Gap, kind: NameKind) -> Option<Secret> {
         _ => {
             let run = values::run(text, from, quote);
             let value = &text[from..from + run];
-            // What is called, or what took so long: `PASS: TestSHA256 (0.32s)`.
+            // A label, or the name of something timed: `PASS: TestSHA256 (0.32s)`.
             let behind = &text[from + run..];
             let is_called = quote.is_none()
                 && (behind.starts_with(['(', '[', ':']) || is_duration(behind))
@@ -329,7 +329,7 @@ fn literal(text: &str, from: usize, run: usize, quote: Option<u8>) -> Option<Lit
     }
 }
 
-/// A quick look: whether what stands behind a name may say what it is.
+/// A quick check whether the text behind a name may be its value.
 pub(super) fn may_be_said(behind: &[u8]) -> bool {
     !matches!(behind, [] | [b'.' | b'/' | b';' | b'+', ..])
         || matches!(behind, [b';', b'a'..=b'z', ..])

@@ -4,7 +4,7 @@ use super::{Secret, values};
 use crate::text::cut;
 use crate::word_list::words;
 
-/// How a flag is given what it takes.
+/// How a flag gets its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Behind a space, or without one.

@@ -120,7 +120,7 @@ pub(super) fn jwk(text: &str, length: usize) -> Option<(usize, usize)> {
         if colon.trim().trim_end_matches('\\') == ":" && SECRET.contains(&name) && value.len() >= 20
         {
             let at = cut::place_in(text, value);
-            // It may go on behind what is looked at.
+            // It may go on behind the searched text.
             let to = at + value.len() + Class::Symbols.length(&text[at + value.len()..]);
             found = Some((found.map_or(at, |(from, _)| from), to));
         }

@@ -1,5 +1,5 @@
-//! Masking secrets in what is shown or written anew: keys and tokens by their shapes, private keys, passwords in
-//! addresses, values that are called a secret, and all of these in base64.
+//! Masking secrets in shown or rewritten text: keys and tokens by their shapes, private keys, passwords in addresses,
+//! values named as secrets, and all of these in base64.
 //!
 //! What is kept stays as it is. A shape begins at the beginning of a
 //! word, so that no part of a longer text is taken for a secret, and its rest is none of words.
@@ -40,14 +40,14 @@ use memchr::memchr;
 use crate::json::{Scanner, quote, spelt_out, unquote};
 use crate::text::cut;
 
-/// How lines end: in a text, and in one that is a string of JSON.
+/// Ends of lines: in a text, and in a string of JSON.
 const LINE_ENDS: [&str; 4] = ["\n", "\r\n", "\\n", "\\r\\n"];
 
 /// Shorter words are none that may be a key by their length, and shorter numbers none before one.
 const LEAST_LONG: usize = 14;
 const LEAST_NUMBER: usize = 8;
 
-/// `text` with each secret replaced by what it is: `[masked: github-token]`.
+/// `text` with each secret replaced by its kind: `[masked: github-token]`.
 ///
 /// ```
 /// use epitome::text::secrets::masked;
@@ -82,8 +82,8 @@ fn masked_once(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The quotes of a name in JSON, as they are escaped, where its value is a number between these places: what stands for that has to
-/// be a string. Empty elsewhere.
+/// The quotes of a name in JSON, with their escapes, if its value between these places is a number: a mask has to be a string there.
+/// Empty elsewhere.
 fn bare_value(text: &str, from: usize, to: usize) -> &str {
     let is_number = text[from..to].bytes().all(|byte| byte.is_ascii_digit());
     let name = text[..from].trim_end().strip_suffix(':').filter(|_| is_number);
@@ -92,8 +92,8 @@ fn bare_value(text: &str, from: usize, to: usize) -> &str {
     &text[start..=name.len()]
 }
 
-/// The first `most` characters of `text` without its secrets. More is looked at, so that none is cut to where it looks
-/// like none, and what stands for one is said whole.
+/// The first `most` characters of `text` without its secrets. More text is searched, so that a secret at the end isn't
+/// cut before it is recognised, and its mark is shown whole.
 ///
 /// ```
 /// use epitome::text::secrets::beginning;
@@ -114,7 +114,7 @@ const MASK: &str = "[masked: ";
 /// Few secrets are longer: keys on many lines.
 const LONGEST_SECRET: usize = 16 * LOOKED_AT;
 
-/// [`masked`] of a document of JSON, or of lines of it: a secret in a string is told as that string means it, too. It stays JSON.
+/// [`masked`] of a JSON document, or of its lines: secrets in strings are also found decoded. It stays JSON.
 pub fn masked_document(json: &str) -> Cow<'_, str> {
     let (mut out, mut done, mut at) = (String::new(), 0, 0);
     while let Some(start) = memchr(b'"', &json.as_bytes()[at..]).map(|from| at + from) {
@@ -139,7 +139,7 @@ pub fn masked_document(json: &str) -> Cow<'_, str> {
     masked(&out).into_owned().into()
 }
 
-/// [`masked`] of a JSON text: what an escape says is read as it means, so that none of a word passes for a secret.
+/// [`masked`] of a JSON text: escapes are read as the characters that they stand for, so that none hides a secret.
 pub(crate) fn masked_json(json: &str) -> Cow<'_, str> {
     match spelt_out(json) {
         Cow::Borrowed(json) => masked(json),
@@ -170,7 +170,7 @@ struct Secrets<'t> {
     /// Up to here there is base64 that hides nothing.
     harmless: usize,
     tables: Tables,
-    /// Those that the head of a table told of, in order.
+    /// Secrets that the head of a table announced, in order.
     told: VecDeque<Secret>,
     /// For each kind of names up to where nothing stands nearby.
     searched_to: [usize; NameKind::ALL],
@@ -338,7 +338,7 @@ fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
         }
         _ => false,
     };
-    // Keys that are told by what stands in their middle, and what may be base64.
+    // Keys that are recognised by their middle, and possible base64.
     let is_long = matches!(word.len(), LEAST_LONG | 17) || word.len() >= base64::LEAST;
     let is_run = || {
         let digits = || base64::length(&behind[..behind.len().min(base64::LEAST)]);

@@ -34,7 +34,7 @@ pub(super) enum NameKind {
     Signing,
     /// A command that is given a password by no name of one.
     Command,
-    /// What says a secret to whoever reads it from a pipe.
+    /// Commands that read a secret from a pipe.
     Piped,
     /// What makes a secret of a literal before it.
     Letters,
@@ -171,7 +171,7 @@ pub(super) const FOREIGN: &[(NameKind, &str)] = &[
     (NameKind::Key, "토큰"),
 ];
 
-/// What a key is for that is a secret.
+/// Purposes of secret keys.
 const KEYS: &[&str] = &words!(
     "api access account secret signing encryption encrypt master private auth shared app \
      application deploy license hmac fernet session write service client jwt server storage wallet \
@@ -242,7 +242,7 @@ fn called(seen: &[u8], digits: usize) -> Option<NameKind> {
     })
 }
 
-/// What stands before `name` at the end of `seen`; between its letters may be signs.
+/// The text before `name` at the end of `seen`; separators may stand between its letters.
 fn without<'s>(seen: &'s [u8], name: &str) -> Option<&'s [u8]> {
     let mut rest = seen;
     for letter in name.bytes().rev() {

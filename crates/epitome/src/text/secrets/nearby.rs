@@ -1,5 +1,5 @@
-//! Secrets that stand further from what they are called: behind the rest of a sentence, on the line below, among what a
-//! call is given, before the pipe to who reads it.
+//! Secrets at a distance from their names: behind the rest of a sentence, on the line below, among arguments, before a
+//! pipe.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ const READERS: &[&str] = &[
     "cryptsetup",
 ];
 
-/// What stands before a command that somebody typed.
+/// Prompts before a typed command.
 const PROMPTS: &[&str] = &["$ ", "# ", "% ", "> ", ">>> ", "❯ "];
 
 /// A word of a line: its place, and whether quotes stand around it.

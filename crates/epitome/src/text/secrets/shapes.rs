@@ -1,4 +1,4 @@
-//! Keys that are told by how they begin, and of which characters they are, as the table has them.
+//! Keys that are recognised by their beginning and their characters, from the table.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ pub(super) struct Shape {
     pub(super) least: usize,
 }
 
-/// Of which characters a secret is.
+/// The characters of a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Alphanumeric,
@@ -63,7 +63,7 @@ impl Class {
         }
     }
 
-    /// How much of `text` is of it.
+    /// The part of `text` in these characters.
     pub(super) fn length(self, text: &str) -> usize {
         text.bytes().position(|byte| !self.has(byte)).unwrap_or(text.len())
     }
@@ -158,14 +158,14 @@ pub(super) fn shaped(text: &str) -> Option<Secret> {
     })
 }
 
-/// Whether a key's rest is none of an identifier's words: it has a digit, or its letters change between small and large as
-/// only drawn ones do.
+/// Whether a key's rest isn't made of an identifier's words: it has a digit, or its letters change case as only random
+/// ones do.
 fn is_none_of_words(rest: &str) -> bool {
     let has_digit = rest.bytes().any(|byte| byte.is_ascii_digit());
     has_digit || values::is_random(rest) && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// A shape of which the rest goes on for lines.
+/// A shape whose rest goes on over lines.
 pub(super) fn lines(shape: &Shape, text: &str) -> Option<Secret> {
     let rest = &text[shape.prefix.len()..];
     let space = rest.bytes().take_while(|byte| *byte == b' ').count();

@@ -51,9 +51,9 @@ impl<'t> Starts<'t> {
         Self { bytes, block: None, words: 0, others: 0 }
     }
 
-    /// The first word from `from` on that may begin something, or have it in it: one that isn't `ordinary` by itself, or
-    /// stands behind what escapes and colors begin with. A colon that may be an address's, and the last byte of what isn't
-    /// ASCII, are ones of no length. What a word has before `from` is left out.
+    /// The first word from `from` on that may begin or contain something: one that isn't `ordinary` by itself, or follows
+    /// the start of an escape or a color. A colon of a possible address, and the last byte of a non-ASCII character, are
+    /// words of length 0. The part of a word before `from` is left out.
     pub(super) fn next_but(
         &mut self,
         from: usize,

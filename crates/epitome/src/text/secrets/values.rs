@@ -16,7 +16,7 @@ const LEAST_PHRASE: usize = 20;
 /// Fewer characters are rather code.
 const LEAST_NOISE: usize = 28;
 
-/// Parts of values that are to be filled in.
+/// Parts of placeholders.
 const PLACEHOLDERS: &[&str] = &["your", "example", "placeholder", "changeme", "redacted", "xxxx"];
 
 /// Values that only say what they are.
@@ -70,7 +70,7 @@ pub(super) fn whole(text: &str, from: usize, run: usize) -> usize {
     if run < LOOKED_AT - 3 { run } else { run + Class::Symbols.length(&text[from + run..]) }
 }
 
-/// Whether letters and digits are ones that look drawn.
+/// Whether letters and digits look random.
 pub(super) fn is_drawn(value: &str) -> bool {
     if value.len() < LEAST_DRAWN {
         return false;
@@ -100,14 +100,14 @@ pub(super) fn is_hex(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
-/// Whether a password is one that somebody thought of: letters, a digit or more, and signs.
+/// Whether a password was invented by a person: letters, a digit or more, and signs.
 pub(super) fn is_typed(value: &str) -> bool {
     if !(LEAST_TYPED..LOOKED_AT / 2).contains(&value.len()) {
         return false;
     }
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
     let letters = value.chars().filter(|c| c.is_alphabetic()).count();
-    // A name in code, a path, an address or what is to be filled in isn't one.
+    // Names in code, paths, addresses and placeholders aren't secrets.
     let is_code = value.contains(['(', '[', '/', '.', ':', '=', '$', '{', '%', '*', '<']);
     let is_name = value.contains('_') && value.bytes().all(|b| Class::Word.has(b));
     (has_digit || is_random(value))
@@ -130,7 +130,7 @@ pub(super) enum Literal {
     Setting,
 }
 
-/// Whether a password that is written as `literal` is one that somebody thought of: it may look like a name in code.
+/// Whether a password in a `literal` was invented by a person: it may look like a name in code.
 pub(super) fn is_written(value: &str, literal: Literal) -> bool {
     if !(LEAST_TYPED..LOOKED_AT / 2).contains(&value.len()) || refers(value) {
         return false;
@@ -225,7 +225,7 @@ fn is_words(value: &str) -> bool {
     value.len() >= LEAST_PHRASE && value.contains('-') && words.clone().all(is_word) && !says_so
 }
 
-/// Whether a value refers to another, or is to be filled in.
+/// Whether a value is a reference or a placeholder.
 fn refers(value: &str) -> bool {
     let signs = ["${", "$(", "{{", "://", "(", "[", "/"];
     value.starts_with(['$', '{', '<', '*', '%', '.', '~', '-'])
@@ -248,7 +248,7 @@ pub(super) fn is_noise(value: &str) -> bool {
         && !is_placeholder(&value.replace(['$', '{', '('], "_"))
 }
 
-/// Whether a value is to be filled in, or refers to another.
+/// Whether a value is a placeholder or a reference.
 pub(super) fn is_placeholder(value: &str) -> bool {
     if value.starts_with(['<', '*', '[', '%']) || value.contains(['{', '(', '$']) {
         return true;

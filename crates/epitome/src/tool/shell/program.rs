@@ -268,7 +268,7 @@ fn looks_by_verb(words: &[&str], before: usize) -> bool {
     while let Some(word) = words.next() {
         match word {
             word if VALUED.contains(word) => drop(words.next()),
-            // What stands behind it may be its value.
+            // The next word may be its value.
             word if word.starts_with('-') && plain.is_empty() && !word.contains('=') => {
                 return false;
             }

@@ -123,7 +123,7 @@ fn runs_something(text: &str) -> bool {
     text.contains("$(") || text.contains('`')
 }
 
-/// What stands before the parenthesis that closes one that was opened; none in quotes does.
+/// The text before the parenthesis that closes an opened one; parentheses in quotes don't count.
 fn parenthesized(chars: &mut Chars<'_>) -> String {
     let mut depth = 1;
     let mut quote = None;

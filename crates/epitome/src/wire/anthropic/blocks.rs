@@ -145,7 +145,8 @@ fn says_no_error(result: &Part<'_>) -> bool {
     result.is(Marks::ERROR) && matches!(result.raw_body(), "" | "null" | "\"\"" | "[]")
 }
 
-/// Content of a result that is neither words nor a list, as it may be: a block by itself in a list, else its JSON as words.
+/// Content of a result that is neither words nor a list, made valid: a single block becomes a list, another value its JSON
+/// as words.
 fn right_content(said: &str) -> Option<String> {
     if matches!(said, "" | "null") || said.starts_with(['"', '[']) {
         return None;

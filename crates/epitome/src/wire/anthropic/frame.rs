@@ -1,5 +1,5 @@
-//! What the provider demands of the members around the messages (PROVIDERS.md B.1.1, B.1.5). None of it
-//! can be mended: only the author knows what was meant.
+//! The provider's rules for the members around the messages (PROVIDERS.md B.1.1, B.1.5). None of them can be repaired:
+//! only the author knows the intent.
 
 use serde::Deserialize;
 use serde_json::Value;

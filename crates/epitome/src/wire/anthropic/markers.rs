@@ -132,7 +132,7 @@ fn all(request: &Request, past: &Past) -> Vec<Marker> {
         found.extend(parts.filter_map(|part| marker(source, part.row().span, place.clone())));
     }
     if request.frame.envelope == Envelope::Body {
-        // Where it stands matters to nobody: it isn't mended.
+        // Its place doesn't matter: it isn't repaired.
         let slim = request.slim();
         let start = slim.find('{').unwrap_or(slim.len());
         let place = Place::Frame(String::new());

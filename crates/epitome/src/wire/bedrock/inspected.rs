@@ -99,7 +99,7 @@ fn element(entry: Entry<'_>, part: &Part<'_>) -> Option<Span> {
     Some(holder.shifted_by(entry.span().start))
 }
 
-/// What is said beside a document where nothing is.
+/// The text put beside a document that has none.
 const BESIDE: &str = "[document]";
 
 /// Documents of one name: the later ones get another.

@@ -60,7 +60,7 @@ pub(super) fn asked_of_frame(request: &Request) -> String {
     format!("{:?} {tools:?} {}", request.keeper(), takes_mixed(request))
 }
 
-/// Whether the model takes words beside results. One that nobody names may: what came so is compacted so.
+/// Whether the model accepts words beside results. An unnamed model may: a request that came so is compacted so.
 fn takes_mixed(request: &Request) -> bool {
     request.reader().is_none_or(|model| model.contains("claude"))
 }

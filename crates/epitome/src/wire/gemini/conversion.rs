@@ -158,8 +158,8 @@ const COUNTS: [&str; 6] =
 /// How deep schemas are looked into.
 const DEEPEST: usize = 64;
 
-/// A schema with its types in small letters, none where none is said, and its counts as numbers, which protocol buffers write as
-/// strings.
+/// A schema with its types in lower case, without unspecified types, and with its counts as numbers, which protocol buffers
+/// write as strings.
 fn lowered(raw: &str, depth: usize) -> String {
     if depth > DEEPEST {
         return raw.to_owned();

@@ -1,4 +1,4 @@
-//! What the provider ran itself: what came of it stands behind it.
+//! Tools that the provider ran itself: the result follows the call.
 
 use std::collections::HashMap;
 

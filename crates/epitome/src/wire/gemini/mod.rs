@@ -1,8 +1,8 @@
 //! Gemini `generateContent` (PROVIDERS.md B.4).
 //!
-//! A part is an element with one data member (`text`, `functionCall` …) and members about it. The
-//! rows are the data members' values, and the signature beside one is a row of its own: reasoning
-//! that may leave while what it stands beside stays. Names are read in both spellings, as the API does.
+//! A part is an element with one data member (`text`, `functionCall` …) and members about it. The rows are the data
+//! members' values. The signature beside one is a row of its own: reasoning that may leave without its neighbour. Names
+//! are read in both spellings, as the API does.
 
 mod conversion;
 mod inspected;

@@ -149,8 +149,8 @@ impl Work {
     }
 }
 
-/// For each result the call that it answers: by id; by name where one of them has no id; by name
-/// where its id is nobody's; by order where it has neither.
+/// For each result, the call that it answers: by id; by name if one of them has no id or the id is unknown; by order if
+/// it has neither.
 fn matched(
     calls: &[Side],
     results: &[Side],

@@ -241,7 +241,7 @@ fn read_words(scanner: &mut Scanner<'_>) -> Result<(Span, Marks), JsonError> {
     Ok(if is_words { (last, marks.with(Marks::LITERAL)) } else { (whole, marks) })
 }
 
-/// What the provider runs itself: code and tools, and what came of it. Paired inside its own entry.
+/// Code and tools that the provider runs itself, and their results. Paired inside its own entry.
 fn read_server(kind: &str, scanner: &mut Scanner<'_>) -> Result<PartRow, JsonError> {
     let text = scanner.text();
     let is_call = matches!(kind, "executableCode" | "toolCall");

@@ -58,7 +58,7 @@ pub(super) fn remember(transcript: &Transcript, past: &mut Past) {
 /// In characters (SDK types of `FunctionDeclaration`).
 const LONGEST_NAME: usize = 128;
 
-/// The name that a call is given where its own can't stand; `None` where it can.
+/// A valid name for a call; `None` if its own is valid.
 pub(super) fn lawful_name(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some("unknown".to_owned());

@@ -1,4 +1,4 @@
-//! What the provider ran itself is two steps: what came of it has the step that asked for it before it.
+//! A tool that the provider ran itself is two steps: the call's step precedes the result's step.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Gemini Interactions (PROVIDERS.md B.4c).
 //!
-//! Steps are flat, as the items of Responses are: what the user says, what the model says, a thought, a call and its result
-//! are entries of their own. Instead of steps the input may be plain words, the contents of one message of the user's, or one of them by itself.
+//! Steps are flat, as the items of Responses are: a user's message, a model's message, a thought, a call and its result are
+//! entries of their own. Instead of steps the input may be plain words, the contents of one user message, or a single content.
 
 mod conversion;
 mod inspected;

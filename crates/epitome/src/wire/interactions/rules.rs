@@ -115,7 +115,7 @@ fn shape(entry: Entry<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The name that a call is given where its own can't stand; `None` where it can.
+/// A valid name for a call; `None` if its own is valid.
 fn lawful_name(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some("unknown".to_owned());

@@ -69,7 +69,7 @@ const THOUGHT: Object =
 const CALL: Object = Object::of("type id name arguments signature");
 const RESULT: Object = Object::of("type call_id name is_error signature")
     .with(&[("result", Shape::List(&Shape::Typed(&RESULTS)))]);
-/// What the provider ran itself has members of its own besides.
+/// Steps that the provider ran itself have further members.
 const SERVED: Object = Object::open("id").needing("id");
 const SERVED_RESULT: Object = Object::open("call_id").needing("call_id");
 const TEXT: Object = Object::of("type text annotations");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Lost {
-    /// Index of its entry in the request as it came; `None` for what stands beside the entries.
+    /// Index of its entry in the request as it came; `None` for a frame member.
     pub entry: Option<usize>,
     /// What kind of thing it is.
     pub what: Loss,

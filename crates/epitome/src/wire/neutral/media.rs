@@ -127,7 +127,7 @@ impl Medium {
         self
     }
 
-    /// What stands in its place where it can't be shown: its words, or a note of what was there.
+    /// Its replacement if it can't be shown: its words, or a note.
     pub(crate) fn instead(&self) -> String {
         let kind = if self.kind.is_empty() { "a file" } else { &self.kind };
         match &self.data {

@@ -9,8 +9,8 @@ use crate::wire::{Feature, Terms};
 pub(crate) struct Parameters {
     pub(crate) values: Vec<(ParameterKey, Value)>,
     pub(crate) choice: Option<ToolChoice>,
-    /// The form that the answer must have: an object with a `type`, and what a schema has beside it. As it was written, since
-    /// the model reads a schema's members in order.
+    /// The required form of the answer: an object with a `type`, and the members beside a schema. As written, since the model
+    /// reads a schema's members in order.
     pub(crate) form: Option<String>,
     /// Whether several tools may be called at once.
     pub(crate) parallel: Option<bool>,
@@ -100,7 +100,7 @@ impl Parameters {
         }
     }
 
-    /// Sets how long an answer may be, where nobody said.
+    /// Sets the maximum length of an answer, if none is set.
     pub(crate) fn at_most(&mut self, tokens: Option<u64>) {
         if let Some(tokens) = tokens.filter(|_| !self.says_most()) {
             self.values.push((ParameterKey::Most, json!(tokens)));

@@ -7,7 +7,7 @@ use crate::wire::Feature;
 use crate::wire::conversion::Conversion;
 use crate::word_list::words;
 
-/// A tool takes anything where nobody said what it takes.
+/// A tool without a schema takes anything.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
 
 /// What a tool that takes words takes as a function.
@@ -70,7 +70,7 @@ impl ToolReader<'_> {
         self.add(function, ToolInput::Schema(schema));
     }
 
-    /// The schema without a choice at its top; `None` where it has none.
+    /// The schema without a choice at its top; `None` if it has none.
     fn plain(&mut self, function: &Object<'_>, schema: &str) -> Option<String> {
         let is_choice = |key: &String| matches!(key.as_str(), "oneOf" | "anyOf" | "allOf");
         let (choices, others): (Vec<_>, Vec<_>) =

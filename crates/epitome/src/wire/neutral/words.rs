@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::transcript::Part;
 
-/// The words of a block that no other format has a block for; `None` if it says nothing that can be read.
+/// The words of a block that other formats don't have; `None` if it has no readable words.
 pub(crate) fn words_of(part: &Part<'_>) -> Option<String> {
     let value: Value = serde_json::from_str(part.raw()).ok()?;
     if value["type"] == "search_result" {

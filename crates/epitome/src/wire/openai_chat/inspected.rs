@@ -1,5 +1,5 @@
-//! What only a look at a request asks: blocks of Anthropic's in messages of Chat, which have members of their own here,
-//! and what only OpenAI itself refuses.
+//! Rules only for an inspection: Anthropic's blocks in messages of Chat, which have members of their own here, and what
+//! only OpenAI itself refuses.
 
 use crate::json::{self, Span};
 use crate::request::Request;

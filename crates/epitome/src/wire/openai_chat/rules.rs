@@ -83,7 +83,7 @@ fn has_content(entry: Entry<'_>) -> bool {
     content.is_some_and(|content| !matches!(content.of(raw), "null" | "[]"))
 }
 
-/// Content that is neither words nor a list, and its mend: `or` where it says nothing.
+/// Content that is neither words nor a list, and its repair: `or` if it is empty.
 fn odd_content(entry: Entry<'_>, or: impl Fn(Span) -> Mend) -> Option<(&str, Mend)> {
     let raw = entry.raw();
     let (hole, value) = json::hole(raw, Span::new(0..raw.len()), "content")?;

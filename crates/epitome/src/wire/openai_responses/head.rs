@@ -1,4 +1,4 @@
-//! What an item says of itself, as far as the rules ask.
+//! The facts about an item that rules ask for.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! OpenAI Responses (PROVIDERS.md B.2).
 //!
-//! Items are flat: a message, a thought, a call and its output are entries of their own, paired by
-//! `call_id`. Most have an id besides, by which the provider ties what it made together: where it may
-//! be left out it is a part of its own (`PartKind::Link`).
+//! Items are flat: a message, a thought, a call and its output are entries of their own, paired by `call_id`. Most also
+//! have an id, by which the provider ties its own items together: if it may be left out it is a part of its own
+//! (`PartKind::Link`).
 
 mod breakpoints;
 mod content;

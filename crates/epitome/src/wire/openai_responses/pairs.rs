@@ -21,7 +21,7 @@ type Key<'a> = (Group, Cow<'a, str>);
 /// Follows the items and notes every broken pair.
 pub(super) struct Pairs<'a> {
     past: &'a Past,
-    /// Those that aren't answered yet, or are to be mended, by their number.
+    /// The calls without an answer, or with one to repair, by their number.
     calls: BTreeMap<usize, Call<'a>>,
     /// Calls so far.
     count: usize,

@@ -205,7 +205,7 @@ impl Checks<'_> {
 
     fn name(&mut self, entry: Entry<'_>, head: &Head<'_>, call: &Part<'_>) {
         let raw = call.row().name.of(self.request.source());
-        // Where there is none the item's type stands for it.
+        // Without one, the item's type stands for it.
         let name = if head.name() == raw { call.name() } else { "".into() };
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let is_short = (1..=LONGEST_NAME).contains(&name.chars().count());
@@ -238,7 +238,7 @@ impl Checks<'_> {
             return self.find(rules::RESPONSES_ITEM_ID, at, Some(slot), &id, mend);
         }
         if self.past.items.has(&id) || !ids.insert(id.clone()) {
-            // A thought or a reference is the same once more; what else there is says something.
+            // A repeated thought or reference adds nothing; other repeated items do.
             let is_repeated = entry.role() == Role::Other || head.kind() == "reasoning";
             let mend = if is_repeated || link.is(Marks::FIXED) {
                 Mend::DropEntry

@@ -107,8 +107,8 @@ fn block(kind: &str) -> Option<&'static Object> {
 }
 
 const OPEN: Object = Object::open("");
-// An SDK of the provider's adds `parsed` and `parsed_arguments` to what came back, and sends them again. Codex sends
-// `internal_chat_message_metadata_passthrough` with each item. `agent` says who said or asked it, where several agents do
+// An SDK of the provider's adds `parsed` and `parsed_arguments` to answers, and sends them again. Codex sends
+// `internal_chat_message_metadata_passthrough` with each item. `agent` names the speaker if there are several agents
 // (`responses_multi_agent=v1`).
 const TEXT: Object = Object::of("type text prompt_cache_breakpoint").needing("text");
 const SAID: Object =

@@ -26,7 +26,7 @@ pub(super) fn is_of(request: &Request, mend: &Mend) -> bool {
     change(request, mend).is_some_and(|(span, _)| span.end <= list.start || list.end <= span.start)
 }
 
-/// The request's text with all of these done to what stands around its entries; `None` where none of them is.
+/// The request's text with all these repairs of frame members; `None` if there are none.
 pub(super) fn mended(request: &Request, findings: &[Finding]) -> Option<String> {
     let mends = findings.iter().map(|finding| &finding.mend);
     let mut splices = Splices::default();

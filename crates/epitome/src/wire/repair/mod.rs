@@ -34,7 +34,7 @@ pub struct Mended {
 }
 
 impl Mended {
-    /// Where it was, as a path into the request as it came; `None` in an entry that a mend made.
+    /// The original place, as a path into the request as it came; `None` in an entry that a repair made.
     pub fn place(&self) -> Option<String> {
         let known = self.member.is_some() || self.entry.is_some();
         known.then(|| place(self.member.as_deref(), self.entry.unwrap_or_default()))
@@ -57,22 +57,22 @@ pub struct Repaired {
 /// One mend can lay bare another breach (a dropped part empties its message); a chain is short.
 const MOST_ROUNDS: usize = 16;
 
-/// Mends what can be mended.
+/// Repairs all breaches that can be repaired.
 pub fn repair(request: &Request) -> Repaired {
     repair_except(request, &[])
 }
 
-/// Mends what can be mended, but for breaches of the rules that are waived.
+/// Repairs all breaches that can be repaired, except those of waived rules.
 pub fn repair_except(request: &Request, waived: &[RuleId]) -> Repaired {
     mend(request, check_except(request, waived), |request| check_except(request, waived))
 }
 
-/// Mends what can be mended of all that [`inspect`] finds, but for breaches of the rules that are waived.
+/// Repairs all that [`inspect`] finds and that can be repaired, except breaches of waived rules.
 pub fn repair_inspected(request: &Request, waived: &[RuleId]) -> Repaired {
     mend(request, inspect(request, waived), |request| inspect(request, waived))
 }
 
-/// Mends what can be mended of what [`check`](super::check) found.
+/// Repairs what [`check`](super::check) found and that can be repaired.
 pub(crate) fn repair_found(request: &Request, findings: Vec<Finding>) -> Repaired {
     mend(request, findings, |request| check_except(request, &[]))
 }
@@ -91,7 +91,7 @@ fn mend(
         if open.is_empty() {
             return Repaired { request: current, mended, left, came_from };
         }
-        // What stands around the entries is mended by itself; the rest is found again.
+        // Frame members are repaired alone; other findings are found again.
         let (frame, inside): (Vec<_>, Vec<_>) =
             open.into_iter().partition(|finding| frame::is_of(&current, &finding.mend));
         let (inside, moved) = beside_moves(&current, inside);
@@ -113,7 +113,7 @@ fn mend(
         for finding in open {
             mended.push(Mended {
                 rule: finding.rule,
-                // What stands around the entries is of none.
+                // Frame members belong to no entry.
                 entry: came_from
                     .get(finding.entry)
                     .copied()
@@ -132,10 +132,10 @@ fn mend(
     Repaired { request: current, mended, left: findings, came_from }
 }
 
-/// Findings outside of what others move or write anew, and those inside, which are found again after it.
+/// Findings outside of what others move or rewrite, and those inside, which are found again afterwards.
 fn beside_moves(request: &Request, findings: Vec<Finding>) -> (Vec<Finding>, Vec<Finding>) {
     let moved = |found: &Finding| match &found.mend {
-        // Of what stands in a value that is written anew.
+        // Findings in a value that is rewritten.
         Mend::Overwrite { value, .. } => {
             Some(Span { start: value.start + 1, end: value.end.max(value.start + 2) - 1 })
         }
@@ -232,7 +232,7 @@ mod tests {
     use crate::wire::Format;
 
     #[test]
-    fn who_spoke_is_remembered() {
+    fn repairs_keep_the_speakers() {
         let orphan = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"x"},{"type":"text","text":"note"}]}"#;
         let body = format!(
             r#"[{{"role":"user","content":"x"}},{{"role":"assistant","content":"y"}},{orphan}]"#

@@ -226,7 +226,7 @@ impl Patch {
         }
     }
 
-    /// Puts a member first into the object at `holder`, of which other mends may know too.
+    /// Puts a member first into the object at `holder`, which other repairs may change too.
     fn add_member(&mut self, request: &Request, at: usize, holder: Span, member: &str) {
         let start = holder.start + 1;
         let span = Span { start, end: start };

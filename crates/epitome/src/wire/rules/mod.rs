@@ -35,7 +35,7 @@ impl fmt::Display for RuleId {
     }
 }
 
-/// Rules of one provider alone, and names, which are made to fit the target: what breaks them may be carried over as it is.
+/// Rules of a single provider, and names, which are fitted to the target: breaches may be carried over as they are.
 pub(crate) const OWN: &[RuleId] = &[
     CHAT_NAME,
     ANTHROPIC_MEMBER,

@@ -188,7 +188,7 @@ fn as_many_arguments_are_said_as_have_room() {
 }
 
 #[test]
-fn what_was_taken_back_stands_above_that() {
+fn an_undone_call_stands_above_its_undoing() {
     let grant = |who: &str| format!(r#"{{"account":"{who}@corp.test","role":"viewer"}}"#);
     let calls = [
         ("grant", grant("u1"), r#"{"ok":true,"id":"G51"}"#),
@@ -217,7 +217,7 @@ fn what_was_taken_back_stands_above_that() {
 }
 
 #[test]
-fn flags_before_a_verb_hide_it_not() {
+fn flags_before_a_verb_do_not_hide_it() {
     let call = |line: &str| serde_json::json!({ "command": line }).to_string();
     let calls = [
         "kubectl --context hv-prod -n cart set image deploy/gauge app=gauge:2.14.0",
