@@ -8,6 +8,7 @@
 //! - [`bulk`]: long ones, fast
 //! - [`examples`]: the shipped sessions
 //! - [`features`]: how often each feature occurred, and a failure if one hardly did
+//! - [`dice`]: choices from a seed
 //! - [`layouts`]: the same JSON as others would have written it
 //! - [`page`]: cases in text files, with what comes of each
 //! - [`laws`]: what must hold of every compaction
@@ -57,6 +58,7 @@ mod wait;
 
 pub use accepted::accepted;
 pub use check::{check, drawn};
+pub use epitome_bench::dice;
 pub use features::{Feature, Histogram};
 pub use generate::{Case, is_full};
 pub use notation::{parse, show, show_view};
