@@ -30,14 +30,6 @@ fn message(format: Format, is_human: bool, text: &str) -> Value {
     }
 }
 
-fn list(format: Format) -> &'static str {
-    match format {
-        Format::Gemini => "contents",
-        Format::OpenaiResponses => "input",
-        _ => "messages",
-    }
-}
-
 fn request(format: Format, messages: &[Value]) -> Request {
     let mut body = match format {
         Format::Gemini => json!({}),
@@ -45,7 +37,7 @@ fn request(format: Format, messages: &[Value]) -> Request {
         Format::Anthropic => json!({"model": "m", "max_tokens": 9}),
         _ => json!({"model": "m"}),
     };
-    body[list(format)] = messages.into();
+    body[format.list()] = messages.into();
     parse(format, body.to_string()).expect("messages")
 }
 
@@ -59,7 +51,7 @@ fn compacted(
     let compactor = Compactor::new(options, counter("o200k").expect("known")).expect("in range");
     let outcome = compactor.compact(&request(format, messages)).expect("a view");
     let body: Value = serde_json::from_str(outcome.rendered()).expect("a request");
-    messages.clone_from(body[list(format)].as_array().expect("messages"));
+    messages.clone_from(body[format.list()].as_array().expect("messages"));
     outcome
 }
 
