@@ -28,6 +28,7 @@ pub mod bulk;
 pub mod canaries;
 pub mod captures;
 mod check;
+mod compactor;
 pub mod conversion;
 
 pub mod draft;
@@ -58,6 +59,7 @@ mod wait;
 
 pub use accepted::accepted;
 pub use check::{check, drawn};
+pub use compactor::{compactor, steps, to, to_percent};
 pub use epitome_bench::dice;
 pub use features::{Feature, Histogram};
 pub use generate::{Case, is_full};

@@ -4,11 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::count::counter;
 use epitome::session::{ChainKey, Committed, SessionOptions, Sessions};
 use epitome::transcript::Role;
 use epitome::trigger::When;
-use epitome::{Compactor, Options, Request, wire};
+use epitome::{Options, Request, wire};
 use serde_json::Value;
 use testkit::server::{Judge, Model};
 
@@ -24,8 +23,7 @@ struct Life {
 }
 
 fn machine() -> Sessions {
-    let counter = counter("o200k").expect("a known name");
-    let compactor = Compactor::new(Options::default(), counter).expect("in range");
+    let compactor = testkit::compactor(Options::default(), "o200k");
     let trigger = When::default().build().expect("in range");
     let options = SessionOptions::new(Arc::new(trigger), ChainKey([1, 2, 3, 4]));
     Sessions::new(options, compactor).expect("in range")

@@ -2,11 +2,11 @@
 
 use std::thread;
 
-use epitome::count::counter;
-use epitome::{Compactor, Format, Options, Request, Target, wire};
+use epitome::{Compactor, Format, Request, wire};
 use epitome_recordings::open;
 use testkit::conversion::converted;
 use testkit::laws::check_all;
+use testkit::to_percent;
 
 use crate::opening::shipped;
 use crate::{LAST, example};
@@ -22,12 +22,8 @@ fn broken(percents: &[u8]) -> Vec<String> {
 }
 
 fn broken_in(files: &[String], percents: &[u8]) -> Vec<String> {
-    let counter = counter("o200k").expect("a known name");
-    let compactors = percents.iter().map(|percent| {
-        let options = Options { target: Target::Percent(*percent), ..Options::default() };
-        Compactor::new(options, counter.clone()).expect("in range")
-    });
-    let compactors: Vec<Compactor> = compactors.collect();
+    let compactor = |percent: &u8| testkit::compactor(to_percent(*percent), "o200k");
+    let compactors: Vec<Compactor> = percents.iter().map(compactor).collect();
     let mut broken = Vec::new();
     let mut hold = |file: &str, request: &Request| {
         for (compactor, percent) in compactors.iter().zip(percents) {

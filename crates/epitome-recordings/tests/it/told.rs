@@ -2,20 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use epitome::count::counter;
 use epitome::transcript::PartKind;
-use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};
+use epitome::{Compactor, Format, Outcome, Request, wire};
 use epitome_recordings::open;
 use serde_json::{Value, json};
 use testkit::laws::TOLD;
 use testkit::laws::log::{Lane, Log};
+use testkit::to_percent;
 
 use crate::opening::shipped;
 use crate::{LAST, example};
 
 fn compactor(percent: u8) -> Compactor {
-    let options = Options { target: Target::Percent(percent), ..Options::default() };
-    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+    testkit::compactor(to_percent(percent), "o200k")
 }
 
 /// What the checkpoint says was done; empty where there is none.

@@ -1,24 +1,23 @@
 //! What becomes of a compaction when the other side is good, bad, slow or gone. Everything is said over a real
 //! connection.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::engine::delegate::{Compact, Compactors, Decision, Job, ProposedView, from_fn};
 use epitome::summarize::{FailureKind, Spent, SummarizeError, Summary};
 use epitome::transcript::PartKind;
 use epitome::view::{Fate, PartEdit, Put, Reason};
 use epitome::wire::Format;
-use epitome::{Compactor, Options, Outcome, Pin, Request, Target};
+use epitome::{Compactor, Options, Outcome, Pin, Request};
 use epitome_rpc::v1::compact_response::Verdict as Said;
 use epitome_rpc::v1::compactor_server::{Compactor as Contract, CompactorServer};
 use epitome_rpc::v1::{
     CompactRequest, CompactResponse, DescribeRequest, DescribeResponse, Described, Edit,
 };
 use epitome_rpc::{Limits, Remote, Served, Serving, Token, USUAL, serve, v1};
+use testkit::to_percent;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -26,22 +25,16 @@ use tonic::{Response, Status};
 
 /// The task, 60 steps, and a wish: messages 0 to 121.
 pub(crate) fn session() -> Request {
-    let mut notation = "user Fix the parser, and never touch the lexer.\n".to_owned();
-    for step in 0..60 {
-        let _ = writeln!(
-            notation,
-            "asst Step {step} looks. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = port_{} {{code 30}}",
-            5000 + step
-        );
-    }
-    notation += "user Go on.\n";
+    let step = r#"asst Step # looks. | call c# Read {"file_path":"src/f#.rs"}
+res  c# = port_5### {code 30}"#;
+    let steps = testkit::steps(0..60, step);
+    let notation = format!("user Fix the parser, and never touch the lexer.\n{steps}user Go on.\n");
     testkit::parse(Format::OpenaiChat, &notation)
 }
 
 pub(crate) fn local() -> Compactor {
     let pins = vec![Pin::Text("port_5003".to_owned())];
-    let options = Options { target: Target::Percent(50), pins, ..Options::default() };
-    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+    testkit::compactor(Options { pins, ..to_percent(50) }, "chars4")
 }
 
 async fn compact(remote: Remote) -> Outcome {

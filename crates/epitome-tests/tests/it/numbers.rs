@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use epitome::checkpoint::{self, Contents};
-use epitome::count::counter;
 use epitome::strategy::guard::Pin;
 use epitome::wire::{Format, parse};
-use epitome::{Compactor, Options, Outcome, Request, Target};
+use epitome::{Options, Outcome, Request};
 use serde_json::{Value, json};
 use testkit::prose::lorem;
+use testkit::to;
 
 const ALL: [Format; 5] = [
     Format::OpenaiChat,
@@ -47,8 +47,7 @@ fn compacted(
     messages: &mut Vec<Value>,
     (target, pins): (u64, Vec<Pin>),
 ) -> Outcome {
-    let options = Options { target: Target::Tokens(target), pins, ..Options::default() };
-    let compactor = Compactor::new(options, counter("o200k").expect("known")).expect("in range");
+    let compactor = testkit::compactor(Options { pins, ..to(target) }, "o200k");
     let outcome = compactor.compact(&request(format, messages)).expect("a view");
     let body: Value = serde_json::from_str(outcome.rendered()).expect("a request");
     messages.clone_from(body[format.list()].as_array().expect("messages"));

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::summarize::{SECTIONS, Summaries, Summary, from_fn};
 use epitome::{Compactor, Format, Options, Outcome, Request, Target};
@@ -13,8 +12,7 @@ use testkit::wait;
 const TARGETS: [u8; 8] = [3, 5, 10, 15, 20, 30, 50, 80];
 
 fn compactor(target: Target) -> Compactor {
-    let options = Options { target, ..Options::default() };
-    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+    testkit::compactor(Options { target, ..Options::default() }, "o200k")
 }
 
 /// What each compaction breaks, a line each.
