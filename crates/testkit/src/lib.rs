@@ -14,11 +14,13 @@
 //! - [`laws`]: what must hold of every compaction
 //! - [`simulation`]: many clients, the session machine and the server, and what goes wrong between them
 //! - [`server`]: a scripted model server that speaks for the providers
+//! - [`agent`]: agents that work in a loop before that server
 //! - [`archives`]: what any archive must do
 //! - [`canaries`]: made-up secrets, in the places where secrets stand
 //! - [`trail`]: which files an agent's calls changed, and which of them a view names
 
 mod accepted;
+pub mod agent;
 pub mod archives;
 mod bedrock;
 pub mod breaches;

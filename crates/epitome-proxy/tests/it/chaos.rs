@@ -6,6 +6,7 @@ use epitome::model::overflow::{AnswerKind, classify, classify_event};
 use epitome_proxy::{ProxyOptions, RecallSource};
 use http_body_util::BodyExt as _;
 use serde_json::json;
+use testkit::agent::Agent;
 use testkit::dice::Dice;
 use testkit::server::script::{Broken, Script as _, Seen};
 use testkit::server::shell::Running;
@@ -13,7 +14,6 @@ use testkit::server::{Api, Fault, Loop, Next, Reply};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{APIS, provider, request};
 

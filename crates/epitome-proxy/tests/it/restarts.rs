@@ -9,10 +9,10 @@ use bytes::Bytes;
 use epitome::session::KeptPlace;
 use epitome_proxy::{Conversations, KeptConversation, KeptLearning, ProxyOptions, ProxyState};
 use serde_json::value::RawValue;
+use testkit::agent::Agent;
 use testkit::server::Api;
 use testkit::server::shell::Running;
 
-use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{provider, request};
 

@@ -72,7 +72,7 @@ const OWN: &str = "Find out why the build fails.";
 /// So short that a caller asks the machine where he is: what he does between two polls doesn't depend on threads.
 async fn brief(task: &str) -> Agent {
     let mut agent = Agent::new();
-    agent.history[0]["content"] = task.into();
+    agent.0.history[0]["content"] = task.into();
     agent.work(&mut Provider::new(60_000, 2), 6, 10).await;
     assert!(agent.request().body().len() < 16 << 10, "{}", agent.request().body().len());
     agent
