@@ -26,12 +26,12 @@ pub fn compactor(options: Options, name: &str) -> Compactor {
     Compactor::new(options, counter(name).expect("a known name")).expect("in range")
 }
 
-/// Steps in the notation, each a line or more: `#` stands for its number, `###` for that in three digits.
+/// Steps in the notation, each a line or more: `#` stands for its number, `##` and `###` for that in so many digits.
 #[must_use]
 pub fn steps(all: Range<usize>, step: &str) -> String {
     let drawn = |at: usize| {
-        let step = step.replace("###", &format!("{at:03}")).replace('#', &at.to_string());
-        step + "\n"
+        let step = step.replace("###", &format!("{at:03}")).replace("##", &format!("{at:02}"));
+        step.replace('#', &at.to_string()) + "\n"
     };
     all.map(drawn).collect()
 }
