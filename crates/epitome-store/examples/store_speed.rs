@@ -8,7 +8,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
@@ -18,6 +17,8 @@ use epitome::transcript::{ContentId, Origin, Role};
 use epitome::wire;
 use epitome_store::{Access, Chain, Document, Session, Store};
 use serde_json::Value;
+use testkit::dice::Dice;
+use testkit::examples::examples;
 
 /// Entries that are kept at once.
 const BATCH: usize = 256;
@@ -35,19 +36,14 @@ const NEW: usize = 40;
 type Failed = Box<dyn std::error::Error>;
 
 /// Lines that people, models and tools said in the shipped sessions.
-fn lines(folder: &Path, into: &mut BTreeSet<String>) -> Result<(), Failed> {
-    for file in std::fs::read_dir(folder)? {
-        let path = file?.path();
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-        if path.is_dir() {
-            lines(&path, into)?;
-        } else if ["json", "jsonl", "traj"].contains(&extension) {
-            let text = std::fs::read_to_string(&path)?;
-            let rows = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
-            rows.filter_map(Result::ok).for_each(|row| said(&row, into));
-        }
+fn lines() -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for example in examples() {
+        let bytes = example.bytes();
+        let rows = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
+        rows.filter_map(Result::ok).for_each(|row| said(&row, &mut all));
     }
-    Ok(())
+    all
 }
 
 fn said(value: &Value, into: &mut BTreeSet<String>) {
@@ -69,40 +65,30 @@ struct Talk {
     names: Vec<String>,
     /// How often each line was said.
     said: Vec<usize>,
-    state: u64,
+    dice: Dice,
 }
 
 impl Talk {
-    fn of_examples() -> Result<Self, Failed> {
-        let mut all = BTreeSet::new();
-        lines(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"), &mut all)?;
-        let said = vec![0; all.len()];
-        Ok(Talk { lines: all.into_iter().collect(), names: Vec::new(), said, state: 7 })
-    }
-
-    /// A number under `n`.
-    fn below(&mut self, n: usize) -> usize {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) % n as u64) as usize
+    fn of_examples() -> Self {
+        let lines: Vec<String> = lines().into_iter().collect();
+        let said = vec![0; lines.len()];
+        Talk { lines, names: Vec::new(), said, dice: Dice::new(7) }
     }
 
     fn line(&mut self) -> usize {
-        self.below(self.lines.len())
+        self.dice.below(self.lines.len())
     }
 
     /// A name, number or id that nobody said before.
     fn new_name(&mut self, of: &str) -> String {
-        let number = self.below(1 << 40);
-        let name = match self.below(4) {
+        let number = self.dice.below(1 << 40);
+        let name = match self.dice.below(4) {
             0 => format!("{of}_{}", number % 10_000_000),
             1 => format!("{number:x}"),
             2 => format!("{}", number % 100_000_000),
             _ => format!("src/{of}/{:x}.rs", number % (1 << 24)),
         };
-        if self.below(ASKED) == 0 && self.names.len() < ASKED {
+        if self.dice.below(ASKED) == 0 && self.names.len() < ASKED {
             self.names.push(name.clone());
         }
         name
@@ -117,7 +103,7 @@ impl Talk {
             let line = self.lines[line].clone();
             for word in line.split_inclusive(' ') {
                 let bare = word.trim();
-                if bare.len() > 3 && bare.is_ascii() && self.below(NEW) == 0 {
+                if bare.len() > 3 && bare.is_ascii() && self.dice.below(NEW) == 0 {
                     let name: String = bare.chars().filter(char::is_ascii_alphanumeric).collect();
                     text.push_str(&self.new_name(&name));
                     text.push(' ');
@@ -383,7 +369,7 @@ fn main() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("store");
     let store = Store::open(&path, Access::Write)?;
-    let mut talk = Talk::of_examples()?;
+    let mut talk = Talk::of_examples();
     let mut page = Page { text: String::new(), is_met: true };
     let ids = fill(&store, &mut talk, all, &mut page)?;
     drop(store);

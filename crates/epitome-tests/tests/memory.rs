@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use epitome::count::counter;
-use epitome::{Compactor, Format, Options, Target, wire};
+use epitome::{Format, wire};
 use peak_alloc::PeakAlloc;
 use testkit::hostile::{PLACES, filled, request, texts};
+use testkit::to_percent;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -23,9 +23,7 @@ fn peak(source: String) -> usize {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let request = wire::parse(Format::OpenaiChat, source).expect("a request");
-    let options = Options { target: Target::Percent(30), ..Options::default() };
-    let counter = counter("o200k").expect("a known name");
-    let compactor = Compactor::new(options, counter).expect("in range");
+    let compactor = testkit::compactor(to_percent(30), "o200k");
     let outcome = compactor.compact(&request).expect("a view");
     let rendered = outcome.rendered().len();
     assert!(rendered < bytes);

@@ -5,7 +5,7 @@ use epitome::{Format, Request, wire};
 /// One request for each way to be broken, with `n` of what is broken.
 pub fn requests(format: Format, n: usize) -> Vec<Request> {
     let broken = |shape: &Shape| {
-        let body = format!(r#"{{"{}":[{}]}}"#, list(format), shape(format, n).join(","));
+        let body = format!(r#"{{"{}":[{}]}}"#, format.list(), shape(format, n).join(","));
         wire::parse(format, body).expect("it can be read")
     };
     SHAPES.iter().map(broken).collect()
@@ -79,14 +79,6 @@ fn text(words: &'static str) -> Piece {
 
 fn each(n: usize, piece: impl Fn(usize) -> Piece) -> Vec<Piece> {
     (0..n).map(piece).collect()
-}
-
-fn list(format: Format) -> &'static str {
-    match format {
-        Format::Gemini => "contents",
-        Format::OpenaiResponses | Format::GeminiInteractions => "input",
-        _ => "messages",
-    }
 }
 
 fn user(format: Format, pieces: &[Piece]) -> Vec<String> {

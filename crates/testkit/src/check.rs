@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use epitome::count::counter;
 use epitome::strategy::Strategy;
 use epitome::wire::{Format, Request};
 use epitome::{Compactor, Options};
 use expect_test::Expect;
 
+use crate::compactor::compactor;
 use crate::notation::{parse, show_view};
 
 /// Compacts `before` (in the notation, as OpenAI chat) by one strategy and compares what becomes of it with `after`.
@@ -16,9 +16,7 @@ use crate::notation::{parse, show_view};
 /// # Panics
 /// If the view isn't the one expected.
 pub fn check(strategy: impl Strategy + 'static, options: Options, before: &str, after: &Expect) {
-    let counter = counter("chars4").expect("a known name");
-    let compactor = Compactor::new(options, counter).expect("options in range");
-    let compactor = compactor.with_strategies(vec![Arc::new(strategy)]);
+    let compactor = compactor(options, "chars4").with_strategies(vec![Arc::new(strategy)]);
     after.assert_eq(&drawn(&compactor, &parse(Format::OpenaiChat, before)));
 }
 

@@ -2,7 +2,7 @@
 //! transcripts, and over real ones.
 
 use epitome::archive::{Archive as _, MemoryArchive};
-use epitome::count::{Tally, counter};
+use epitome::count::Tally;
 use epitome::engine::plan::Reached;
 use epitome::engine::{Answer, Budget, Step, Stop, Tail};
 use epitome::model::Binding;
@@ -247,8 +247,7 @@ fn rest(outcome: &Outcome, compactor: &Compactor) -> Result<(), String> {
         pins: pins.collect(),
         ..compactor.options().clone()
     };
-    let again = Compactor::new(options, counter(&outcome.receipt.counter).expect("its own name"))
-        .expect("in range");
+    let again = crate::compactor(options, &outcome.receipt.counter);
     let second = again.compact(&outcome.request).map_err(|e| e.to_string())?;
     // A list that goes to its end, or can't get where it should, may have more to do with what it left.
     let is_list = matches!(compactor.options().strategies, Pipeline::List(_));

@@ -8,16 +8,19 @@
 //! - [`bulk`]: long ones, fast
 //! - [`examples`]: the shipped sessions
 //! - [`features`]: how often each feature occurred, and a failure if one hardly did
+//! - [`dice`]: choices from a seed
 //! - [`layouts`]: the same JSON as others would have written it
 //! - [`page`]: cases in text files, with what comes of each
 //! - [`laws`]: what must hold of every compaction
 //! - [`simulation`]: many clients, the session machine and the server, and what goes wrong between them
 //! - [`server`]: a scripted model server that speaks for the providers
+//! - [`agent`]: agents that work in a loop before that server
 //! - [`archives`]: what any archive must do
 //! - [`canaries`]: made-up secrets, in the places where secrets stand
 //! - [`trail`]: which files an agent's calls changed, and which of them a view names
 
 mod accepted;
+pub mod agent;
 pub mod archives;
 mod bedrock;
 pub mod breaches;
@@ -27,6 +30,7 @@ pub mod bulk;
 pub mod canaries;
 pub mod captures;
 mod check;
+mod compactor;
 pub mod conversion;
 
 pub mod draft;
@@ -57,6 +61,8 @@ mod wait;
 
 pub use accepted::accepted;
 pub use check::{check, drawn};
+pub use compactor::{compactor, steps, to, to_percent};
+pub use epitome_bench::dice;
 pub use features::{Feature, Histogram};
 pub use generate::{Case, is_full};
 pub use notation::{parse, show, show_view};

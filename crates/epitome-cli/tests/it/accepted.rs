@@ -6,14 +6,14 @@ use std::fs;
 use std::path::Path;
 
 use epitome::convert::Goal;
-use epitome::count::counter;
 use epitome::engine::plan::Reached;
-use epitome::{Compactor, Format, Options, Request, Target, wire};
+use epitome::{Format, Request, wire};
 use epitome_recordings::{Reach, open};
 use serde_json::{Value, json};
 use testkit::captures::Capture;
 use testkit::examples::{Example, examples};
 use testkit::server::{Api, Call, Endpoint, Judge, Model, count, dressed};
+use testkit::to_percent;
 
 const TARGETS: [u8; 3] = [50, 20, 10];
 
@@ -110,9 +110,7 @@ impl Sent {
 
     /// Compacts, and lets the server judge; what it said against it.
     fn compacted(&self, percent: u8) -> Result<(), String> {
-        let counter = counter("o200k").expect("a known name");
-        let options = Options { target: Target::Percent(percent), ..Options::default() };
-        let compactor = Compactor::new(options, counter).expect("in range");
+        let compactor = testkit::compactor(to_percent(percent), "o200k");
         let outcome = compactor.compact(&self.request).map_err(|error| error.to_string())?;
         let receipt = &outcome.receipt;
         let reached = match receipt.reached {

@@ -6,7 +6,6 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::server::script::Broken;
 use testkit::server::shell::{Running, start};
 use testkit::server::{Fault, Next, Queue, Reply, Server};
 use tokio::runtime::{Builder, Runtime};
@@ -210,25 +209,11 @@ fn a_key_may_be_in_a_file_and_must_be_somewhere() {
 #[test]
 fn each_failure_of_a_model_is_named_booked_and_changes_nothing() {
     let plain = plain();
-    let cut = || Reply {
-        // What is sent is read before the end comes.
-        pace: Duration::from_millis(50),
-        broken: Some(Broken { after: 3, fault: None }),
-        ..Reply::text(GOOD)
-    };
     let refusal = Reply { stop: Some("refusal".to_owned()), ..Reply::text("I can't.") };
     let lie = GOOD.replace("To go on.", "To mend src/never_seen_17.rs.");
     let slow = Reply { wait: Duration::from_secs(30), ..Reply::text(GOOD) };
     for (name, script, flags, words, asked) in [
-        ("cut", vec![cut().into(), cut().into(), cut().into()], &[][..], "the answer broke off", 3),
         ("refusal", vec![refusal.into()], &[][..], "it refused", 1),
-        (
-            "reply",
-            vec![Reply::text("Sure, I'll go on.").into(), Reply::text("Okay.").into()],
-            &[][..],
-            "it answers the transcript",
-            2,
-        ),
         (
             "lie",
             vec![Reply::text(lie.clone()).into(), Reply::text(lie).into()],

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::summarize::{CallResult, SECTIONS, Summaries, Summary, SummaryRequest, from_fn};
-use epitome::{Compactor, Options as Wishes, Target};
+use epitome::{Options as Wishes, Target};
 use epitome_recordings::{Options, open};
 use testkit::examples::examples;
 use testkit::{is_full, wait};
@@ -62,8 +61,7 @@ fn what_is_copied_from_a_session_is_admitted() {
                 std::future::ready(Ok(Summary::new(text)))
             });
             let wishes = Wishes { target: Target::Percent(30), ..Wishes::default() };
-            let compactor =
-                Compactor::new(wishes, counter("o200k").expect("built in")).expect("in range");
+            let compactor = testkit::compactor(wishes, "o200k");
             let summaries = Summaries { chain: vec![copies], ..Summaries::default() };
             let compactor = compactor.with_summaries(summaries).expect("in range");
             let Ok(outcome) = wait(Drive::new(compactor.begin(recording.request()))) else {

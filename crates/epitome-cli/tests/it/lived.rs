@@ -4,13 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::count::counter;
 use epitome::session::{ChainKey, Committed, SessionOptions, Sessions};
 use epitome::transcript::Role;
 use epitome::trigger::When;
-use epitome::{Compactor, Options, Request, wire};
+use epitome::{Options, Request, wire};
 use serde_json::Value;
-use testkit::server::{Api, Judge, Model};
+use testkit::server::{Judge, Model};
 
 use crate::accepted::{Sent, body, sessions};
 
@@ -23,17 +22,8 @@ struct Life {
     stall: usize,
 }
 
-fn key(api: Api) -> &'static str {
-    match api {
-        Api::Responses | Api::Interactions => "input",
-        Api::Gemini => "contents",
-        Api::Anthropic | Api::Chat | Api::Converse => "messages",
-    }
-}
-
 fn machine() -> Sessions {
-    let counter = counter("o200k").expect("a known name");
-    let compactor = Compactor::new(Options::default(), counter).expect("in range");
+    let compactor = testkit::compactor(Options::default(), "o200k");
     let trigger = When::default().build().expect("in range");
     let options = SessionOptions::new(Arc::new(trigger), ChainKey([1, 2, 3, 4]));
     Sessions::new(options, compactor).expect("in range")
@@ -47,7 +37,7 @@ fn live(session: &Sent, window: u64, most: usize) -> Result<Life, String> {
     // The server counts by a rule of its own, which adds a little around each block.
     judge.models.put(Model { window: window + window / 8 + 500, max_output: 5_000, ..known });
     let whole = body(request);
-    let said = whole[key(*api)].as_array().expect("a list");
+    let said = whole[api.list()].as_array().expect("a list");
     let roles: Vec<Role> = wire::parse(request.format, whole.to_string())
         .expect("it is well-formed")
         .transcript
@@ -69,7 +59,7 @@ fn live(session: &Sent, window: u64, most: usize) -> Result<Life, String> {
         at = to;
 
         let mut came = whole.clone();
-        came[key(*api)] = Value::Array(history.clone());
+        came[api.list()] = Value::Array(history.clone());
         let came = wire::parse(request.format, came.to_string()).expect("it is well-formed");
         life.requests += 1;
         let now = Duration::from_secs(30 * life.requests as u64);
@@ -100,10 +90,10 @@ fn live(session: &Sent, window: u64, most: usize) -> Result<Life, String> {
 
 /// The reply, its reasoning signed behind the prompt that was sent.
 fn reply(judge: &Judge, session: &Sent, mut sent: Value, said: &[Value]) -> Vec<Value> {
-    let list = sent[key(session.api)].as_array_mut().expect("a list");
+    let list = sent[session.api.list()].as_array_mut().expect("a list");
     list.extend_from_slice(said);
     let mut signed = judge.seal(&session.call(&sent)).expect("a known model");
-    let list = signed[key(session.api)].as_array_mut().expect("a list");
+    let list = signed[session.api.list()].as_array_mut().expect("a list");
     list.split_off(list.len() - said.len())
 }
 

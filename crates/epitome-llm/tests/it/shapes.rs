@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use epitome::convert::Goal;
-use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::model::Registry;
 use epitome::summarize::{AgentPrompt, SECTIONS, Shape, Summaries, Summarizer};
 use epitome::view::{Placed, View};
-use epitome::{Compactor, Format, Options, Request, Target, wire};
+use epitome::{Format, Request, wire};
 use epitome_llm::Model;
 use testkit::bulk::{Size, generate};
 use testkit::server::shell::start;
 use testkit::server::{Queue, Reply, Server};
+use testkit::to_percent;
 
 use crate::bench::{MODELS, endpoint, limits};
 
@@ -74,11 +74,9 @@ async fn the_bytes_before_the_instruction_are_those_that_the_agent_sent() {
 
         let all = sent.transcript.len();
         let prompt = AgentPrompt { request: sent.clone(), sent: all, idle: None };
-        let options = Options { target: Target::Percent(7), ..Options::default() };
         let known = Registry::built_in().get(model).expect("it is known");
-        let counter = counter(known.tokenizer.counter()).expect("the registry names our counters");
         let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::new(asked)];
-        let compactor = Compactor::new(options, counter).expect("in range");
+        let compactor = testkit::compactor(to_percent(7), known.tokenizer.counter());
         let compactor = compactor.with_summaries(Summaries { chain, ..Summaries::default() });
         let compactor = compactor.expect("in range").with_agent_prompt(prompt);
         let outcome = Drive::new(compactor.begin(&sent)).await.expect("a view");

@@ -160,15 +160,6 @@ pub(super) fn silenced(format: Format, members: &mut Members) {
     members.set(name, json);
 }
 
-/// Where the list of a body's messages is.
-pub(super) fn list_name(format: Format) -> &'static str {
-    match format {
-        Format::OpenaiResponses | Format::GeminiInteractions => "input",
-        Format::Gemini => "contents",
-        _ => "messages",
-    }
-}
-
 /// Types of contents that may stand for a message of the user's.
 const CONTENTS: [&str; 5] = words!("audio document image text video");
 
@@ -206,7 +197,7 @@ pub(super) fn lawful(format: Format, said: Raws) -> Raws {
         // In most APIs the user speaks first.
         let mut all = vec![raw(format.user_message("Go on."))];
         all.extend(said.iter().cloned());
-        let name = list_name(format);
+        let name = format.list();
         let request = wire::parse(format, format!(r#"{{"{name}":{}}}"#, list_of(&all))).ok()?;
         let repaired = wire::repair(&request);
         let mut all: Raws = Members::read(repaired.request.source())?.get(name)?;

@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use serde_json::Value;
 
-use super::request::{lawful, list_name, messages, silenced};
+use super::request::{lawful, messages, silenced};
 use super::smaller::smaller;
 use super::voice::Voice;
 use super::{MOST_ROUNDS, answered, voice};
@@ -104,7 +104,7 @@ impl Followed {
         nth: usize,
     ) -> Option<String> {
         let mut members = Members::read(self.prompted.text()?)?;
-        let name = list_name(self.format());
+        let name = self.format().list();
         let mut all = messages(self.format(), members.raw(name)?)?;
         let more = more.map(|entry| raw(entry.to_string())).collect();
         all.extend(lawful(self.format(), more));

@@ -7,10 +7,10 @@ use epitome_proxy::{
     ManagementToken, Proxy, ProxyError, ProxyEvent, ProxyMode, ProxyObserver, ProxyOptions,
 };
 use http::{Request, StatusCode};
+use testkit::agent::Agent;
 use testkit::server::script::Broken;
 use testkit::server::{Api, Fault, Loop, Next, Queue, Reply};
 
-use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{APIS, provider, request};
 

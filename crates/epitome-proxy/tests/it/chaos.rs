@@ -6,27 +6,16 @@ use epitome::model::overflow::{AnswerKind, classify, classify_event};
 use epitome_proxy::{ProxyOptions, RecallSource};
 use http_body_util::BodyExt as _;
 use serde_json::json;
+use testkit::agent::Agent;
+use testkit::dice::Dice;
 use testkit::server::script::{Broken, Script as _, Seen};
 use testkit::server::shell::Running;
 use testkit::server::{Api, Fault, Loop, Next, Reply};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{APIS, provider, request};
-
-/// SplitMix64: the same dice each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-}
 
 /// What becomes of requests.
 #[derive(Debug, Default)]
@@ -49,7 +38,7 @@ fn fault(dice: &mut Dice) -> Fault {
 
 /// Works, and now and then does what providers do.
 fn play(running: &Running, seed: u64, recall: RecallSource) {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let mut work = Loop { steps: usize::MAX, parallel: 2, ..Loop::default() };
     running.server().play(move |seen: &Seen<'_>| {
         let next = work.next(seen);
@@ -59,10 +48,10 @@ fn play(running: &Running, seed: u64, recall: RecallSource) {
             1 | 2 => {
                 let fault = (dice.below(2) == 0).then(|| fault(&mut dice));
                 // What came before a cut is on its way then.
-                reply.pace = Duration::from_millis(dice.below(3));
-                reply.broken = Some(Broken { after: dice.below(14) as usize, fault });
+                reply.pace = Duration::from_millis(dice.below(3) as u64);
+                reply.broken = Some(Broken { after: dice.below(14), fault });
             }
-            3 => reply.wait = Duration::from_millis(dice.below(20)),
+            3 => reply.wait = Duration::from_millis(dice.below(20) as u64),
             4 => reply.pace = Duration::from_millis(1),
             5 | 6 if recall == RecallSource::Offered => {
                 let query = json!({"query": "error warning build"});
@@ -84,7 +73,7 @@ fn has_failed(text: &str) -> bool {
 
 /// An agent that works, forks, goes back and leaves, for so many requests.
 async fn work(stage: &Stage, api: Api, seed: u64, requests: u64) -> Counts {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let mut counts = Counts::default();
     let mut agent = Agent::new(api, dice.below(2) == 0);
     // Lengths of its history at which it may ask.
@@ -92,7 +81,7 @@ async fn work(stage: &Stage, api: Api, seed: u64, requests: u64) -> Counts {
     while counts.asked < requests {
         match dice.below(30) {
             0 => {
-                ends.truncate(1 + dice.below(ends.len() as u64) as usize);
+                ends.truncate(1 + dice.below(ends.len()));
                 agent.history.truncate(ends[ends.len() - 1]);
             }
             1 => agent.is_streaming = !agent.is_streaming,
@@ -129,7 +118,7 @@ async fn work(stage: &Stage, api: Api, seed: u64, requests: u64) -> Counts {
             continue;
         }
         counts.answered += 1;
-        assert_eq!(agent.take(&text, 10 + dice.below(20) as usize), 2, "{api} {seed}");
+        assert_eq!(agent.take(&text, 10 + dice.below(20)), 2, "{api} {seed}");
         ends.push(agent.history.len());
     }
     counts

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use serde_json::{Value, json};
+use testkit::agent::Agent;
 use testkit::server::Api;
 
-use crate::agents::Agent;
 use crate::native::asked;
 use crate::stage::{Stage, before};
 use crate::works::{entries, provider};

@@ -9,8 +9,8 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
+use testkit::agent::Agent;
 
-use crate::agents::Agent;
 use crate::noting::{Written, upstream};
 use crate::stage::{Stage, before};
 use crate::works::{APIS, provider, request};

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use epitome_proxy::{ManagementToken, ProxyOptions};
 use http::{HeaderValue, Request, Response};
 use serde_json::json;
+use testkit::agent::Agent;
 use testkit::server::Api;
 
-use crate::agents::Agent;
 use crate::noting::{upstream, whole};
 use crate::stage::{Stage, before};
 use crate::works::{provider, request};

@@ -1,6 +1,5 @@
 //! The proxy over real sockets, before a scripted model server or an upstream that notes what reaches it.
 
-mod agents;
 mod asks;
 mod bounds;
 mod breaks;

@@ -4,10 +4,10 @@ use bytes::Bytes;
 use epitome_proxy::{Provider, ProxyOptions, Upstreams};
 use http::Request;
 use serde_json::{Value, json};
+use testkit::agent::Agent;
 use testkit::server::Api;
 use testkit::server::shell::Running;
 
-use crate::agents::Agent;
 use crate::noting::{upstream, whole};
 use crate::stage::{Stage, before};
 use crate::works::{entries, provider};

@@ -2,11 +2,11 @@
 
 use epitome_proxy::{ManagementToken, ProxyOptions, RecallSource};
 use serde_json::{Value, json};
+use testkit::agent::Agent;
 use testkit::server::script::{Broken, Fault};
 use testkit::server::shell::Running;
 use testkit::server::{Api, Loop, Next, Queue, Reply};
 
-use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{APIS, provider, request};
 

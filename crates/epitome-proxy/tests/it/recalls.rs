@@ -4,9 +4,9 @@ use bytes::Bytes;
 use epitome_proxy::{ProxyOptions, RecallSource};
 use http::Request;
 use serde_json::{Value, json};
+use testkit::agent::Agent;
 use testkit::server::Api;
 
-use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{provider, request};
 

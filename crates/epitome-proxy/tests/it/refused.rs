@@ -4,9 +4,9 @@ use bytes::Bytes;
 use epitome_proxy::{Provider, ProxyOptions};
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
+use testkit::agent::Agent;
 use testkit::server::Api;
 
-use crate::agents::Agent;
 use crate::native::{WINDOW, answer, asked, worked};
 use crate::noting::{upstream, whole};
 use crate::stage::{Stage, before};

@@ -9,10 +9,10 @@ use bytes::Bytes;
 use epitome::session::KeptPlace;
 use epitome_proxy::{Conversations, KeptConversation, KeptLearning, ProxyOptions, ProxyState};
 use serde_json::value::RawValue;
+use testkit::agent::Agent;
 use testkit::server::Api;
 use testkit::server::shell::Running;
 
-use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{provider, request};
 
@@ -80,15 +80,13 @@ async fn step(stage: &Stage, agent: &mut Agent) {
 
 /// The lists of all prompts that were answered, without their ends.
 fn lists(running: &Running, api: Api) -> Vec<String> {
-    let name = match api {
-        Api::Responses | Api::Interactions => "input",
-        Api::Gemini => "contents",
-        _ => "messages",
-    };
     let sent = running.posted().into_iter().filter(|one| one.status == 200);
     let list = |body: &[u8]| {
         let body: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(body).expect("JSON");
-        body[name].get().trim_end_matches(|end: char| end.is_whitespace() || end == ']').to_owned()
+        body[api.list()]
+            .get()
+            .trim_end_matches(|end: char| end.is_whitespace() || end == ']')
+            .to_owned()
     };
     sent.map(|one| list(&one.body)).collect()
 }

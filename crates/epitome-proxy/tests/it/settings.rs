@@ -6,9 +6,9 @@ use epitome::session::Landing;
 use epitome_proxy::{Proxy, ProxyError, ProxyMode, ProxyOptions};
 use http::StatusCode;
 use serde_json::{Value, json};
+use testkit::agent::Agent;
 use testkit::server::{Api, Loop, Queue, Reply};
 
-use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{entries, provider, request};
 

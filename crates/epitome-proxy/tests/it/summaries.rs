@@ -8,10 +8,10 @@ use bytes::Bytes;
 use epitome::summarize::{Brief, FailureKind, Summaries, SummarizeError, Summary, from_fn};
 use epitome_proxy::{InternalErrors, ProxyLimits, ProxyOptions};
 use serde_json::Value;
+use testkit::agent::Agent;
 use testkit::server::Api;
 use tokio::sync::Semaphore;
 
-use crate::agents::Agent;
 use crate::stage::{Stage, before};
 use crate::works::{entries, provider, request};
 

@@ -6,9 +6,9 @@ use bytes::Bytes;
 use epitome_proxy::{ProxyLimits, ProxyOptions};
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
+use testkit::agent::Agent;
 use testkit::server::Api;
 
-use crate::agents::Agent;
 use crate::noting::{upstream, whole};
 use crate::stage::{Stage, before};
 use crate::works::{provider, request};

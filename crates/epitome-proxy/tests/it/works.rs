@@ -3,11 +3,11 @@
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
+use testkit::agent::Agent;
 use testkit::server::script::Broken;
 use testkit::server::shell::{self, Running};
 use testkit::server::{Api, Fault, Loop, Model, Next, Queue, Reply, Server};
 
-use crate::agents::Agent;
 use crate::stage::{Stage, before};
 
 pub(crate) const APIS: [Api; 5] =

@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome::checkpoint::look_alikes;
-use epitome::count::counter;
 use epitome::transcript::{Entry, PartKind, Role};
 use epitome::view::Fate;
 use epitome::wire::check;
-use epitome::{Compactor, Options as Settings, Outcome, Request, Tail};
+use epitome::{Options as Settings, Outcome, Request, Tail};
 use epitome_recordings::{Applied, ApplyError, Archived, applied, apply, reader};
 use serde_json::Value;
 
@@ -51,10 +50,7 @@ fn compacted(request: &Request, target: &str) -> Outcome {
         tail: if target == "20%" { Tail::Turns(1) } else { Settings::default().tail },
         ..Settings::default()
     };
-    Compactor::new(settings, counter("o200k").expect("a counter"))
-        .expect("settings")
-        .compact(request)
-        .expect("a compaction")
+    testkit::compactor(settings, "o200k").compact(request).expect("a compaction")
 }
 
 fn archived(view: u64) -> Archived {

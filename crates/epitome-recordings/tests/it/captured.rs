@@ -11,11 +11,7 @@ use crate::{LAST, detected, recording};
 /// stands in a list.
 fn said(body: &str, format: Format) -> Vec<Value> {
     let body: Value = serde_json::from_str(body).expect("a body");
-    let key = match format {
-        Format::Gemini => "contents",
-        Format::OpenaiResponses => "input",
-        _ => "messages",
-    };
+    let key = format.list();
     let all = body[key].as_array().unwrap_or_else(|| panic!("no {key}"));
     let is_instruction =
         |message: &&Value| matches!(message["role"].as_str(), Some("system" | "developer"));

@@ -1,7 +1,6 @@
 //! Every strategy on every shipped fixture, alone and in pairs, held to the laws.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock};
 
 use epitome::count::{CacheKey, Cached, TokenCounter, counter};
 use epitome::engine::Stop;
@@ -11,6 +10,8 @@ use epitome_recordings::{Reach, Run, open};
 use testkit::captures::Capture;
 use testkit::examples::{Example, examples};
 use testkit::laws::check_all;
+
+use crate::hold;
 
 /// Bytes of a request up to which pairs are tried every time.
 const SMALL: usize = 12_000;
@@ -57,26 +58,6 @@ fn breach(request: &Request, list: &[&str], percent: u8, stop: Stop) -> Option<S
     let compactor = Compactor::new(options, Arc::clone(&COUNTER)).expect("in range");
     let why = check_all(request, &compactor).err()?;
     Some(format!("{list:?} to {percent} %, {stop:?}: {why}"))
-}
-
-/// Holds every fixture to the laws by what `breaches` finds on one, on as many threads as there are cores.
-fn hold(fixtures: &[(String, Request)], breaches: impl Fn(&Request) -> Vec<String> + Sync) {
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some((name, request)) = fixtures.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let why = breaches(request).into_iter().map(|why| format!("{name}: {why}"));
-                    found.lock().expect("nobody panicked").extend(why);
-                }
-            });
-        }
-    });
-    let mut found = found.into_inner().expect("nobody panicked");
-    found.sort();
-    assert!(found.is_empty(), "{} of them\n{}", found.len(), found.join("\n"));
 }
 
 fn pairs(fixtures: &[(String, Request)]) {

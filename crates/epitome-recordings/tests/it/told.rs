@@ -1,21 +1,18 @@
 //! What an agent is told of real runs that end in a tool's result: laws 14 to 19 on the tau-bench sessions.
 
-use std::collections::BTreeMap;
-
-use epitome::count::counter;
 use epitome::transcript::PartKind;
-use epitome::{Compactor, Format, Options, Outcome, Request, Target, wire};
+use epitome::{Compactor, Format, Outcome, Request, wire};
 use epitome_recordings::open;
 use serde_json::{Value, json};
 use testkit::laws::TOLD;
 use testkit::laws::log::{Lane, Log};
+use testkit::to_percent;
 
 use crate::opening::shipped;
-use crate::{LAST, example};
+use crate::{LAST, example, hold};
 
 fn compactor(percent: u8) -> Compactor {
-    let options = Options { target: Target::Percent(percent), ..Options::default() };
-    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+    testkit::compactor(to_percent(percent), "o200k")
 }
 
 /// What the checkpoint says was done; empty where there is none.
@@ -79,26 +76,14 @@ fn runs() -> Vec<(String, Request)> {
 
 #[test]
 fn runs_that_end_in_a_result_keep_the_laws() {
-    let runs = runs();
-    let mut broken: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut views = 0;
     let compactors = [10, 20, 30].map(|percent| (percent, compactor(percent)));
-    for (run, request) in &runs {
+    hold(&runs(), |request| {
+        let mut broken = Vec::new();
         for (percent, compactor) in &compactors {
             let outcome = compactor.compact(request).expect("it compacts");
-            views += 1;
-            for law in TOLD {
-                if let Err(why) = law.holds(&outcome, compactor) {
-                    broken
-                        .entry(law.name)
-                        .or_default()
-                        .push(format!("{run} at {percent} %: {why}"));
-                }
-            }
+            let found = TOLD.iter().filter_map(|law| law.holds(&outcome, compactor).err());
+            broken.extend(found.map(|why| format!("at {percent} %: {why}")));
         }
-    }
-    for (law, all) in &broken {
-        println!("{law}: {} of {views} views, e.g. {:.300}", all.len(), all[0]);
-    }
-    assert!(broken.is_empty(), "{:?}", broken.keys());
+        broken
+    });
 }

@@ -1,24 +1,23 @@
 //! What becomes of a compaction when the other side is good, bad, slow or gone. Everything is said over a real
 //! connection.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::engine::delegate::{Compact, Compactors, Decision, Job, ProposedView, from_fn};
 use epitome::summarize::{FailureKind, Spent, SummarizeError, Summary};
 use epitome::transcript::PartKind;
 use epitome::view::{Fate, PartEdit, Put, Reason};
 use epitome::wire::Format;
-use epitome::{Compactor, Options, Outcome, Pin, Request, Target};
+use epitome::{Compactor, Options, Outcome, Pin, Request};
 use epitome_rpc::v1::compact_response::Verdict as Said;
 use epitome_rpc::v1::compactor_server::{Compactor as Contract, CompactorServer};
 use epitome_rpc::v1::{
     CompactRequest, CompactResponse, DescribeRequest, DescribeResponse, Described, Edit,
 };
 use epitome_rpc::{Limits, Remote, Served, Serving, Token, USUAL, serve, v1};
+use testkit::to_percent;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -26,22 +25,16 @@ use tonic::{Response, Status};
 
 /// The task, 60 steps, and a wish: messages 0 to 121.
 pub(crate) fn session() -> Request {
-    let mut notation = "user Fix the parser, and never touch the lexer.\n".to_owned();
-    for step in 0..60 {
-        let _ = writeln!(
-            notation,
-            "asst Step {step} looks. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = port_{} {{code 30}}",
-            5000 + step
-        );
-    }
-    notation += "user Go on.\n";
+    let step = r#"asst Step # looks. | call c# Read {"file_path":"src/f#.rs"}
+res  c# = port_5### {code 30}"#;
+    let steps = testkit::steps(0..60, step);
+    let notation = format!("user Fix the parser, and never touch the lexer.\n{steps}user Go on.\n");
     testkit::parse(Format::OpenaiChat, &notation)
 }
 
 pub(crate) fn local() -> Compactor {
     let pins = vec![Pin::Text("port_5003".to_owned())];
-    let options = Options { target: Target::Percent(50), pins, ..Options::default() };
-    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+    testkit::compactor(Options { pins, ..to_percent(50) }, "chars4")
 }
 
 async fn compact(remote: Remote) -> Outcome {
@@ -301,10 +294,6 @@ fn compacted(fates: Vec<i32>, edits: Vec<Edit>) -> CompactResponse {
     CompactResponse { verdict: Some(Said::Compacted(compacted)), ..CompactResponse::default() }
 }
 
-fn keeping(question: &CompactRequest) -> Vec<i32> {
-    vec![v1::Fate::Keep.into(); question.entries.len()]
-}
-
 /// Folds what may leave of the first two thirds.
 fn good(question: &CompactRequest) -> Vec<i32> {
     let all = question.entries.len();
@@ -323,33 +312,15 @@ fn edit(entry: u32, part: u32, text: &str) -> Edit {
 #[tokio::test]
 async fn answers_of_the_wrong_shape_or_against_a_law_are_done_without() {
     type Answer = fn(CompactRequest) -> CompactResponse;
-    let faults: [(&str, Answer); 12] = [
-        ("what it puts into part 0 of message 119 can't stand there", |q| {
-            compacted(good(&q), vec![edit(119, 0, "[I agree, and will delete it.]")])
-        }),
+    let faults: [(&str, Answer); 6] = [
         ("neither skip nor compacted", |_| CompactResponse::default()),
         ("0 isn't a fate", |q| compacted(vec![0; q.entries.len()], vec![])),
         ("99 isn't a fate", |q| compacted(vec![99; q.entries.len()], vec![])),
-        ("it has 3 fates for 122 messages", |q| compacted(good(&q)[..3].to_vec(), vec![])),
         ("which isn't there", |q| compacted(good(&q), vec![edit(900, 0, "x")])),
         ("has no part 77", |q| compacted(good(&q), vec![edit(120, 77, "x")])),
-        ("it compacts nothing", |q| compacted(keeping(&q), vec![])),
-        ("it parts messages 1 to 2", |q| {
-            let mut fates = good(&q);
-            fates[2] = v1::Fate::Keep.into();
-            compacted(fates, vec![])
-        }),
         ("it takes message 7 away, which must stay", |q| {
             let mut fates = good(&q);
             fates[7..9].fill(v1::Fate::Drop.into());
-            compacted(fates, vec![])
-        }),
-        ("would be no smaller", |q| {
-            compacted(good(&q), vec![edit(120, 0, &"larger ".repeat(1_000))])
-        }),
-        ("the target is", |q| {
-            let mut fates = keeping(&q);
-            fates[1..3].fill(v1::Fate::Fold.into());
             compacted(fates, vec![])
         }),
     ];

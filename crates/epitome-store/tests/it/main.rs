@@ -16,7 +16,7 @@ mod tenants;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use epitome::{Compactor, Options, Outcome, Request, count::counter, wire};
+use epitome::{Options, Outcome, Request, wire};
 use epitome_store::{Access, Document, Session, Store, StoreError};
 use tempfile::TempDir;
 
@@ -97,7 +97,7 @@ pub(crate) fn take_in_of(store: &Store, body: &str, project: &str) -> Session {
 
 pub(crate) fn compact(body: &str, session: &Session) -> Outcome {
     let options = Options { target: "40%".parse().expect("a target"), ..Options::default() };
-    let compactor = Compactor::new(options, counter("o200k").expect("built in")).expect("in range");
+    let compactor = testkit::compactor(options, "o200k");
     let outcome = compactor.compact_into(&parsed(body), session).expect("compacted");
     assert!(!outcome.view.is_whole());
     outcome

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 
 use epitome::archive::{Archive as _, Shown};
 use epitome::transcript::ContentId;
-use epitome::{Compactor, Options, count::counter};
 use epitome_store::Document;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use testkit::generate;
+use testkit::to_percent;
 
 use crate::Place;
 
@@ -25,10 +25,8 @@ fn every_generated_session_comes_back_byte_for_byte() {
         let document =
             Document { raw: case.text.as_bytes(), request: &request, source: "", project: "" };
         let session = store.take_in(&document).map_err(|error| failed(&error))?;
-        let target = format!("{}%", case.target).parse().expect("a target");
-        let counter = counter("chars4").expect("built in");
-        let compactor = Compactor::new(Options { target, ..Options::default() }, counter);
-        let outcome = compactor.expect("in range").compact_into(&request, &session);
+        let compactor = testkit::compactor(to_percent(case.target), "chars4");
+        let outcome = compactor.compact_into(&request, &session);
         // What can't be compacted is kept all the same.
         if let Ok(outcome) = outcome {
             let head = session.head().map_err(|error| failed(&error))?;

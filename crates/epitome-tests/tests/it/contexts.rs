@@ -1,10 +1,8 @@
 //! What a caller says of a compaction reaches everybody who has a part in it, and what they say of their answers comes back.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::engine::delegate::{self, Compactors, Decision, JobContext, Metadata, Skip};
 use epitome::engine::events::{CompactionId, Event, Observer};
@@ -14,7 +12,8 @@ use epitome::strategy::{Edit, Fold, Strategy, StrategyContext};
 use epitome::summarize::{SECTIONS, Summary, from_fn};
 use epitome::trigger::{Asker, Cause, Demand, When};
 use epitome::wire::Format;
-use epitome::{Compactor, Options, Receipt, Request, Target};
+use epitome::{Compactor, Receipt, Request};
+use testkit::to;
 use testkit::wait;
 
 type Told = Arc<Mutex<Vec<(&'static str, JobContext, Option<String>)>>>;
@@ -70,13 +69,10 @@ impl Observer for Listens {
 }
 
 fn session() -> Request {
-    let mut notation = "user Fix the build of the parser.\n".to_owned();
-    for step in 0..60 {
-        let _ = writeln!(
-            notation,
-            "asst Step {step} looks at the module. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{code 60}}"
-        );
-    }
+    let step = r#"asst Step # looks at the module. | call c# Read {"file_path":"src/f#.rs"}
+res  c# = fn f#() {code 60}"#;
+    let steps = testkit::steps(0..60, step);
+    let notation = format!("user Fix the build of the parser.\n{steps}");
     testkit::parse(Format::OpenaiChat, &notation)
 }
 
@@ -113,9 +109,7 @@ fn compactor(told: &Told, skips: bool) -> Compactor {
         model(&request.about, request.reason.clone());
         std::future::ready(Ok(summary()))
     });
-    let options = Options { target: Target::Tokens(3_000), ..Options::default() };
-    Compactor::new(options, counter("chars4").expect("a known name"))
-        .expect("in range")
+    testkit::compactor(to(3_000), "chars4")
         .with_strategies(vec![Arc::new(Talkative(Arc::clone(told)))])
         .with_hooks(hook)
         .with_compactors(Compactors { chain: vec![remote], ..Compactors::default() })

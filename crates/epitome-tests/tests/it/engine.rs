@@ -11,10 +11,10 @@ use epitome::transcript::Origin;
 use epitome::trigger::{Cause, Measurements, Trigger as _, When};
 use epitome::wire::{self, Format};
 use epitome::{Compactor, Options, Pin, Request, Target};
+use testkit::to;
 
 fn compactor(target: u64) -> Compactor {
-    let options = Options { target: Target::Tokens(target), ..Options::default() };
-    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+    testkit::compactor(to(target), "chars4")
 }
 
 /// A session of `steps` steps after the task, with a human message every ten.
@@ -164,9 +164,7 @@ fn options_survive_serde_and_refuse_unknown_keys() {
 #[test]
 fn a_pin_that_nothing_says_is_reported() {
     let pins = vec![Pin::Text("no such words".into())];
-    let options = Options { target: Target::Tokens(2_000), pins, ..Options::default() };
-    let compactor =
-        Compactor::new(options, counter("chars4").expect("a known name")).expect("in range");
+    let compactor = testkit::compactor(Options { pins, ..to(2_000) }, "chars4");
     let outcome = compactor.compact(&testkit::parse(Format::OpenaiChat, &session(0..40)));
     assert_eq!(outcome.expect("a sound view").receipt.unmatched_pins, ["no such words"]);
 }

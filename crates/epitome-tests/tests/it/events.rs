@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-use epitome::count::counter;
 use epitome::engine::delegate::{self, Compactors, Decision, ProposedView, Skip};
 use epitome::engine::events::{CompactionId, Event, Observer};
 use epitome::engine::hook::{self, Hooks, Wish};
@@ -16,9 +15,10 @@ use epitome::summarize::{
 };
 use epitome::trigger::{Measurements, Trigger as _, When};
 use epitome::wire::Format;
-use epitome::{CompactError, Compaction, Compactor, Options, Request, Target};
+use epitome::{CompactError, Compaction, Compactor, Options, Request};
 use expect_test::expect;
 use testkit::archives::Full;
+use testkit::to;
 
 #[derive(Debug, Default)]
 struct Heard(Mutex<Vec<Event>>);
@@ -62,8 +62,7 @@ fn name(event: &Event) -> String {
 }
 
 fn compactor(target: u64) -> Compactor {
-    let options = Options { target: Target::Tokens(target), ..Options::default() };
-    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+    testkit::compactor(to(target), "chars4")
 }
 
 /// The task, and so many steps.
@@ -177,8 +176,7 @@ fn nothing_starts_where_nothing_is_to_be_done() {
         std::future::ready(Ok(Wish { veto: Some("not now".to_owned()), ..Wish::default() }))
     });
     let hooks = Hooks { chain: vec![veto] };
-    let idle = Options { stop: Stop::AtEnd, target: Target::Tokens(90_000), ..Options::default() };
-    let idle = Compactor::new(idle, counter("chars4").expect("a known name")).expect("in range");
+    let idle = testkit::compactor(Options { stop: Stop::AtEnd, ..to(90_000) }, "chars4");
     let rows = [
         ("small", heard(compactor(90_000), 2, finished)),
         (
@@ -320,10 +318,9 @@ impl epitome::count::TokenCounter for Moody {
 #[test]
 fn a_panic_while_an_answer_is_taken_is_a_failure() {
     let counter = Arc::new(Moody::default());
-    let options = Options { target: Target::Tokens(2_000), ..Options::default() };
     let by = summarize::from_fn("model", |_| std::future::ready(Ok("It goes on.")));
     let heard = Arc::new(Heard::default());
-    let compactor = Compactor::new(options, Arc::clone(&counter) as _).expect("in range");
+    let compactor = Compactor::new(to(2_000), Arc::clone(&counter) as _).expect("in range");
     let compactor = compactor.with_summaries(by).expect("in range");
     let compactor = compactor.with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
     let mut compaction = compactor.begin(&session(40));

@@ -4,12 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::count::counter;
 use epitome::session::{ChainKey, Landing, SessionOptions, Sessions};
 use epitome::transcript::{PartRow, Role};
 use epitome::trigger::When;
 use epitome::wire::{self, Clean, Finding, Format, RULES, Request, json::Span};
-use epitome::{Compactor, Options, Target};
+use epitome::{Options, Target};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -222,12 +221,12 @@ fn a_message_that_is_appended_is_decided_as_if_all_was_read() {
         let all = raws(&long);
         let machine = || {
             let trigger = When::Tokens(12_000).build().expect("in range");
-            let compactor = Compactor::new(Options::default(), counter("o200k").expect("there"));
+            let compactor = testkit::compactor(Options::default(), "o200k");
             let options = SessionOptions {
                 landing: Landing::Target(Target::Percent(50)),
                 ..SessionOptions::new(Arc::new(trigger), ChainKey([1, 2, 3, 4]))
             };
-            Sessions::new(options, compactor.expect("in range")).expect("in range")
+            Sessions::new(options, compactor).expect("in range")
         };
         let (mut reading, mut appending) = (machine(), machine());
         let mut held: Option<Request> = None;

@@ -1,17 +1,16 @@
 //! What must stay, and how much of it: drawn from random transcripts that broke a law once.
 
-use epitome::count::counter;
 use epitome::engine::plan::Reached;
 use epitome::engine::receipt::Receipt;
 use epitome::strategy::guard::KeepReason;
 use epitome::view::Fate;
-use epitome::{Compactor, Format, Options, Pin, Request, Target, wire};
+use epitome::{Compactor, Format, Options, Pin, Request, wire};
 use serde_json::{Value, json};
 use testkit::laws::check_all;
+use testkit::to;
 
 fn compactor(target: u64, pins: Vec<Pin>) -> Compactor {
-    let options = Options { target: Target::Tokens(target), pins, ..Options::default() };
-    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+    testkit::compactor(Options { pins, ..to(target) }, "o200k")
 }
 
 fn request(format: Format, body: &Value) -> Request {

@@ -1,9 +1,7 @@
 //! Hooks: what they may change before a compaction, and what becomes of it where they fail.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::engine::delegate::JobContext;
 use epitome::engine::events::{CompactionId, Event, Observer};
@@ -13,26 +11,22 @@ use epitome::summarize::{
     CallResult, FailureKind, SECTIONS, Summaries, SummarizeError, Summary, SummaryRequest,
 };
 use epitome::wire::Format;
-use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target};
+use epitome::{CompactError, Compactor, Outcome, Pin, Request};
 use testkit::laws::check_view;
+use testkit::to;
 use testkit::wait;
 
 fn compactor() -> Compactor {
-    let options = Options { target: Target::Tokens(4_000), ..Options::default() };
-    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+    testkit::compactor(to(4_000), "chars4")
 }
 
 /// Messages 0 to 241; message 42 says the port 5020.
 fn session() -> Request {
-    let mut notation = "user Fix the build of the parser, and do not touch the lexer.\n".to_owned();
-    for step in 0..120 {
-        let _ = writeln!(
-            notation,
-            "asst Step {step} is the one in which I look at the module. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{ port_{} }} {{code 40}}",
-            5000 + step
-        );
-    }
-    notation += "user Go on with the rest.\n";
+    let step = r#"asst Step # is the one in which I look at the module. | call c# Read {"file_path":"src/f#.rs"}
+res  c# = fn f#() { port_5### } {code 40}"#;
+    let steps = testkit::steps(0..120, step);
+    let task = "user Fix the build of the parser, and do not touch the lexer.\n";
+    let notation = format!("{task}{steps}user Go on with the rest.\n");
     testkit::parse(Format::OpenaiChat, &notation)
 }
 

@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use epitome::count::counter;
 use epitome::transcript::Entry;
 use epitome::view::Fate;
 use epitome::wire::{self, Format, Keeper};
@@ -46,8 +45,7 @@ fn parsed(body: &Value) -> Request {
 }
 
 fn compactor(target: Target) -> Compactor {
-    let options = Options { target, ..Options::default() };
-    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+    testkit::compactor(Options { target, ..Options::default() }, "o200k")
 }
 
 /// Holds every law, and what an independent server says, at each of these targets.

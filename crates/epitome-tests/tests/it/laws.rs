@@ -4,13 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use epitome::count::counter;
 use epitome::transcript::PartKind;
 use epitome::{Compactor, Format, Options, Pin, Tail, Target, Task, wire};
 use expect_test::expect_file;
 use proptest::prelude::*;
 use testkit::laws::{TOLD, check_all, descent};
-use testkit::{Case, Histogram, generate, page};
+use testkit::{Case, Histogram, generate, page, to_percent};
 
 fn tails() -> impl Strategy<Value = Tail> {
     prop_oneof![
@@ -37,7 +36,7 @@ fn compactor(case: &Case, tail: Tail, task: Task) -> Compactor {
             .collect(),
         ..Options::default()
     };
-    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+    testkit::compactor(options, "o200k")
 }
 
 /// A pin on the entry, by its place or by words in it.
@@ -128,8 +127,7 @@ fn what_broke_a_law_keeps_it() {
         let request = case.request(format);
         for percent in percents[0]..percents[1] {
             let options = Options { target: Target::Percent(percent), ..options.clone() };
-            let counter = counter("o200k").expect("a known name");
-            let compactor = Compactor::new(options, counter).expect("in range");
+            let compactor = testkit::compactor(options, "o200k");
             check_all(&request, &compactor).unwrap_or_else(|error| panic!("{percent} %: {error}"));
             let receipt = compactor.compact(&request).expect("it compacts").receipt;
             assert!(receipt.fallbacks.is_empty(), "{percent} %: {:?}", receipt.fallbacks);
@@ -153,13 +151,8 @@ fn an_excerpt_of_what_was_injected_is_no_persons_words() {
         let body = format!(r#"{{"model":"m","messages":[{said},{said},{note}]}}"#);
         let request = wire::parse(Format::OpenaiChat, body).expect("messages");
         for percent in [5, 10, 31, 34, 37, 40, 60] {
-            let options = Options {
-                target: Target::Percent(percent),
-                task: Task::Fold,
-                ..Options::default()
-            };
-            let counter = counter("o200k").expect("a known name");
-            let compactor = Compactor::new(options, counter).expect("in range");
+            let options = Options { task: Task::Fold, ..to_percent(percent) };
+            let compactor = testkit::compactor(options, "o200k");
             check_all(&request, &compactor).expect("the laws hold");
             let view = compactor.compact(&request).expect("it compacts").request;
             let newest = view.transcript.entries().last().expect("it isn't empty");
@@ -173,9 +166,7 @@ fn counters_agree_that_counts_add_up() {
     let runner_cases = ProptestConfig { cases: 100, ..cases() };
     let names: Vec<Arc<str>> = epitome::count::NAMES.iter().map(|name| Arc::from(*name)).collect();
     proptest!(runner_cases, |(case in generate::valid(), name in proptest::sample::select(names))| {
-        let counter = counter(&name).expect("a known name");
-        let options = Options { target: Target::Percent(case.target.clamp(1, 100)), ..Options::default() };
-        let compactor = Compactor::new(options, counter).expect("in range");
+        let compactor = testkit::compactor(to_percent(case.target.clamp(1, 100)), &name);
         let outcome = compactor.compact(&case.request()).map_err(|e| TestCaseError::fail(e.to_string()))?;
         descent(&outcome, &compactor).map_err(TestCaseError::fail)?;
     });

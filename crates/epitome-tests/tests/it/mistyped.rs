@@ -3,15 +3,14 @@
 
 use std::collections::HashSet;
 
-use epitome::count::counter;
 use epitome::wire::{self, Finding, Format, Mend, Request};
-use epitome::{Compactor, Options, Target};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 use testkit::Case;
 use testkit::generate::{broken, cases, valid};
+use testkit::to_percent;
 
 /// What is done to one value of a body.
 #[derive(Clone, Debug)]
@@ -161,9 +160,8 @@ proptest! {
         to in select(&Format::ALL[..]),
     ) {
         let Ok(request) = wire::parse(format, body) else { return Ok(()) };
-        let options = Options { target: Target::Percent(percent), ..Options::default() };
-        let compactor = Compactor::new(options, counter("o200k").expect("known"));
-        let outcome = compactor.expect("in range").compact(&request);
+        let compactor = testkit::compactor(to_percent(percent), "o200k");
+        let outcome = compactor.compact(&request);
         for request in outcome.iter().map(|outcome| &outcome.request).chain([&request]) {
             prop_assert!(wire::parse(format, request.source().to_string()).is_ok());
             let converted = epitome::convert::convert(request, to);

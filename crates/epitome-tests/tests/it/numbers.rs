@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use epitome::checkpoint::{self, Contents};
-use epitome::count::counter;
 use epitome::strategy::guard::Pin;
 use epitome::wire::{Format, parse};
-use epitome::{Compactor, Options, Outcome, Request, Target};
+use epitome::{Options, Outcome, Request};
 use serde_json::{Value, json};
 use testkit::prose::lorem;
+use testkit::to;
 
 const ALL: [Format; 5] = [
     Format::OpenaiChat,
@@ -30,14 +30,6 @@ fn message(format: Format, is_human: bool, text: &str) -> Value {
     }
 }
 
-fn list(format: Format) -> &'static str {
-    match format {
-        Format::Gemini => "contents",
-        Format::OpenaiResponses => "input",
-        _ => "messages",
-    }
-}
-
 fn request(format: Format, messages: &[Value]) -> Request {
     let mut body = match format {
         Format::Gemini => json!({}),
@@ -45,7 +37,7 @@ fn request(format: Format, messages: &[Value]) -> Request {
         Format::Anthropic => json!({"model": "m", "max_tokens": 9}),
         _ => json!({"model": "m"}),
     };
-    body[list(format)] = messages.into();
+    body[format.list()] = messages.into();
     parse(format, body.to_string()).expect("messages")
 }
 
@@ -55,11 +47,10 @@ fn compacted(
     messages: &mut Vec<Value>,
     (target, pins): (u64, Vec<Pin>),
 ) -> Outcome {
-    let options = Options { target: Target::Tokens(target), pins, ..Options::default() };
-    let compactor = Compactor::new(options, counter("o200k").expect("known")).expect("in range");
+    let compactor = testkit::compactor(Options { pins, ..to(target) }, "o200k");
     let outcome = compactor.compact(&request(format, messages)).expect("a view");
     let body: Value = serde_json::from_str(outcome.rendered()).expect("a request");
-    messages.clone_from(body[list(format)].as_array().expect("messages"));
+    messages.clone_from(body[format.list()].as_array().expect("messages"));
     outcome
 }
 

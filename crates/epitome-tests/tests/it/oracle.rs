@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use epitome::count::{Basis, Bpe, TokenCounter};
+use testkit::dice::Dice;
 
 /// Ours and theirs, for both encodings.
 fn pairs() -> [(Bpe, &'static bpe_openai::Tokenizer); 2] {
@@ -19,22 +20,6 @@ fn check(ours: &Bpe, theirs: &bpe_openai::Tokenizer, text: &str) {
         "{} {text:?}",
         ours.name()
     );
-}
-
-/// Numbers that look random and are the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 11) % bound as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
 }
 
 /// Writes each point in each context. A line end keeps the contexts apart, so a text that agrees
@@ -183,14 +168,14 @@ fn random_mixtures_of_scripts() {
     std::thread::scope(|scope| {
         for (seed, (ours, theirs)) in (1..).zip(pairs()) {
             scope.spawn(move || {
-                let mut numbers = Numbers(0x2545_F491_4F6C_DD1D * seed);
+                let mut dice = Dice::new(0x2545_F491_4F6C_DD1D * seed);
                 for _ in 0..200_000 {
                     let mut text = String::new();
-                    for _ in 0..=numbers.below(12) {
-                        match numbers.below(8) {
-                            0 => text.extend(char::from_u32(numbers.below(0x11_0000) as u32)),
-                            1 => text.extend(char::from_u32(numbers.below(0x500) as u32)),
-                            _ => text.push_str(numbers.pick(FRAGMENTS)),
+                    for _ in 0..=dice.below(12) {
+                        match dice.below(8) {
+                            0 => text.extend(char::from_u32(dice.below(0x11_0000) as u32)),
+                            1 => text.extend(char::from_u32(dice.below(0x500) as u32)),
+                            _ => text.push_str(dice.pick(FRAGMENTS)),
                         }
                     }
                     check(&ours, theirs, &text);
@@ -203,7 +188,7 @@ fn random_mixtures_of_scripts() {
 /// Runs without a place to split, which are encoded window by window.
 #[test]
 fn long_runs() {
-    let mut numbers = Numbers(88_172_645_463_325_252);
+    let mut dice = Dice::new(88_172_645_463_325_252);
     let alphabets: [&[char]; 16] = [
         &[' '],
         &['\n'],
@@ -225,12 +210,12 @@ fn long_runs() {
     for (ours, theirs) in pairs() {
         for alphabet in alphabets {
             for len in [15, 16, 17, 120, 128, 200, 255, 256, 257, 258, 400, 1000, 5000, 20_000] {
-                let text: String = (0..len).map(|_| numbers.pick(alphabet)).collect();
+                let text: String = (0..len).map(|_| dice.pick(alphabet)).collect();
                 check(&ours, theirs, &text);
                 check(&ours, theirs, &format!("x{text}x"));
             }
             for period in 2..60 {
-                let unit: String = (0..period).map(|_| numbers.pick(alphabet)).collect();
+                let unit: String = (0..period).map(|_| dice.pick(alphabet)).collect();
                 check(&ours, theirs, &unit.repeat(3000 / unit.len()));
             }
         }
@@ -240,12 +225,12 @@ fn long_runs() {
 /// One piece of everything: no split pattern would do this, but no token boundary is safe from it.
 #[test]
 fn words_joined_without_a_break() {
-    let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
+    let mut dice = Dice::new(0x9E37_79B9_7F4A_7C15);
     for (ours, theirs) in pairs() {
         for _ in 0..300 {
             let mut text = String::new();
             while text.len() < 3000 {
-                let token = theirs.bpe.token_bytes(numbers.below(theirs.bpe.num_tokens()) as u32);
+                let token = theirs.bpe.token_bytes(dice.below(theirs.bpe.num_tokens()) as u32);
                 if let Ok(token) = std::str::from_utf8(token) {
                     text.extend(token.chars().filter(|point| point.is_lowercase()));
                 }

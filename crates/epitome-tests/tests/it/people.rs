@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use epitome::count::counter;
 use epitome::wire::{Format, parse};
 use epitome::{Compactor, Options, Request, Target};
 use testkit::laws::check_all;
 use testkit::prose::lorem;
+use testkit::to_percent;
 
 fn compacted(messages: &[(&str, String)], target: Target) -> Request {
     let (request, compactor) = posed(messages, target);
@@ -20,8 +20,7 @@ fn posed(messages: &[(&str, String)], target: Target) -> (Request, Compactor) {
         .collect();
     let body = serde_json::json!({"model": "gpt-4o", "messages": messages}).to_string();
     let request = parse(Format::OpenaiChat, body).expect("messages");
-    let options = Options { target, ..Options::default() };
-    let compactor = Compactor::new(options, counter("o200k").expect("known")).expect("in range");
+    let compactor = testkit::compactor(Options { target, ..Options::default() }, "o200k");
     (request, compactor)
 }
 
@@ -120,8 +119,7 @@ fn a_persons_thought_is_no_reasoning_to_be_dropped() {
     ];
     let body = serde_json::json!({"contents": contents}).to_string();
     let request = parse(Format::Gemini, body).expect("contents");
-    let options = Options { target: Target::Percent(57), ..Options::default() };
-    let compactor = Compactor::new(options, counter("o200k").expect("known")).expect("in range");
+    let compactor = testkit::compactor(to_percent(57), "o200k");
     let outcome = compactor.compact(&request).expect("a view");
     assert!(shown(&outcome.request).contains("Keep the old name."));
     assert_eq!(outcome.receipt.human_messages.lost, 0);

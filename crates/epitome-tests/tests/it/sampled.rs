@@ -20,7 +20,7 @@ fn o200k() -> Arc<dyn TokenCounter> {
 }
 
 fn compactor(options: Options) -> Compactor {
-    Compactor::new(options, o200k()).expect("in range")
+    testkit::compactor(options, "o200k")
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::model::{Model, Registry};
 use epitome::session::{ChainKey, Landing, Outgoing, SessionOptions, Sessions};
@@ -13,8 +12,9 @@ use epitome::summarize::{
 };
 use epitome::trigger::When;
 use epitome::wire::{self, Format};
-use epitome::{Compactor, Options, Outcome, Request, Target};
+use epitome::{Outcome, Request, Target};
 use testkit::bulk::{Size, generate};
+use testkit::to_percent;
 use testkit::wait;
 
 const MODEL: &str = "claude-haiku-4-5";
@@ -85,8 +85,7 @@ fn request(body: String) -> Request {
 }
 
 fn compact(own: &Arc<Own>, prompt: AgentPrompt) -> Outcome {
-    let options = Options { target: Target::Percent(5), ..Options::default() };
-    let compactor = Compactor::new(options, counter("claude").expect("known")).expect("in range");
+    let compactor = testkit::compactor(to_percent(5), "claude");
     let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::clone(own) as _];
     let summaries = Summaries { chain, ..Summaries::default() };
     let base = prompt.request.clone();
@@ -232,8 +231,7 @@ fn a_summarizer_that_answers_the_agent_gets_a_transcript_next() {
 #[test]
 fn a_session_goes_on_from_what_it_sent_last() {
     let own = Own::new(Ok(summary()));
-    let options = Options { target: Target::Percent(5), ..Options::default() };
-    let compactor = Compactor::new(options, counter("claude").expect("known")).expect("in range");
+    let compactor = testkit::compactor(to_percent(5), "claude");
     let chain: Vec<Arc<dyn Summarizer>> = vec![Arc::clone(&own) as _];
     let compactor = compactor.with_summaries(Summaries { chain, ..Summaries::default() });
     let trigger = Arc::new(When::Tokens(30_000).build().expect("in range"));

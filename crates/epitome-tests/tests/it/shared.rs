@@ -1,19 +1,17 @@
 //! Messages that a checkpoint shares with its neighbours, where user and assistant must take turns.
 
 use epitome::checkpoint;
-use epitome::count::counter;
 use epitome::engine::plan::Reached;
 use epitome::engine::receipt::Receipt;
 use epitome::session::in_turns;
 use epitome::transcript::{ContentId, Origin, PartKind};
-use epitome::{Compactor, Format, Options, Outcome, Request, Target, Task, wire};
+use epitome::{Compactor, Format, Options, Outcome, Request, Task, wire};
 use serde_json::{Value, json};
 use testkit::server::{Api, Call, Judge};
+use testkit::{to, to_percent};
 
 fn compactor(target: u64) -> Compactor {
-    let options = Options { target: Target::Tokens(target), ..Options::default() };
-    let counter = counter("o200k").expect("a known name");
-    Compactor::new(options, counter).expect("in range")
+    testkit::compactor(to(target), "o200k")
 }
 
 /// A task, and so many steps of a tool with a question of the user's every tenth.
@@ -88,9 +86,7 @@ fn without_a_task_it_shares_the_message_behind_it() {
     said.truncate(121);
     said.push(json!({"role": "assistant", "content": [{"text": "Done."}]}));
     said.push(json!({"role": "user", "content": [{"text": "Thanks. What is left?"}]}));
-    let options = Options { target: Target::Tokens(1_000), task: Task::Fold, ..Options::default() };
-    let counter = counter("o200k").expect("a known name");
-    let compactor = Compactor::new(options, counter).expect("in range");
+    let compactor = testkit::compactor(Options { task: Task::Fold, ..to(1_000) }, "o200k");
     let outcome = compactor.compact(&request(&said)).expect("compacts");
     accepted(&outcome);
     let out = messages(&outcome);
@@ -253,9 +249,7 @@ fn no_view_breaks_the_turns_of_mistrals_chats() {
         let body = json!({"model": model, "messages": messages});
         let request = wire::parse(Format::OpenaiChat, body.to_string()).expect("a request");
         for percent in (5..90).step_by(5) {
-            let options = Options { target: Target::Percent(percent), ..Options::default() };
-            let counter = counter("o200k").expect("a known name");
-            let compactor = Compactor::new(options, counter).expect("in range");
+            let compactor = testkit::compactor(to_percent(percent), "o200k");
             testkit::laws::check_all(&request, &compactor)
                 .unwrap_or_else(|error| panic!("{model}, {percent} %: {error}"));
             let outcome = compactor.compact(&request).expect("compacts");

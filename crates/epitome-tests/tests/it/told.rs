@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::summarize::{SECTIONS, Summaries, Summary, from_fn};
 use epitome::{Compactor, Format, Options, Outcome, Request, Target};
@@ -13,8 +12,7 @@ use testkit::wait;
 const TARGETS: [u8; 8] = [3, 5, 10, 15, 20, 30, 50, 80];
 
 fn compactor(target: Target) -> Compactor {
-    let options = Options { target, ..Options::default() };
-    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+    testkit::compactor(Options { target, ..Options::default() }, "o200k")
 }
 
 /// What each compaction breaks, a line each.
@@ -47,12 +45,10 @@ fn checkpoint(outcome: &Outcome) -> &str {
 #[test]
 fn what_was_done_is_not_told_before_what_was_asked() {
     let mut drawn = "user Downgrade all my seats.\nasst I will. Shall I go ahead?\nuser Yes, go ahead with all of them.\n".to_owned();
-    for step in 0..12 {
-        let _ = writeln!(
-            drawn,
-            "asst call r{step} get_seat {{\"id\":\"LQ94{step:02}Q\"}}\nres  r{step} = {{lorem 120}}\n\nasst call u{step} update_seat {{\"id\":\"LQ94{step:02}Q\",\"cabin\":\"economy\"}}\nres  u{step} = {{lorem 150}}\n",
-        );
-    }
+    drawn += &testkit::steps(
+        0..12,
+        "asst call r# get_seat {\"id\":\"LQ94##Q\"}\nres  r# = {lorem 120}\n\nasst call u# update_seat {\"id\":\"LQ94##Q\",\"cabin\":\"economy\"}\nres  u# = {lorem 150}\n",
+    );
     assert_eq!(broken_in_any(&drawn), [""; 0]);
 }
 
@@ -60,12 +56,10 @@ fn what_was_done_is_not_told_before_what_was_asked() {
 #[test]
 fn an_open_call_stays() {
     let mut drawn = "user Mend the importer.\n".to_owned();
-    for step in 0..8 {
-        let _ = writeln!(
-            drawn,
-            "asst call e{step} Edit {{\"file_path\":\"src/part_{step}.rs\"}}\nres  e{step} = {{code 30}}\n",
-        );
-    }
+    drawn += &testkit::steps(
+        0..8,
+        "asst call e# Edit {\"file_path\":\"src/part_#.rs\"}\nres  e# = {code 30}\n",
+    );
     drawn += "asst Now the tests. | call t Bash {\"command\":\"cargo test\"}\n";
     assert_eq!(broken_in_any(&drawn), [""; 0]);
 }
@@ -111,12 +105,10 @@ fn ruled() -> String {
     for (at, rule) in rules.iter().enumerate() {
         let _ = writeln!(drawn, "asst Part {at} is next. {{lorem 160}}\nuser RULE: {rule}.");
     }
-    for step in 0..10 {
-        let _ = writeln!(
-            drawn,
-            "asst call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = {{code 40}}\n",
-        );
-    }
+    drawn += &testkit::steps(
+        0..10,
+        "asst call c# Read {\"file_path\":\"src/f#.rs\"}\nres  c# = {code 40}\n",
+    );
     drawn + "user Go on.\n"
 }
 
@@ -201,12 +193,10 @@ fn what_is_out_of_date_is_told_as_that() {
             "asst call t{step} Bash {{\"command\":\"make {what}\"}}\nres{went} t{step} = {{lorem 40}}\n",
         );
     }
-    for step in 0..6 {
-        let _ = writeln!(
-            drawn,
-            "asst call s{step} Search {{\"query\":\"parser {step}\"}}\nres  s{step} = {{lorem 400}}\n",
-        );
-    }
+    drawn += &testkit::steps(
+        0..6,
+        "asst call s# Search {\"query\":\"parser #\"}\nres  s# = {lorem 400}\n",
+    );
     let request = testkit::parse(Format::Anthropic, &drawn);
     let outcome = compactor(Target::Tokens(700)).compact(&request).expect("it compacts");
     let text = checkpoint(&outcome);
@@ -228,19 +218,15 @@ fn a_bare_answer_keeps_what_it_answers() {
         asst {lorem 90} Which way do you want? (a) one struct that owns the state, (b) a context that all functions take?\n\
         user b\n"
         .to_owned();
-    for step in 0..60 {
-        let _ = writeln!(
-            drawn,
-            "asst call s{step} Search {{\"query\":\"parser {step}\"}}\nres  s{step} = {{lorem 300}}\n",
-        );
-    }
+    drawn += &testkit::steps(
+        0..60,
+        "asst call s# Search {\"query\":\"parser #\"}\nres  s# = {lorem 300}\n",
+    );
     drawn.push_str("asst It is mended in src/parser.rs.\nuser Now the tests of src/lexer.rs.\n");
-    for step in 60..90 {
-        let _ = writeln!(
-            drawn,
-            "asst call s{step} Search {{\"query\":\"lexer {step}\"}}\nres  s{step} = {{lorem 300}}\n",
-        );
-    }
+    drawn += &testkit::steps(
+        60..90,
+        "asst call s# Search {\"query\":\"lexer #\"}\nres  s# = {lorem 300}\n",
+    );
     let request = testkit::parse(Format::Anthropic, &drawn);
     let outcome = compactor(Target::Tokens(2_000)).compact(&request).expect("it compacts");
     let log = Log::of(checkpoint(&outcome));
@@ -256,12 +242,10 @@ fn a_bare_answer_keeps_what_it_answers() {
 #[test]
 fn a_checkpoint_of_a_checkpoint_names_nothing_of_its_own() {
     let mut drawn = "user Mend the importer.\n".to_owned();
-    for step in 0..130 {
-        let _ = writeln!(
-            drawn,
-            "asst call s{step} Edit {{\"file_path\":\"src/a{step}.rs\",\"old_string\":\"a\",\"new_string\":\"b\"}}\nres  s{step} = {{lorem 60}}\n",
-        );
-    }
+    drawn += &testkit::steps(
+        0..130,
+        "asst call s# Edit {\"file_path\":\"src/a#.rs\",\"old_string\":\"a\",\"new_string\":\"b\"}\nres  s# = {lorem 60}\n",
+    );
     drawn.push_str("asst call r Read {\"file_path\":\"b.rs\"}\nres  r = {lorem 4000}\n\nasst Read.\nuser Go on.\n");
     let request = testkit::parse(Format::Anthropic, &drawn);
     let mut view = request.clone();
@@ -311,13 +295,11 @@ fn what_was_done_is_named_before_failures_and_words() {
 #[test]
 fn words_that_calls_followed_are_told_as_that() {
     let mut drawn = "user Release it.\n".to_owned();
-    for step in 0..6 {
-        let _ = writeln!(
-            drawn,
-            "asst Now let's commit step {step}. | call c{step} Bash {{\"command\":\"git commit -m {step}\"}}\n\
-             res  c{step} = {{lorem 300}}\n"
-        );
-    }
+    drawn += &testkit::steps(
+        0..6,
+        "asst Now let's commit step #. | call c# Bash {\"command\":\"git commit -m #\"}\n\
+             res  c# = {lorem 300}\n",
+    );
     drawn.push_str("asst call s Read {\"file_path\":\"a.rs\"}\nres  s = {lorem 300}\n");
     let request = testkit::parse(Format::Anthropic, &drawn);
     let outcome = compactor(Target::Tokens(500)).compact(&request).expect("it compacts");
@@ -380,10 +362,7 @@ fn a_record_says_that_a_later_call_was_made_on_it() {
     drawn.push_str(
         "asst call u update_seat {\"id\":\"JG7FMM\",\"cabin\":\"economy\"}\nres  u = {lorem 200}\n\n",
     );
-    for step in 0..4 {
-        let _ =
-            writeln!(drawn, "asst call w{step} list_seats {{}}\nres  w{step} = {{lorem 300}}\n");
-    }
+    drawn += &testkit::steps(0..4, "asst call w# list_seats {}\nres  w# = {lorem 300}\n");
     let request = testkit::parse(Format::Anthropic, &drawn);
     let outcome = compactor(Target::Tokens(800)).compact(&request).expect("it compacts");
     let text = checkpoint(&outcome);

@@ -8,7 +8,7 @@ use epitome::trigger::{
     RoundCount, Switch, Trigger, TriggerError, When,
 };
 use epitome::wire::Format;
-use epitome::{Compactor, Options, Pin, Target};
+use epitome::{Options, Pin, Target};
 
 /// Whether `when` fires for each of `gauges`.
 fn fires<const N: usize>(when: &When, gauges: [Measurements; N]) -> [bool; N] {
@@ -344,8 +344,7 @@ fn what_was_reported_takes_the_place_of_the_estimate() {
     assert_eq!(Measurements::default().corrected(&tally).tokens, whole);
     // The compactor's trigger acts on it.
     let compactor = |entries| {
-        let counter = counter("o200k").expect("built in");
-        let compactor = Compactor::new(Options::default(), counter).expect("in range");
+        let compactor = testkit::compactor(Options::default(), "o200k");
         let trigger = When::Tokens(5_000).build().expect("in range").boxed();
         compactor.with_trigger(trigger, reported(entries)).compact(&request).expect("a view")
     };

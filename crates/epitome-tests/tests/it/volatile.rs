@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::count::counter;
 use epitome::session::{ChainKey, SessionId, SessionOptions, Sessions};
 use epitome::trigger::When;
 use epitome::wire;
-use epitome::{Compactor, Options, Request};
+use epitome::{Options, Request};
 use expect_test::expect;
 use serde_json::Value;
 use testkit::captures::{Capture, Sent};
@@ -19,8 +18,8 @@ use testkit::server::Endpoint;
 fn conversations(capture: &Capture) -> Vec<(SessionId, &Sent, Request)> {
     let never = Arc::new(When::Tokens(10_000_000).build().expect("in range"));
     let options = SessionOptions::new(never, ChainKey([1, 2, 3, 4]));
-    let compactor = Compactor::new(Options::default(), counter("o200k").expect("a known name"));
-    let mut sessions = Sessions::new(options, compactor.expect("in range")).expect("in range");
+    let compactor = testkit::compactor(Options::default(), "o200k");
+    let mut sessions = Sessions::new(options, compactor).expect("in range");
     let asks =
         |sent: &&Sent| matches!(sent.route().endpoint, Endpoint::Generate | Endpoint::Stream);
     let mut found = Vec::new();

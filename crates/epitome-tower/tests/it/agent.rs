@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use epitome_tower::{Compacting, CompactionLayer, WithCompaction};
 use http::{Request, Response};
-use serde_json::{Value, json};
-use testkit::prose;
-use testkit::server::{Fault, Incoming, Loop, Model, Next, Payload, Script, Seen, Server};
+use testkit::agent;
+use testkit::server::{Api, Fault, Incoming, Loop, Model, Next, Payload, Script, Seen, Server};
 use tower_service::Service;
 
 /// Reasoning is bound to what stands before it.
@@ -87,28 +86,16 @@ impl Service<Request<String>> for Provider {
 
 /// An agent that reads files until its time is up.
 #[derive(Clone)]
-pub(crate) struct Agent {
-    pub(crate) history: Vec<Value>,
-    steps: u64,
-}
+pub(crate) struct Agent(pub(crate) agent::Agent);
 
 impl Agent {
     pub(crate) fn new() -> Self {
-        let task = "Find out why the build fails. Never push to main.";
-        Agent { history: vec![json!({"role": "user", "content": task})], steps: 0 }
+        Agent(agent::Agent::new(Api::Anthropic, false))
     }
 
     /// Its request as it writes it today.
     pub(crate) fn request(&self) -> Request<String> {
-        let body = json!({
-            "model": MODEL,
-            "max_tokens": 256,
-            "thinking": {"type": "adaptive"},
-            "system": "You fix builds.",
-            "tools": [{"name": "Read", "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}}],
-            "messages": self.history,
-        });
-        let body = serde_json::to_string_pretty(&body).expect("JSON");
+        let body = serde_json::to_string_pretty(&self.0.request()).expect("JSON");
         Request::post("http://provider/v1/messages").body(body).expect("a request")
     }
 
@@ -126,21 +113,7 @@ impl Agent {
     /// Takes a reply, and runs its calls; each gives so many lines.
     pub(crate) fn take(&mut self, reply: &Response<String>, lines: usize) {
         assert_eq!(reply.status(), 200, "{}", reply.body());
-        let reply: Value = serde_json::from_str(reply.body()).expect("JSON");
-        let results: Vec<Value> = reply["content"]
-            .as_array()
-            .expect("blocks")
-            .iter()
-            .filter(|block| block["type"] == "tool_use")
-            .map(|call| {
-                self.steps += 1;
-                let text = prose::log(self.steps, lines);
-                json!({"type": "tool_result", "tool_use_id": call["id"], "content": text})
-            })
-            .collect();
-        self.history.push(json!({"role": "assistant", "content": reply["content"]}));
-        let next = if results.is_empty() { json!("Go on.") } else { Value::Array(results) };
-        self.history.push(json!({"role": "user", "content": next}));
+        self.0.take(reply.body(), lines);
     }
 }
 

@@ -60,7 +60,7 @@ fn watched(counter: &Arc<Watched>) -> CompactionLayer {
 /// Of a task, and long enough that it is looked at aside.
 fn long(task: &str) -> Agent {
     let mut agent = Agent::new();
-    agent.history[0]["content"] = format!("{task} {}", "The log follows. ".repeat(2_000)).into();
+    agent.0.history[0]["content"] = format!("{task} {}", "The log follows. ".repeat(2_000)).into();
     agent
 }
 

@@ -4,13 +4,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use epitome::count::counter;
 use epitome::engine::Stop;
 use epitome::session::{AtLimit, ChainKey, Committed, Landing, Recipient, SessionOptions};
 use epitome::strategy::{Named, Pipeline, RecentOptions, Setting};
 use epitome::summarize::{Brief, FailureKind, Summaries, SummarizeError, Summary, from_fn};
 use epitome::trigger::{Measurements, Trigger, When};
-use epitome::{Compactor, Options, Tail, Target};
+use epitome::{Options, Tail, Target};
 use epitome_tower::{CompactionLayer, Event};
 use tokio::sync::{Notify, Semaphore, mpsc};
 
@@ -51,8 +50,8 @@ fn slow(at_limit: AtLimit, says: Result<&'static str, FailureKind>) -> Slow {
     let recent = RecentOptions { keep: Tail::Steps(3) };
     let strategies = Pipeline::List(vec![Named::Recent(Setting::On(recent))]);
     let folding = Options { strategies, stop: Stop::AtEnd, ..Options::default() };
-    let compactor = Compactor::new(folding, counter("claude").expect("known"));
-    let compactor = compactor.expect("in range").with_summaries(summaries).expect("in range");
+    let compactor = testkit::compactor(folding, "claude");
+    let compactor = compactor.with_summaries(summaries).expect("in range");
     let due = Arc::new(Notify::new());
     let (hard, fired) = (trigger(When::Share(0.8)), Arc::clone(&due));
     let hard =

@@ -41,5 +41,5 @@ async fn a_reqwest_client_is_wrapped_in_a_line() {
     assert_eq!(statuses.iter().filter(|status| **status == 400).count(), 1);
     let last = running.recorded().pop().expect("a request");
     let last: Value = serde_json::from_slice(&last.body).expect("JSON");
-    assert!(last["messages"].as_array().map(Vec::len) < Some(agent.history.len()));
+    assert!(last["messages"].as_array().map(Vec::len) < Some(agent.0.history.len()));
 }

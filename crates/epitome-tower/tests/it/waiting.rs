@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 
-use epitome::count::counter;
 use epitome::engine::hook::{Heeding, Hook, Hooks, Proposal, Wish};
 use epitome::session::{ChainKey, Landing, Recipient, SessionOptions};
 use epitome::trigger::When;
-use epitome::{Compactor, Options, Target};
+use epitome::{Options, Target};
 use epitome_tower::CompactionLayer;
 use tokio::sync::Semaphore;
 
@@ -73,7 +72,7 @@ const OWN: &str = "Find out why the build fails.";
 /// So short that a caller asks the machine in place: what happens between two polls doesn't depend on threads.
 async fn brief(task: &str) -> Agent {
     let mut agent = Agent::new();
-    agent.history[0]["content"] = task.into();
+    agent.0.history[0]["content"] = task.into();
     agent.work(&mut Provider::new(60_000, 2), 6, 10).await;
     assert!(agent.request().body().len() < 16 << 10, "{}", agent.request().body().len());
     agent
@@ -93,9 +92,9 @@ async fn a_caller_waits_for_the_compaction_of_its_own_conversation() {
             landing: Landing::Target(Target::Tokens(600)),
             ..SessionOptions::new(full, ChainKey([1, 2, 3, 4]))
         };
-        let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
+        let compactor = testkit::compactor(Options::default(), "claude");
         let hooks = Hooks { chain: vec![Arc::clone(&gate) as _] };
-        let compactor = compactor.expect("in range").with_hooks(hooks);
+        let compactor = compactor.with_hooks(hooks);
         let layer = CompactionLayer::new(compactor, options).expect("in range");
         let (layer, adopted) = counted(layer.to(Recipient::from(Some(24_000))));
         let before = provider.sent().len();

@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
-use epitome::count::counter;
 use epitome::engine::Stop;
 use epitome::session::{ChainKey, Committed, Landing, Recipient, SessionOptions};
 use epitome::strategy::{Edit, Pipeline, Strategy, StrategyContext};
 use epitome::trigger::{Cause, Measurements, Trigger, When};
-use epitome::{Compactor, Options, Target};
+use epitome::{Options, Target};
 use epitome_tower::{Carrier, CompactionLayer, Event, LayerError, Prompt, WithCompaction};
 use http::{Request, Response};
 use testkit::server::Fault;
@@ -20,14 +19,12 @@ use crate::agent::{Agent, MODEL, Provider, call};
 
 pub(crate) fn layer(window: u64, soft: Option<When>) -> CompactionLayer {
     let trigger = |when: When| -> Arc<dyn Trigger> { Arc::new(when.build().expect("in range")) };
-    let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
+    let compactor = testkit::compactor(Options::default(), "claude");
     let options = SessionOptions {
         soft: soft.map(trigger),
         ..SessionOptions::new(trigger(When::Share(0.8)), ChainKey([1, 2, 3, 4]))
     };
-    CompactionLayer::new(compactor.expect("in range"), options)
-        .expect("in range")
-        .to(Recipient::from(Some(window)))
+    CompactionLayer::new(compactor, options).expect("in range").to(Recipient::from(Some(window)))
 }
 
 /// The layer, and how many of its compactions were adopted.
@@ -118,7 +115,7 @@ pub(crate) async fn worked(steps: usize) -> Agent {
 fn idle_layer(window: u64) -> CompactionLayer {
     let options =
         Options { strategies: Pipeline::List(Vec::new()), stop: Stop::AtEnd, ..Options::default() };
-    let compactor = Compactor::new(options, counter("claude").expect("known")).expect("in range");
+    let compactor = testkit::compactor(options, "claude");
     let trigger = When::Tokens(1_000).build().expect("in range");
     let options = SessionOptions::new(Arc::new(trigger), ChainKey([1, 2, 3, 4]));
     let layer = CompactionLayer::new(compactor, options).expect("in range");
@@ -184,8 +181,7 @@ async fn a_long_request_does_not_hold_the_callers_thread() {
         landing: Landing::Target(Target::Tokens(500)),
         ..SessionOptions::new(Arc::new(Where(Arc::clone(&seen))), ChainKey([1, 2, 3, 4]))
     };
-    let compactor = Compactor::new(Options::default(), counter("claude").expect("known"));
-    let compactor = compactor.expect("in range");
+    let compactor = testkit::compactor(Options::default(), "claude");
     let compactor = compactor.with_strategies(vec![Arc::new(Where(Arc::clone(&seen)))]);
     let layer = CompactionLayer::new(compactor, options).expect("in range");
     let layer = layer.to(Recipient::from(Some(1_000_000)));
@@ -225,10 +221,7 @@ async fn code_that_panics_fails_no_call_that_fits() {
         landing: Landing::Target(Target::Tokens(500)),
         ..SessionOptions::new(trigger, ChainKey([1, 2, 3, 4]))
     };
-    let compactor = || {
-        let counter = counter("claude").expect("known");
-        Compactor::new(Options::default(), counter).expect("in range")
-    };
+    let compactor = || testkit::compactor(Options::default(), "claude");
     let full: Arc<dyn Trigger> = Arc::new(When::Tokens(1_000).build().expect("in range"));
     let by_strategy = compactor().with_strategies(vec![Arc::new(Panicking)]);
     let by_trigger = |_: &Measurements| -> Option<Cause> { panic!("this trigger has a bug") };

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::thread::ThreadId;
 
-use epitome::count::counter;
 use epitome::engine::delegate::{Compactors, Decision, ProposedView};
 use epitome::engine::hook::{Hooks, Wish};
 use epitome::engine::{Drive, Step};
@@ -16,8 +15,9 @@ use epitome::model::Billed;
 use epitome::summarize::{
     FailureKind, OnFailure, Spent, Summaries, SummarizeError, Summary, from_fn,
 };
-use epitome::{Compactor, Format, Options, Request, Target};
+use epitome::{Compactor, Format, Request};
 use epitome_tracing::{ModelCall, Operation, Traced};
+use testkit::to;
 use testkit::wait;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -127,20 +127,15 @@ impl Subscriber for Kept {
 }
 
 fn compactor(target: u64) -> Compactor {
-    let options = Options { target: Target::Tokens(target), ..Options::default() };
-    let compactor = Compactor::new(options, counter("chars4").expect("a known name"));
-    compactor.expect("in range").with_observer(Arc::new(Traced::default()))
+    let compactor = testkit::compactor(to(target), "chars4");
+    compactor.with_observer(Arc::new(Traced::default()))
 }
 
 fn session() -> Request {
-    let mut notation = "user Fix the build of the secretproject.\n".to_owned();
-    for step in 0..80 {
-        let _ = writeln!(
-            notation,
-            "asst Step {step}. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = {{code 40}}"
-        );
-    }
-    notation += "user Go on.\n";
+    let step = r#"asst Step #. | call c# Read {"file_path":"src/f#.rs"}
+res  c# = {code 40}"#;
+    let steps = testkit::steps(0..80, step);
+    let notation = format!("user Fix the build of the secretproject.\n{steps}user Go on.\n");
     testkit::parse(Format::OpenaiChat, &notation)
 }
 

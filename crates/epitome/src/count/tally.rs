@@ -336,13 +336,8 @@ mod tests {
     fn all_definitions_are_counted() {
         let schema = json::quote(&"a long word ".repeat(40));
         let counter = CharsPer::new(NonZeroU32::new(4).expect("not 0"));
-        let tools = |format, with: &str| {
-            let list = match format {
-                Format::Gemini => "contents",
-                Format::OpenaiResponses => "input",
-                _ => "messages",
-            };
-            let body = format!(r#"{{"{list}":[]{with}}}"#);
+        let tools = |format: Format, with: &str| {
+            let body = format!(r#"{{"{}":[]{with}}}"#, format.list());
             let request = wire::parse(format, body).expect("a request");
             FrameTally::of(&request, &counter).tools.tokens
         };

@@ -187,7 +187,7 @@ pub(super) fn replaced(slot: Slot, meant: Option<String>) -> Mend {
 
 /// The breach of a request without any message.
 pub(super) fn nothing_said(request: &Request, rule: RuleId) -> Option<Finding> {
-    let list = request.format.dialect().terms().list;
+    let list = request.format.list();
     let finding = || Finding::of_member(rule, list, format!("`{list}` is empty"));
     request.transcript.is_empty().then(finding)
 }

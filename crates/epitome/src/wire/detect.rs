@@ -111,7 +111,7 @@ impl Evidence {
     }
 
     fn may_be(&self, format: Format) -> bool {
-        self.list.is_none_or(|list| format.dialect().terms().list == list)
+        self.list.is_none_or(|list| format.list() == list)
     }
 
     /// A body, a list of entries, or entries one after the other.
@@ -230,7 +230,7 @@ fn is_listed(kind: &str) -> bool {
 
 /// The member in which some format has its entries.
 fn list_called(key: &str) -> Option<&'static str> {
-    let mut lists = Format::ALL.iter().map(|format| format.dialect().terms().list);
+    let mut lists = Format::ALL.iter().map(|format| format.list());
     lists.find(|list| *list == key)
 }
 

@@ -83,6 +83,11 @@ impl Format {
         self.dialect().terms().opening
     }
 
+    /// The member of a body that holds the entries: `messages`, `input` or `contents`.
+    pub fn list(self) -> &'static str {
+        self.dialect().terms().list
+    }
+
     pub(crate) fn dialect(self) -> &'static dyn Dialect {
         match self {
             Format::OpenaiChat => &openai_chat::OpenaiChat,

@@ -1,9 +1,8 @@
 //! Outcomes made by hand, for the tests of the laws.
 
-use epitome::count::counter;
 use epitome::transcript::PartKind;
 use epitome::view::{Fate, PartEdit, Placed, Put, Reason, View};
-use epitome::{Compactor, Format, Options, Outcome, Target, wire};
+use epitome::{Compactor, Format, Outcome, wire};
 
 use crate::notation;
 
@@ -16,8 +15,7 @@ pub(super) fn made(
     checkpoint: Option<(usize, &str)>,
 ) -> (Outcome, Compactor) {
     let request = notation::parse(format, drawn);
-    let options = Options { target: Target::Percent(100), ..Options::default() };
-    let compactor = Compactor::new(options, counter("o200k").expect("known")).expect("in range");
+    let compactor = crate::compactor(crate::to_percent(100), "o200k");
     let mut outcome = compactor.compact(&request).expect("a view");
     let mut view = View::default();
     for fate in fates.chars() {

@@ -1,6 +1,5 @@
 //! Law 19: what a checkpoint holds is carried into the next one.
 
-use epitome::count::counter;
 use epitome::engine::Tail;
 use epitome::transcript::Role;
 use epitome::view::Fate;
@@ -36,8 +35,7 @@ pub(super) fn again(outcome: &Outcome, compactor: &Compactor) -> Result<Option<O
         tail: Tail::Fitting,
         ..compactor.options().clone()
     };
-    let second = Compactor::new(options, counter(&receipt.counter).expect("its own name"));
-    let second = second.expect("its own options").compact(&request);
+    let second = crate::compactor(options, &receipt.counter).compact(&request);
     second.map(Some).map_err(|error| format!("compacted again: {error}"))
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use epitome::transcript::unit::Units;
 use epitome::transcript::{Entry, PartKind};
 use epitome::view::{Fate, Placed, Reason, View};
-use epitome::{Compactor, Options, Outcome, count::counter};
+use epitome::{Compactor, Options, Outcome};
 use proptest::test_runner::{TestCaseError, TestRunner};
 use serde_json::Value;
 
@@ -16,8 +16,7 @@ use crate::generate::{Case, cases, valid};
 
 /// Instructions, the first message and the newest unit; all else in a checkpoint that quotes and lists.
 fn naive(case: &Case) -> (Outcome, Compactor) {
-    let counter = counter("o200k").expect("known");
-    let compactor = Compactor::new(Options::default(), counter).expect("in range");
+    let compactor = crate::compactor(Options::default(), "o200k");
     let mut outcome = compactor.compact(&case.request()).expect("a view");
     let base = &outcome.base;
     let units = Units::of(&base.transcript, base.format.instructions());

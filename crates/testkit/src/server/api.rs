@@ -25,7 +25,7 @@ impl Api {
         [Api::Anthropic, Api::Responses, Api::Chat, Api::Gemini, Api::Converse, Api::Interactions];
 
     /// The member that holds what was said.
-    pub(crate) fn list(self) -> &'static str {
+    pub fn list(self) -> &'static str {
         match self {
             Api::Responses | Api::Interactions => "input",
             Api::Gemini => "contents",

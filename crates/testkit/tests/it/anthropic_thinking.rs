@@ -1,9 +1,9 @@
 //! PROVIDERS.md B.1.3 and B.1.4: where reasoning must stand, and what it is bound to.
 
 use serde_json::{Value, json};
-use testkit::server::{Answer, Api, Incoming, Loop, Payload, Reply, Seen, Server};
+use testkit::server::{Api, Incoming, Loop, Payload, Reply, Seen, Server};
 
-use crate::{judged, schema, with};
+use crate::{judged, schema, send, with};
 use epitome::word_list::words;
 
 const CONTROLS: &str = "thinking-binding-controls-2026-08-01";
@@ -43,13 +43,9 @@ fn conversation(model: &str) -> Vec<Value> {
 }
 
 fn answered(server: &mut Server, body: &Value) -> Value {
-    let text = body.to_string();
-    let incoming =
-        Incoming { method: "POST", path: "/v1/messages", headers: &[], body: text.as_bytes() };
-    let (Answer { status, payload, .. }, _) = server.answer(&incoming, std::time::Duration::ZERO);
-    let Payload::Whole(whole) = payload else { panic!("asked for a whole answer") };
+    let (status, whole) = send(server, "/v1/messages", body);
     assert_eq!(status, 200, "{whole}");
-    serde_json::from_str(&whole).expect("JSON")
+    whole
 }
 
 fn edited(mut messages: Vec<Value>) -> Vec<Value> {

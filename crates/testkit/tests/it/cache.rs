@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::server::cache::Usage;
 use testkit::server::{Incoming, Loop, Model, Server};
 
-use crate::{with, words};
+use crate::{send, with, words};
 
 const MINUTE: u64 = 60;
 
@@ -258,12 +258,8 @@ fn gemini_caches_by_itself_from_its_minimum_on() {
 fn usage_is_told_in_each_providers_words() {
     let mut client = Client::new();
     let mut tell = |path: &str, body: &Value, key: &str| -> Value {
-        let text = body.to_string();
-        let incoming = Incoming { method: "POST", path, headers: &[], body: text.as_bytes() };
-        client.server.answer(&incoming, Duration::ZERO);
-        let (answer, _) = client.server.answer(&incoming, Duration::ZERO);
-        let testkit::server::Payload::Whole(whole) = answer.payload else { panic!("whole") };
-        serde_json::from_str::<Value>(&whole).expect("JSON")[key].clone()
+        send(&mut client.server, path, body);
+        send(&mut client.server, path, body).1[key].clone()
     };
     let usage =
         tell(MESSAGES, &anthropic(json!([block(1_000, Some("5m")), block(100, None)])), "usage");

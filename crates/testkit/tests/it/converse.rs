@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::server::script::Broken;
 use testkit::server::{Api, Fault, Incoming, Loop, Payload, Queue, Reply, Server};
 
-use crate::{judged, schema, with};
+use crate::{judged, schema, send, with};
 use epitome::word_list::words;
 
 const CLAUDE: &str = "us.anthropic.claude-opus-5-5-v1:0";
@@ -44,13 +44,9 @@ fn reasoning_is_bound_here_too() {
         )
     };
     let mut messages = vec![user(json!([text("Go.")]))];
-    let text_of = whole(&messages).to_string();
+    let mut server = Server::new(Loop { steps: 0, ..Loop::default() });
     let path = format!("/model/{CLAUDE}/converse");
-    let incoming = Incoming { method: "POST", path: &path, headers: &[], body: text_of.as_bytes() };
-    let (answer, _) =
-        Server::new(Loop { steps: 0, ..Loop::default() }).answer(&incoming, Duration::ZERO);
-    let Payload::Whole(answer) = answer.payload else { panic!("whole") };
-    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let (_, answer) = send(&mut server, &path, &whole(&messages));
     messages.push(answer["output"]["message"].clone());
     messages.push(user(json!([text("And?")])));
     assert_eq!(message(CLAUDE, &whole(&messages)), None);

@@ -12,8 +12,10 @@ mod rules;
 mod shell;
 mod windows;
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use testkit::server::{Api, ApiError, Call, Judge, Understood};
+use testkit::server::{Api, ApiError, Call, Incoming, Judge, Payload, Server, Understood};
 
 /// `body` with some keys set.
 fn with(mut body: Value, keys: &[(&str, Value)]) -> Value {
@@ -21,6 +23,15 @@ fn with(mut body: Value, keys: &[(&str, Value)]) -> Value {
         body[*key] = value.clone();
     }
     body
+}
+
+/// What a server answers as a whole, and with which status.
+fn send(server: &mut Server, path: &str, body: &Value) -> (u16, Value) {
+    let text = body.to_string();
+    let incoming = Incoming { method: "POST", path, headers: &[], body: text.as_bytes() };
+    let (answer, _) = server.answer(&incoming, Duration::ZERO);
+    let Payload::Whole(whole) = answer.payload else { panic!("asked for a whole answer") };
+    (answer.status, serde_json::from_str(&whole).expect("JSON"))
 }
 
 fn judged(

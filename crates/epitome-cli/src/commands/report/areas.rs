@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::History;
 use super::became::Compaction;
 use super::history::Epoch;
-use crate::commands::stats::chart::{areas, ticks};
+use crate::commands::stats::chart::{areas, n, ticks};
 use crate::terminal::count;
 use epitome::count::{ContentKind, Weights};
 
@@ -182,9 +182,4 @@ fn lines(plot: &Plot<'_>, epochs: &[Drawn<'_>]) -> Vec<String> {
         }
     }
     lines
-}
-
-/// A coordinate, to a tenth.
-fn n(number: f64) -> String {
-    format!("{number:.1}")
 }

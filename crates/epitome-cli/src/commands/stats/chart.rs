@@ -93,6 +93,11 @@ pub(in crate::commands) fn ticks(most: u64) -> Vec<(u64, String)> {
     (0..=most / step).map(|at| (at * step, label(at * step))).collect()
 }
 
+/// A coordinate, to a tenth.
+pub(in crate::commands) fn n(number: f64) -> String {
+    format!("{number:.1}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use epitome::text::figure::counted;
 use maud::{Markup, PreEscaped, html};
 
-use super::chart::{self, Area, ticks};
+use super::chart::{self, Area, n, ticks};
 use crate::receipt;
 use crate::survey::{Survey, Tool, hues};
 use crate::terminal::{count, line, percent};
@@ -223,11 +223,6 @@ fn bar(
         text class="ep-end" x=(n(right - if stacks { 52.0 } else { 66.0 })) y=(text) { (count(tool.tokens())) }
         text class="ep-end ep-faint" x=(n(right)) y=(text) { (percent(tool.tokens(), total)) }
     }
-}
-
-/// A coordinate, to a tenth.
-pub(super) fn n(number: f64) -> String {
-    format!("{number:.1}")
 }
 
 fn shade(kind: ContentKind) -> String {

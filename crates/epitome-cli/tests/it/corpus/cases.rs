@@ -198,6 +198,8 @@ fn structures(cases: &mut Cases) {
     let session = std::fs::read_to_string(shipped(SHORT)).expect("a shipped session");
     cases.add("a body and a recording", format!("{anthropic}\n{session}"));
     cases.add("a recording and a body", format!("{session}\n{anthropic}\n"));
+    let run = std::fs::read_to_string(shipped(RUN)).expect("a shipped run");
+    cases.add("two recordings", format!("{run}\n{session}"));
 }
 
 /// Cut off at every kind of structural point.

@@ -70,6 +70,22 @@ fn judge(command: &str, case: &Case, ran: &Ran) -> i32 {
     ran.code
 }
 
+/// What isn't read is no more read by commands that write to stdout, or from stdin. No file comes of it.
+fn refused(bench: &Bench, case: &Case) {
+    let files = bench.names();
+    let at = |ran: &Ran| format!("{}: {} {}{}", case.name, ran.code, ran.err, ran.out);
+    let convert = "convert --to anthropic";
+    let ran = run(bench, convert, case, (MEMORY, LONGEST));
+    assert_eq!(judge(convert, case, &ran), 65, "{}", at(&ran));
+    for command in ["compact", "check --repair"] {
+        let ran = bench.pipe(command, &case.bytes);
+        assert!(ran.code == 65 && ran.out.is_empty(), "{command}, {}", at(&ran));
+        assert!(ran.err.starts_with("error: stdin: "), "{command}, {}", at(&ran));
+        assert!(ran.err.contains("\nhint: "), "{command}, {}", at(&ran));
+    }
+    assert_eq!(bench.names(), files, "{}", case.name);
+}
+
 /// Whether nothing is wrong with a text, looked at without a process.
 fn is_sound(text: &str) -> bool {
     let input = open(text.into(), None, epitome_recordings::Options::default());
@@ -96,7 +112,7 @@ fn every_bad_input_ends_well() {
     for case in &cases {
         bench.write("input", &case.bytes);
         let mut codes = Vec::new();
-        let mut said = String::new();
+        let (mut said, mut hint) = (String::new(), String::new());
         for (_, output) in OUTPUTS {
             bench.write(output, OLD);
         }
@@ -108,6 +124,9 @@ fn every_bad_input_ends_well() {
                 && ["error: ", "warning: "].iter().any(|word| first.starts_with(word))
             {
                 first.clone_into(&mut said);
+                if ran.code == 65 {
+                    hint = ran.err.lines().skip(1).collect::<Vec<_>>().join(" ");
+                }
             }
         }
         for (at, name) in OUTPUTS {
@@ -130,20 +149,24 @@ fn every_bad_input_ends_well() {
                 case.name
             );
         }
+        if codes.iter().all(|code| *code == 65) {
+            refused(&bench, case);
+        }
         if case.family != family {
             family = case.family;
             let _ = write!(
                 page,
-                "\n## {family}\n\n| case | bytes | exit | said |\n|---|--:|---|---|\n"
+                "\n## {family}\n\n| case | bytes | exit | said | next |\n|---|--:|---|---|---|\n"
             );
         }
         codes.dedup();
         let codes: Vec<String> = codes.iter().map(i32::to_string).collect();
         let said = said.trim_start_matches("error: input: ").replace('|', "\\|");
         let said: String = said.chars().take(110).collect();
+        let next = hint.trim_start_matches("hint: ").replace('|', "\\|");
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {said} |",
+            "| {} | {} | {} | {said} | {next} |",
             case.name,
             case.bytes.len(),
             codes.join(", ")
@@ -195,5 +218,6 @@ can't be reached) or 65 (it can't be read), never with a panic or a signal; what
 was; what is written has no fault that wasn't there before; no message obeys a terminal's escapes or shows a secret.
 
 Made by `UPDATE_EXPECT=1 cargo test -p epitome-cli --test it corpus`, from [the corpus](cases.rs). The exit
-codes are those of the commands in that order, repeats left out; the message is the first error or warning.
+codes are those of the commands in that order, repeats left out; the message is the first error or warning, and behind an error
+stands its hint. What can't be read is refused by `convert`, too, and from stdin.
 ";

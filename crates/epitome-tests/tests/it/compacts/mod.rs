@@ -2,12 +2,10 @@
 
 mod faults;
 
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use epitome::count::counter;
 use epitome::engine::Drive;
 use epitome::engine::delegate::{
     Compact, Compactors, Decision, Job, JobContext, ProposedView, Skip, from_fn,
@@ -20,29 +18,24 @@ use epitome::transcript::{Marks, PartKind, Slot};
 use epitome::trigger::{Asker, Cause, Demand, Measurements, Trigger as _, When};
 use epitome::view::{Fate, PartEdit, Put, Reason};
 use epitome::wire::Format;
-use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request, Target};
+use epitome::{CompactError, Compactor, Options, Outcome, Pin, Request};
 use proptest::prelude::*;
 use testkit::laws::check_view;
-use testkit::{Case, generate, wait};
+use testkit::{Case, generate, to, to_percent, wait};
 
 const TARGET: u64 = 10_000;
 
 fn compactor(pins: Vec<Pin>) -> Compactor {
-    let options = Options { target: Target::Tokens(TARGET), pins, ..Options::default() };
-    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+    testkit::compactor(Options { pins, ..to(TARGET) }, "chars4")
 }
 
 /// The task, 80 steps of three messages, and a wish: messages 0 to 161.
 fn session() -> Request {
-    let mut notation = "user Fix the build of the parser, and do not touch the lexer.\n".to_owned();
-    for step in 0..80 {
-        let _ = writeln!(
-            notation,
-            "asst Step {step} looks at the module. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\",\"why\":\"to see what port it opens\"}}\nres  c{step} = fn f{step}() {{ port_{} }} {{code 60}}",
-            5000 + step
-        );
-    }
-    notation += "user Go on with the rest.\n";
+    let step = r#"asst Step # looks at the module. | call c# Read {"file_path":"src/f#.rs","why":"to see what port it opens"}
+res  c# = fn f#() { port_5### } {code 60}"#;
+    let steps = testkit::steps(0..80, step);
+    let task = "user Fix the build of the parser, and do not touch the lexer.\n";
+    let notation = format!("{task}{steps}user Go on with the rest.\n");
     testkit::parse(Format::OpenaiChat, &notation)
 }
 
@@ -291,9 +284,7 @@ fn the_laws_hold_for_whatever_is_taken() {
     let counts = std::cell::RefCell::new((&mut all, &mut taken));
     let given = (generate::valid(), proptest::collection::vec(any::<u8>(), 1..40));
     let result = runner.run(&given, |(case, dice): (Case, Vec<u8>)| {
-        let options = Options { target: Target::Percent(60), ..Options::default() };
-        let local = Compactor::new(options, counter("o200k").expect("a known name"));
-        let local = local.expect("in range");
+        let local = testkit::compactor(to_percent(60), "o200k");
         let chance = says("chance", move |job| ProposedView {
             fates: by_chance(job, &dice),
             ..ProposedView::default()
@@ -333,9 +324,7 @@ fn what_a_call_was_done_to_comes_before_how_it_went() {
     );
     let request = epitome::wire::parse(Format::Anthropic, body).expect("a body");
     for percent in 30..90 {
-        let options = Options { target: Target::Percent(percent), ..Options::default() };
-        let local = Compactor::new(options, counter("o200k").expect("a known name"));
-        let local = local.expect("in range");
+        let local = testkit::compactor(to_percent(percent), "o200k");
         let all =
             says("all", |job| ProposedView { fates: folding(job, 0), ..ProposedView::default() });
         let compactor = local.clone().with_compactors(by(vec![all]));

@@ -14,11 +14,8 @@ fn asked(format: Format, medium: &str) -> epitome::Request {
         Format::Gemini | Format::Bedrock => r#"{"text":"See."}"#,
         _ => r#"{"type":"text","text":"See."}"#,
     };
-    let (list, inside) = match format {
-        Format::OpenaiResponses | Format::GeminiInteractions => ("input", "content"),
-        Format::Gemini => ("contents", "parts"),
-        _ => ("messages", "content"),
-    };
+    let (list, inside) =
+        (format.list(), if format == Format::Gemini { "parts" } else { "content" });
     let (key, user) = match format {
         Format::GeminiInteractions => ("type", "user_input"),
         _ => ("role", "user"),

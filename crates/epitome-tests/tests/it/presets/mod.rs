@@ -75,7 +75,7 @@ fn preset(name: &str, window: u64) -> Preset {
 }
 
 fn compactor(options: Options) -> Compactor {
-    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+    testkit::compactor(options, "chars4")
 }
 
 fn request(drawn: &str) -> Request {

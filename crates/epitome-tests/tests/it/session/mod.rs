@@ -11,7 +11,6 @@ mod loops;
 mod paging;
 mod simulated;
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,7 +39,7 @@ fn options(when: When, target: Target) -> SessionOptions {
 }
 
 fn compactor(options: Options) -> Compactor {
-    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+    testkit::compactor(options, "o200k")
 }
 
 /// Keeps the newest three steps, and folds the rest.
@@ -57,17 +56,11 @@ fn sessions(options: SessionOptions) -> Sessions {
 
 /// A task and so many steps after it, each of two messages and about 450 tokens.
 fn steps(steps: std::ops::Range<usize>) -> String {
-    let mut notation = String::new();
-    if steps.start == 0 {
-        notation += "sys  You fix builds.\nuser Fix the build.\n";
-    }
-    for step in steps {
-        let _ = writeln!(
-            notation,
-            "asst Step {step}. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = {{code 40}}"
-        );
-    }
-    notation
+    let task = if steps.start == 0 { "sys  You fix builds.\nuser Fix the build.\n" } else { "" };
+    let step = r#"asst Step #. | call c# Read {"file_path":"src/f#.rs"}
+res  c# = {code 40}"#;
+    let steps = testkit::steps(steps, step);
+    format!("{task}{steps}")
 }
 
 fn chat(notation: &str) -> Request {

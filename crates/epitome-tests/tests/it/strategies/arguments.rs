@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use epitome::count::counter;
+use epitome::Format;
 use epitome::strategy::OldArguments;
 use epitome::transcript::PartKind;
-use epitome::{Compactor, Format};
-
-use super::to;
+use testkit::to;
 
 const WRITES: &str = r#"
 user Write it down.
@@ -30,8 +28,7 @@ fn writes() -> String {
 #[test]
 fn what_is_left_is_the_same_object() {
     let request = testkit::parse(Format::Anthropic, &writes());
-    let compactor = Compactor::new(to(500), counter("chars4").expect("a known name"))
-        .expect("in range")
+    let compactor = testkit::compactor(to(500), "chars4")
         .with_strategies(vec![Arc::new(OldArguments::default())]);
     let outcome = compactor.compact(&request).expect("a view");
     let calls = |request: &epitome::Request| -> Vec<serde_json::Value> {

@@ -6,9 +6,7 @@ use epitome::strategy::{Edit, Strategy, StrategyContext};
 use epitome::transcript::PartKind;
 use epitome::view::{PartEdit, Put, Reason};
 use expect_test::expect;
-use testkit::check;
-
-use super::to;
+use testkit::{check, to};
 
 /// Says lines of old outputs that come many times in a row once, and how often they came.
 #[derive(Debug)]

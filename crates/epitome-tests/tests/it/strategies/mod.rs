@@ -6,16 +6,11 @@ mod newest;
 mod options;
 mod pipelines;
 
-use epitome::count::counter;
 use epitome::engine::plan::Reached;
 use epitome::wire::{self, Format};
-use epitome::{Compactor, Options, Pin, Target};
+use epitome::{Options, Pin};
 use expect_test::expect_file;
-use testkit::{drawn, page};
-
-fn to(target: u64) -> Options {
-    Options { target: Target::Tokens(target), ..Options::default() }
-}
+use testkit::{drawn, page, to};
 
 const BUILD: &str = r#"
 sys  You are terse.
@@ -35,8 +30,8 @@ fn each_is_as_the_page_draws_it() {
     page::check(&expect_file!["strategies.txt"], |case| {
         let (format, settings) = case.format();
         let options = serde_json::from_value(settings[0].clone()).expect("options");
-        let compactor = Compactor::new(options, counter("chars4").expect("a known name"));
-        drawn(&compactor.expect("in range"), &case.request(format))
+        let compactor = testkit::compactor(options, "chars4");
+        drawn(&compactor, &case.request(format))
     });
 }
 
@@ -56,15 +51,15 @@ fn what_people_said_goes_last() {
     let request = wire::parse(Format::OpenaiChat, body).expect("JSON");
     // Less than 110 tokens can't be reached: the task, the newest exchange and a checkpoint.
     for target in (110..200).step_by(5).chain([400, 1000]) {
-        let compactor = Compactor::new(to(target), counter("o200k").expect("a known name"));
-        let outcome = compactor.expect("in range").compact(&request).expect("a view");
+        let compactor = testkit::compactor(to(target), "o200k");
+        let outcome = compactor.compact(&request).expect("a view");
         let human = outcome.receipt.human_messages;
         assert!(outcome.rendered().contains("Never push to main."), "at {target}");
         assert_eq!((human.all, human.lost), (3, 0), "at {target}");
         assert!(outcome.receipt.after.count.tokens <= target, "at {target}");
     }
-    let compactor = Compactor::new(to(40), counter("o200k").expect("a known name"));
-    let outcome = compactor.expect("in range").compact(&request).expect("a view");
+    let compactor = testkit::compactor(to(40), "o200k");
+    let outcome = compactor.compact(&request).expect("a view");
     assert!(matches!(outcome.receipt.reached, Reached::Unreachable { .. }));
     assert!(outcome.rendered().contains("Never push to main."));
 }
@@ -86,8 +81,8 @@ asst {lorem 80}
     let mut was_cut = true;
     for target in 100..700 {
         let options = Options { pins: vec![Pin::Entry(3)], ..to(target) };
-        let compactor = Compactor::new(options, counter("o200k").expect("a known name"));
-        let outcome = compactor.expect("in range").compact(&request).expect("a view");
+        let compactor = testkit::compactor(options, "o200k");
+        let outcome = compactor.compact(&request).expect("a view");
         let is_cut = outcome.receipt.excerpted.iter().any(|cut| cut.entry == 3);
         let is_shown = outcome.rendered().contains(request.transcript.entry(3).raw());
         assert_eq!(is_cut, !is_shown, "at {target}");

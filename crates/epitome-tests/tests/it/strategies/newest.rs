@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use epitome::count::counter;
 use epitome::engine::Stop;
 use epitome::strategy::{
     Head, HeadOptions, HeadRoom, Intake, IntakeOptions, Recent, RecentOptions, Strategy,
 };
 use epitome::view::Fate;
 use epitome::wire::{self, Format};
-use epitome::{Compactor, Options, Outcome, Pin, Tail, Target, Task};
+use epitome::{Options, Outcome, Pin, Tail, Target, Task};
 use expect_test::expect;
-use testkit::show_view;
+use testkit::{show_view, to_percent};
 
 const TALK: &str = r#"
 sys  You are terse.
@@ -33,9 +32,7 @@ asst Pushed.
 /// Everything that the pipeline does, whatever the target.
 fn to_the_end(strategy: impl Strategy + 'static, options: Options, before: &str) -> Outcome {
     let options = Options { target: Target::Percent(100), stop: Stop::AtEnd, ..options };
-    let compactor = Compactor::new(options, counter("chars4").expect("a known name"))
-        .expect("in range")
-        .with_strategies(vec![Arc::new(strategy)]);
+    let compactor = testkit::compactor(options, "chars4").with_strategies(vec![Arc::new(strategy)]);
     compactor.compact(&testkit::parse(Format::OpenaiChat, before)).expect("a view")
 }
 
@@ -138,11 +135,9 @@ fn what_says_no_more_than_a_checkpoint_would_isnt_folded() {
 fn to_its_end_a_pipeline_is_at_rest() {
     {
         let first = to_the_end(recent(Tail::Turns(2)), Options::default(), TALK);
-        let options =
-            Options { target: Target::Percent(100), stop: Stop::AtEnd, ..Options::default() };
-        let compactor = Compactor::new(options, counter("chars4").expect("a known name"))
-            .expect("in range")
-            .with_strategies(vec![Arc::new(recent(Tail::Turns(2)))]);
+        let compactor =
+            testkit::compactor(Options { stop: Stop::AtEnd, ..to_percent(100) }, "chars4")
+                .with_strategies(vec![Arc::new(recent(Tail::Turns(2)))]);
         let again = compactor.compact(&first.request).expect("a view");
         assert!(again.view.is_whole(), "{}", show_view(&again.base, &again.view));
     }
@@ -187,9 +182,7 @@ fn intake_leaves_bound_reasoning_alone() {
         ],
     });
     let request = wire::parse(Format::Anthropic, body.to_string()).expect("a body");
-    let options = Options { stop: Stop::AtEnd, target: Target::Percent(100), ..Options::default() };
-    let compactor = Compactor::new(options, counter("chars4").expect("a known name"))
-        .expect("in range")
+    let compactor = testkit::compactor(Options { stop: Stop::AtEnd, ..to_percent(100) }, "chars4")
         .with_strategies(vec![Arc::new(
             Intake::new(IntakeOptions { max_tokens: 300 }).expect("in range"),
         )]);

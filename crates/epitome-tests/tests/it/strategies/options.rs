@@ -16,8 +16,9 @@ use epitome::view::Fate;
 use epitome::wire::Format;
 use epitome::{Compactor, Options, Tail};
 
-use super::{BUILD, to};
+use super::BUILD;
 use epitome::word_list::words;
+use testkit::to;
 
 fn pipeline(json: &str) -> Result<Pipeline, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
@@ -220,8 +221,7 @@ fn letters(compactor: &Compactor) -> String {
 
 fn compactor(options: Options, strategies: &str) -> Compactor {
     let strategies = strategies.parse().expect("names");
-    Compactor::new(Options { strategies, ..options }, counter("chars4").expect("a known name"))
-        .expect("in range")
+    testkit::compactor(Options { strategies, ..options }, "chars4")
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Pipelines of any strategies in any order, over generated transcripts, held to the laws.
 
-use epitome::count::counter;
 use epitome::engine::Stop;
 use epitome::strategy::{
     ArgumentsOptions, Emptied, ExcerptsOptions, HeadOptions, HeadRoom, IntakeOptions, NAMES, Named,
@@ -54,7 +53,7 @@ fn compactor(list: &[Named], stop: Stop, target: u8, pins: Vec<Pin>) -> Compacto
         pins,
         ..Options::default()
     };
-    Compactor::new(options, counter("o200k").expect("a known name")).expect("in range")
+    testkit::compactor(options, "o200k")
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! What a summarizer is asked: what it is told, and in how many parts.
 
-use std::fmt::Write as _;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +11,8 @@ use epitome::summarize::{
 };
 use epitome::trigger::{Asker, Cause, Demand};
 use epitome::wire::Format;
-use epitome::{CompactError, Compactor, Options, Target};
+use epitome::{CompactError, Compactor};
+use testkit::to;
 use testkit::wait;
 
 use super::{LANE, TARGET, checkpoint, compactor, run, session, summary, with};
@@ -164,16 +164,11 @@ fn a_long_prompt_of_ones_own_is_part_of_what_fits() {
 /// Its window is small beside the session, beside the room that there is for a summary, and beside what is carried.
 #[test]
 fn a_small_window_serves_a_session_of_any_size() {
-    let options = Options { target: Target::Tokens(60_000), ..Options::default() };
-    let compactor =
-        Compactor::new(options, counter("chars4").expect("a known name")).expect("in range");
-    let mut notation = "user Fix the build of the parser.\n".to_owned();
-    for step in 0..1_500 {
-        let _ = writeln!(
-            notation,
-            "asst Step {step} looks at the module. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{code 90}}"
-        );
-    }
+    let compactor = testkit::compactor(to(60_000), "chars4");
+    let step = r#"asst Step # looks at the module. | call c# Read {"file_path":"src/f#.rs"}
+res  c# = fn f#() {code 90}"#;
+    let steps = testkit::steps(0..1_500, step);
+    let notation = format!("user Fix the build of the parser.\n{steps}");
     let request = testkit::parse(Format::OpenaiChat, &notation);
     let chars4 = counter("chars4").expect("a known name");
     for (max_tokens, most) in [(None, 2_000), (Some(9_000), 4_000), (Some(500), 500)] {
@@ -202,15 +197,12 @@ fn a_small_window_serves_a_session_of_any_size() {
 /// By default a summary has 16,000 tokens at most, or a quarter of the window of whoever writes it.
 #[test]
 fn a_summary_is_as_long_as_its_room_its_window_and_its_setting_allow() {
-    let options = Options { target: Target::Tokens(400_000), ..Options::default() };
     // A token a character: many of them are few bytes.
     let counter = Arc::new(CharsPer::new(NonZeroU32::MIN));
-    let compactor = Compactor::new(options, counter).expect("in range");
-    let mut notation = "user Fix the build of the parser.\n".to_owned();
-    for step in 0..600 {
-        let _ =
-            writeln!(notation, "asst Step {step} looks at it. {{code 400}}\nuser Go on {step}.");
-    }
+    let compactor = Compactor::new(to(400_000), counter).expect("in range");
+    let step = "asst Step # looks at it. {code 400}\nuser Go on #.";
+    let steps = testkit::steps(0..600, step);
+    let notation = format!("user Fix the build of the parser.\n{steps}");
     let request = testkit::parse(Format::OpenaiChat, &notation);
     let longest = |window: Option<u64>, max_tokens: Option<u64>| {
         let asked = Arc::new(Mutex::new(0));
@@ -242,10 +234,9 @@ fn a_summary_is_as_long_as_its_room_its_window_and_its_setting_allow() {
 fn without_room_for_a_summary_it_is_as_the_caller_says() {
     let never = || from_fn("never", |_| std::future::ready(Ok(summary("none"))));
     let run = |on_failure: OnFailure| {
-        let options = Options { target: Target::Tokens(300), ..Options::default() };
-        let compactor = Compactor::new(options, counter("chars4").expect("a known name"));
+        let compactor = testkit::compactor(to(300), "chars4");
         let summaries = Summaries { on_failure, ..with(vec![never()]) };
-        let compactor = compactor.expect("in range").with_summaries(summaries).expect("in range");
+        let compactor = compactor.with_summaries(summaries).expect("in range");
         wait(Drive::new(compactor.begin(&session())))
     };
     let why = "no summary was asked for: there is no room for one";

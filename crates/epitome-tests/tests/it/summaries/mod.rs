@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex};
 use epitome::archive::Original;
 use epitome::archive::{Archive as _, MemoryArchive};
 use epitome::checkpoint::{Contents, read};
-use epitome::count::counter;
 use epitome::engine::events::{CompactionId, Event, Observer};
 use epitome::engine::{Drive, OptionsError};
 use epitome::summarize::{
@@ -18,14 +17,14 @@ use epitome::summarize::{
     Summarizer, Summary, from_fn,
 };
 use epitome::wire::Format;
-use epitome::{CompactError, Compactor, Options, Outcome, Request, Target};
+use epitome::{CompactError, Compactor, Outcome, Request};
+use testkit::to;
 use testkit::wait;
 
 const TARGET: u64 = 4_000;
 
 fn compactor() -> Compactor {
-    let options = Options { target: Target::Tokens(TARGET), ..Options::default() };
-    Compactor::new(options, counter("chars4").expect("a known name")).expect("in range")
+    testkit::compactor(to(TARGET), "chars4")
 }
 
 fn session() -> Request {
@@ -34,16 +33,11 @@ fn session() -> Request {
 
 /// The same with `first` behind the task.
 fn session_with(first: &str) -> Request {
-    let mut notation = "user Fix the build of the parser, and do not touch the lexer.\n".to_owned();
-    notation += first;
-    for step in 0..120 {
-        let _ = writeln!(
-            notation,
-            "asst Step {step} is the one in which I look at the module and at its tests. | call c{step} Read {{\"file_path\":\"src/f{step}.rs\"}}\nres  c{step} = fn f{step}() {{ port_{} }} {{code 40}}",
-            5000 + step
-        );
-    }
-    notation += "user Go on with the rest.\n";
+    let task = "user Fix the build of the parser, and do not touch the lexer.\n";
+    let step = r#"asst Step # is the one in which I look at the module and at its tests. | call c# Read {"file_path":"src/f#.rs"}
+res  c# = fn f#() { port_5### } {code 40}"#;
+    let steps = testkit::steps(0..120, step);
+    let notation = format!("{task}{first}{steps}user Go on with the rest.\n");
     testkit::parse(Format::OpenaiChat, &notation)
 }
 

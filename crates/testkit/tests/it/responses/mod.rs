@@ -2,12 +2,10 @@
 
 mod reasoning;
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
-use testkit::server::{Api, ApiError, Incoming, Loop, Payload, Queue, Reply, Server};
+use testkit::server::{Api, ApiError, Loop, Queue, Reply, Server};
 
-use crate::{judged, schema, with, words};
+use crate::{judged, schema, send, with, words};
 
 fn body(input: Value) -> Value {
     json!({"model": "gpt-5.5", "input": input})
@@ -40,14 +38,6 @@ fn refused(body: &Value) -> ApiError {
 fn refuses(body: &Value, message: &str) {
     let refused = refused(body).message;
     assert!(refused.starts_with(message), "{refused}\nnot {message}");
-}
-
-fn send(server: &mut Server, path: &str, body: &Value) -> (u16, Value) {
-    let text = body.to_string();
-    let incoming = Incoming { method: "POST", path, headers: &[], body: text.as_bytes() };
-    let (answer, _) = server.answer(&incoming, Duration::ZERO);
-    let Payload::Whole(whole) = answer.payload else { panic!("asked for a whole answer") };
-    (answer.status, serde_json::from_str(&whole).expect("JSON"))
 }
 
 #[test]

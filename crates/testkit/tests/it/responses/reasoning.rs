@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use testkit::server::{Api, Loop, Server};
 
-use super::{accepts, output, refused, refuses, send, user};
-use crate::{judged, schema, with};
+use super::{accepts, output, refused, refuses, user};
+use crate::{judged, schema, send, with};
 
 /// What the model said to one request, as items to send back.
 fn answered(model: &str, input: &[Value]) -> Vec<Value> {

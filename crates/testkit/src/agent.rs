@@ -1,21 +1,27 @@
-//! Agents that read files until their time is up, each in the words of one API, by whole replies or streams.
+//! Agents that read files until their time is up, each in the words of one API, by whole replies or streams, before a
+//! model server that scripts [`Loop`](crate::server::Loop).
 
 use std::collections::BTreeMap;
 
+use crate::prose;
+use crate::server::Api;
 use serde_json::{Value, json};
-use testkit::prose;
-use testkit::server::Api;
 
 /// An agent's loop over its own history.
-pub(crate) struct Agent {
+#[derive(Clone, Debug)]
+pub struct Agent {
     api: Api,
-    pub(crate) is_streaming: bool,
-    pub(crate) history: Vec<Value>,
+    /// Whether it asks for streams.
+    pub is_streaming: bool,
+    /// What was said, as it sends it.
+    pub history: Vec<Value>,
     files: u64,
 }
 
 impl Agent {
-    pub(crate) fn new(api: Api, is_streaming: bool) -> Self {
+    /// One that was told its task.
+    #[must_use]
+    pub fn new(api: Api, is_streaming: bool) -> Self {
         let task = "Find out why the build fails. Never push to main.";
         let first = match api {
             Api::Gemini => json!({"role": "user", "parts": [{"text": task}]}),
@@ -27,7 +33,9 @@ impl Agent {
         Agent { api, is_streaming, history: vec![first], files: 0 }
     }
 
-    pub(crate) fn model(api: Api) -> &'static str {
+    /// The model that it uses.
+    #[must_use]
+    pub fn model(api: Api) -> &'static str {
         match api {
             Api::Anthropic => "claude-opus-5-5",
             Api::Chat => "gpt-4o",
@@ -37,7 +45,9 @@ impl Agent {
         }
     }
 
-    pub(crate) fn path(&self) -> &'static str {
+    /// Where its requests go.
+    #[must_use]
+    pub fn path(&self) -> &'static str {
         match (self.api, self.is_streaming) {
             (Api::Anthropic, _) => "/v1/messages",
             // Some clients are told an address without the version.
@@ -51,7 +61,8 @@ impl Agent {
     }
 
     /// Its request as it writes it today.
-    pub(crate) fn request(&self) -> Value {
+    #[must_use]
+    pub fn request(&self) -> Value {
         let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
         let (model, rules) = (Agent::model(self.api), "You fix builds.");
         let mut body = match self.api {
@@ -83,7 +94,10 @@ impl Agent {
     }
 
     /// Takes a reply, and runs its calls, each of which gives so many lines; how many calls that were.
-    pub(crate) fn take(&mut self, reply: &str, lines: usize) -> usize {
+    ///
+    /// # Panics
+    /// If it isn't a reply with calls.
+    pub fn take(&mut self, reply: &str, lines: usize) -> usize {
         let said = if self.is_streaming { self.streamed(reply) } else { self.whole(reply) };
         let mut results = Vec::new();
         for call in said.iter().flat_map(|said| calls(self.api, said)) {
