@@ -231,3 +231,33 @@ def test_strands_runs_stay_inside_the_window_and_are_restored(tmp_path: Any) -> 
     restored("Go on.")
     again = agent(Own(1))
     assert [one["content"] for one in again.messages] == [one["content"] for one in restored.messages]
+
+
+class Row:
+    """What JSON hasn't."""
+
+
+async def test_no_adapter_ends_a_call_for_what_json_hasnt(caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("google.adk")
+    pytest.importorskip("strands")
+    from epitome.adapters.google import EpitomePlugin
+    from epitome.adapters.strands import EpitomeConversationManager
+    from google.genai import types
+
+    answer = types.FunctionResponse(name="look", response={"rows": [Row()]})
+    asked = types.Content(role="user", parts=[types.Part(text="Look.")])
+    contents = [asked, types.Content(role="user", parts=[types.Part(function_response=answer)])]
+    config = SimpleNamespace(system_instruction=None, tools=None)
+    request = SimpleNamespace(contents=list(contents), model="gemini-2.5-pro", config=config)
+    manager = EpitomeConversationManager(window=2_000)
+    agent: Any = SimpleNamespace(messages=[{"role": "user", "content": [{"text": "Look."}, {"json": answer}]}])
+    with caplog.at_level(logging.WARNING):
+        await EpitomePlugin().before_model_callback(callback_context=None, llm_request=request)
+        manager.apply_management(agent)
+    told = warnings(caplog)
+    assert request.contents == contents and len(agent.messages) == 1 and not manager.receipts
+    assert len(told) == 2 and "messages[1]" in told[0] and "messages[0]" in told[1]
+    # What has no guard says where.
+    with pytest.raises(epitome.InputError) as caught:
+        fitted(epitome.Session(window=2_000), model="gemini-2.5-pro", contents=contents)
+    assert caught.value.entry == 1

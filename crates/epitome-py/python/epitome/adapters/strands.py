@@ -27,10 +27,11 @@ from strands.types.exceptions import ContextWindowOverflowException
 from strands.types.session import decode_bytes_values, encode_bytes_values
 
 from ..archive import Archive
+from ..errors import InputError
 from ..receipt import Receipt
 from ..session import RECEIPTS
 from .guard import Compactors
-from .objects import owned, plain
+from .objects import owned, plain, written
 
 if TYPE_CHECKING:
     from strands import Agent
@@ -83,23 +84,31 @@ class EpitomeConversationManager(ConversationManager):
 
     def _compact(self, compactors: Compactors, agent: Agent) -> bool:
         """Whether the messages are fewer, or smaller."""
-        # What Strands notes of a message besides isn't sent.
-        said = [{"role": message["role"], "content": plain(message["content"])} for message in agent.messages]
+        own: list[Any] = list(agent.messages)
+        try:
+            said = written(own, _said)
+        except InputError as error:
+            compactors.tell(error, own)
+            return False
         if not said:
             return False
         window = getattr(getattr(agent, "model", None), "context_window_limit", None)
         outcome = compactors.compact(said, "bedrock", self._archive, window)
         if outcome is None or outcome.receipt.saved <= 0:
             return False
-        contents = [message["content"] for message in agent.messages]
-        encoded = set(_encoded({"content": contents}, {"content": [message["content"] for message in said]}))
-        shown: Any = owned(agent.messages, said, outcome.messages, lambda message: _raw(message, encoded))
+        encoded = {place for one, its in zip(own, said, strict=True) for place in _encoded(one, its)}
+        shown: Any = owned(own, said, outcome.messages, lambda message: _raw(message, encoded))
         # All that were said stand behind what is shown now: those before, and those after what stood for them.
         self.removed_message_count += max(len(agent.messages) - len(self._instead), 0)
         self._instead = list(shown)
         self.receipts.append(outcome.receipt)
         agent.messages[:] = shown
         return True
+
+
+def _said(message: Any) -> dict[str, Any]:
+    # What Strands notes of a message besides isn't sent.
+    return {"role": message["role"], "content": plain(message["content"])}
 
 
 Path = tuple[str, ...]
@@ -112,7 +121,8 @@ def _encoded(own: Any, said: Any, path: Path = ()) -> Iterator[tuple[Path, str]]
         yield path, said
     elif isinstance(own, Mapping):
         for name, member in own.items():
-            yield from _encoded(member, said[name], (*path, name))
+            if name in said:
+                yield from _encoded(member, said[name], (*path, name))
     elif isinstance(own, (list, tuple)):
         for item, its in zip(own, said, strict=True):
             yield from _encoded(item, its, path)
