@@ -43,6 +43,22 @@ async def test_litellm_calls_go_on(caplog: pytest.LogCaptureFixture) -> None:
     assert await sent("openai/my-own", BIG) < 12_000
 
 
+async def test_litellm_shows_judges_all_of_it() -> None:
+    litellm = pytest.importorskip("litellm")
+    from epitome.adapters.litellm import EpitomeLogger
+
+    types = litellm.types.utils.CallTypes
+    logger = EpitomeLogger(window=2_000)
+    for call in ("moderation", "embeddings", "acreate_thread", types.amoderation, types.aembedding, None):
+        for key in ("input", "messages"):
+            data = {"model": "gpt-5", key: BIG[:300]}
+            assert await logger.async_pre_call_deployment_hook(data, call) is data
+            assert await logger.async_pre_call_hook(None, None, data, call) is data
+    for key, call in (("messages", types.acompletion), ("input", types.aresponses), ("messages", types.anthropic_messages)):
+        assert len((await logger.async_pre_call_deployment_hook({"model": "gpt-5", key: BIG[:300]}, call))[key]) < 300
+        assert len((await logger.async_pre_call_hook(None, None, {"model": "gpt-5", key: BIG[:300]}, call.value))[key]) < 300
+
+
 async def test_litellm_is_asked_for_what_is_given_by_position(caplog: pytest.LogCaptureFixture) -> None:
     litellm = pytest.importorskip("litellm")
     from epitome.adapters.litellm import EpitomeLogger
