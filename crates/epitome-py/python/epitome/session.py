@@ -13,13 +13,13 @@ from time import sleep
 from typing import Any, TypeVar
 
 from . import _native
-from .compactor import Options, Unpack, places, prepared
+from .compactor import Body, Options, Unpack, places, prepared
 from .errors import CompactionError, OptionError
 from .receipt import Receipt
 from .summary import Summarizers, adrive, chain, drive, threaded
 
-Whole = TypeVar("Whole")
-"""A list of messages, or a whole request. What comes out has the same form: a list for any other sequence."""
+Whole = TypeVar("Whole", bound=list[Any] | Body | bytes | str)
+"""A list of messages, or a whole request. What comes out has the same form."""
 
 
 WAIT = 0.01

@@ -169,7 +169,7 @@ def made(message: AnyMessage | None, left: dict[int, Message]) -> AnyMessage:
     parts = _parts(message)
     if parts[0] is message:
         return _edited(message, left[0])
-    shown = {nth: _edited(part, left[nth]) for nth, part in enumerate(parts) if nth in left}
+    shown: dict[int, Any] = {nth: _edited(part, left[nth]) for nth, part in enumerate(parts) if nth in left}
     results: list[Any] = [block for block in message.content if _is_result(block)]
     content: list[Any] = []
     for nth, block in enumerate(results):
