@@ -45,10 +45,20 @@ def turns(draw: st.DrawFn) -> list[AnyMessage]:
         ]
         thought = [{"type": "reasoning", "reasoning": draw(words)}, {"type": "text", "text": draw(words)}]
         content: Any = draw(st.just("") | words | st.just(thought))
-        messages.append(AIMessage(content=content, tool_calls=calls, response_metadata={"nth": nth}))
-        for call in calls:
+        invalid: list[Any] = [
+            {"name": "run", "args": draw(words), "id": f"{draw(st.uuids())}", "error": None, "type": "invalid_tool_call"}
+            for _ in range(draw(st.integers(0, 1)))
+        ]
+        metadata = {"nth": nth}
+        messages.append(AIMessage(content=content, tool_calls=calls, invalid_tool_calls=invalid, response_metadata=metadata))
+        results = [(call["id"], draw(words) * draw(st.integers(1, 30))) for call in [*calls, *invalid]]
+        if draw(st.booleans()):
+            answers: list[Any] = [{"type": "tool_result", "tool_use_id": it, "content": text} for it, text in results]
+            messages.append(HumanMessage([*answers, *draw(st.just([]) | blocks)]))
+            continue
+        for number, text in results:
             artifact = {"raw": draw(st.integers())}
-            messages.append(ToolMessage(draw(words) * draw(st.integers(1, 30)), tool_call_id=call["id"], artifact=artifact))
+            messages.append(ToolMessage(text, tool_call_id=number, artifact=artifact))
     messages.append(AIMessage(content=draw(words), id=str(draw(st.uuids()))))
     return messages
 
@@ -89,9 +99,11 @@ def test_messages_come_back_as_they_were_or_valid(history: list[AnyMessage], tar
     calls: set[str] = set()
     for message in shown:
         if isinstance(message, AIMessage):
-            calls |= {str(call["id"]) for call in message.tool_calls}
+            calls |= {str(call["id"]) for call in [*message.tool_calls, *message.invalid_tool_calls]}
         if isinstance(message, ToolMessage):
             assert message.tool_call_id in calls
+        for block in message.content if isinstance(message.content, list) else []:
+            assert not isinstance(block, dict) or block.get("tool_use_id") in {None, *calls}
         if id(message) in originals:
             continue
         # What is shown in another way has the id and the kind of what it was; else it is the checkpoint.
