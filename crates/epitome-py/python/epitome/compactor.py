@@ -26,7 +26,7 @@ Archives = Union[Archive, str, PathLike[str]]
 
 
 class Body(Protocol):
-    """What types know a dict by, that of a ``TypedDict``, too; other mappings don't have both."""
+    """A dict, as type checkers know it: a ``TypedDict`` has both methods, too, and a ``Mapping`` hasn't."""
 
     def keys(self) -> Any: ...
     def __ior__(self, other: Any, /) -> Any: ...

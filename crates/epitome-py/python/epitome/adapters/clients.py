@@ -30,10 +30,10 @@ BESIDES = ("model", "system", "instructions", "tools", "max_tokens", "thinking")
 
 
 LISTS = (Iterator, deque, UserList)
-"""What is like a list. OpenAI's and Anthropic's clients take it for one in ``messages``."""
+"""What OpenAI's and Anthropic's clients take for a list in ``messages``."""
 
 _UNJUDGED = Unjudged()
-"""Who warns of calls whose messages are in a form that nobody reads."""
+"""Warns of calls whose messages can't be read."""
 
 
 def fitted(session: Session, **call: Any) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _listed(call: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
 
 
 def _among(key: str, call: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The same of a list, which may hold one message's parts."""
+    """The same for a call with a list, which may hold the parts of one message."""
     messages = call[key]
     if not any(_is_message(key, one) for one in messages):
         return None if messages else key, call
@@ -88,7 +88,7 @@ def _among(key: str, call: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
 
 
 def _tell(call: dict[str, Any], what: str) -> None:
-    """Warns of a call that goes through as it is, though there may be too much in it."""
+    """Warns that a call goes through as it is, though it may be too long."""
     _UNJUDGED.tell(InputError(what), str(call.get("model") or ""))
 
 

@@ -116,8 +116,8 @@ def _said(message: AnyMessage) -> Message:
         one.setdefault("tool_calls", []).append({"type": "function", "id": call["id"], "function": function})
     for at, call in enumerate(one.get("tool_calls", ())):
         call[AT] = at
-    said: Message = plain(one) if isinstance(content, list) else one
-    return said
+    shown: Message = plain(one) if isinstance(content, list) else one
+    return shown
 
 
 def _invalid(message: AnyMessage) -> list[Any]:
