@@ -203,6 +203,28 @@ def test_an_async_summarizer_is_awaited() -> None:
         epitome.compact(long_session(), target="30%", summarizer=lambda request: 3)  # type: ignore[arg-type, return-value]
 
 
+def test_what_a_look_began_for_a_cancelled_task_is_given_back() -> None:
+    inside, goes_on = threading.Event(), threading.Event()
+
+    def due(_: Measurements) -> str:
+        inside.set()
+        goes_on.wait(60)
+        return "due"
+
+    session = epitome.Session(window=2_000, target="30%", trigger=due)
+
+    async def main() -> int:
+        task = asyncio.create_task(session.afit(long_session()))
+        await asyncio.to_thread(inside.wait, 60)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        goes_on.set()
+        return len(await asyncio.wait_for(session.afit(long_session()), 30))
+
+    assert asyncio.run(main()) < 201
+
+
 def test_a_cancelled_task_leaves_all_as_it_was() -> None:
     began, ended = asyncio.Event(), []
 

@@ -6,8 +6,10 @@ import json
 import math
 import sys
 import threading
+from collections import UserList, deque
 from collections.abc import Iterator
 from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 import epitome
@@ -52,6 +54,22 @@ def test_what_no_person_wrote_is_nobodys_words() -> None:
     said, told = (epitome.Compactor(target="20%").compact(messages, injected=at) for at in places)
     assert [one.receipt.data["human_messages"]["all"] for one in (said, told)] == [2, 1]
     assert messages[100] in said.messages and messages[100] not in told.messages
+
+
+def test_types_take_what_is_taken() -> None:
+    """What `mypy` has to find fault with is ignored here: it warns of a comment that ignores nothing."""
+    messages = long_session(2)
+    smaller: list[dict[str, Any]] = epitome.compact(messages, target="20k")
+    request: dict[str, Any] = epitome.compact({"model": "gpt-5", "messages": messages}, target="20k")
+    assert smaller == request["messages"] == epitome.compact(tuple(messages), target="20k")  # type: ignore[type-var]
+    for call in (
+        lambda: epitome.compact(deque(messages), target="20k"),  # type: ignore[type-var]
+        lambda: epitome.check(UserList(messages)),  # type: ignore[type-var]
+        lambda: epitome.count(MappingProxyType({"messages": messages})),  # type: ignore[type-var]
+        lambda: epitome.Session(window=2_000).fit(deque(messages)),  # type: ignore[type-var]
+    ):
+        with pytest.raises(epitome.InputError):
+            call()
 
 
 values = st.recursive(

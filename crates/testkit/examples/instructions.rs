@@ -28,14 +28,6 @@ type Failed = Box<dyn Error>;
 
 /// What is done, in this order: each begins with what the one before it does.
 const PIECES: [&str; 7] = ["nothing", "parse", "check", "count", "compact", "new", "known"];
-/// Bedrock's requests are checked, mended and converted, not compacted.
-const FORMATS: [Format; 5] = [
-    Format::OpenaiChat,
-    Format::Anthropic,
-    Format::Gemini,
-    Format::OpenaiResponses,
-    Format::GeminiInteractions,
-];
 /// Messages of the input.
 const MESSAGES: usize = 400;
 /// Percent that a piece may take more.
@@ -154,7 +146,7 @@ fn growths() -> Vec<Growth> {
     let messages = [MESSAGES, 10 * MESSAGES];
     let pieces = ["check", "compact"].into_iter();
     let done = pieces.flat_map(|piece| {
-        FORMATS.iter().map(move |format| {
+        Format::ALL.iter().map(move |format| {
             growth(format!("{piece} {format}"), TENFOLD, &["--do", piece, format.name()], messages)
         })
     });
@@ -208,14 +200,14 @@ fn at_once<T: Sync, C: Send>(
 
 /// By piece and format, and as the file.
 fn counted() -> Result<(BTreeMap<String, u64>, String), Failed> {
-    let all = at_once(&FORMATS, |format| {
+    let all = at_once(&Format::ALL, |format| {
         let nothing = instructions("nothing", *format)?;
         let of = |piece: &&str| Ok(instructions(piece, *format)?.saturating_sub(nothing));
         PIECES[1..].iter().map(of).collect::<Result<Vec<u64>, String>>()
     })?;
     let mut counts = BTreeMap::new();
     let mut file = format!("# {}\npiece\tformat\tinstructions\n", compiler()?);
-    for (format, of_pieces) in FORMATS.iter().zip(all) {
+    for (format, of_pieces) in Format::ALL.iter().zip(all) {
         for (piece, count) in PIECES[1..].iter().zip(of_pieces) {
             writeln!(file, "{piece}\t{format}\t{count}")?;
             counts.insert(format!("{piece}\t{format}"), count);

@@ -179,7 +179,7 @@ fn a_key_may_be_in_a_file_and_must_be_somewhere() {
         ("anthropic:x", ("ANTHROPIC_API_KEY", " "), "hint: export ANTHROPIC_API_KEY=…"),
         ("gemini:x", ("A", "b"), "neither GOOGLE_API_KEY nor GEMINI_API_KEY is set"),
         ("openai:x", ("OPENAI_API_KEY_FILE", "nowhere"), "OPENAI_API_KEY_FILE, nowhere: No such"),
-        ("openai:x", ("OPENAI_API_KEY_FILE", "empty"), "there is nothing in empty"),
+        ("openai:x", ("OPENAI_API_KEY_FILE", "empty"), "the file empty is empty"),
         ("openai:x", ("OPENAI_API_KEY", "sk\nx"), "look at what is in OPENAI_API_KEY"),
         ("http://a b/v1#x", ("A", "b"), "isn't the address of a model server"),
         ("http://me:pw@localhost/v1#x", ("A", "b"), "isn't the address of a model server"),

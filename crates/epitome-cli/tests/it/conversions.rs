@@ -1,10 +1,9 @@
 //! `convert`, `compact --to` and `check --for` another format.
 
+use epitome::Format;
 use expect_test::expect;
 
 use crate::bench::{Bench, SESSION};
-
-const FORMATS: [&str; 5] = ["openai-chat", "anthropic", "gemini", "openai-responses", "bedrock"];
 
 const ASKED: &str = r#"{"model":"claude-opus-4-5","max_tokens":9000,"temperature":0.5,"top_k":4,"system":"Be brief.","messages":[
     {"role":"user","content":"What is in a.rs?"},
@@ -81,7 +80,7 @@ fn a_model_may_be_named_with_its_format() {
 fn what_was_compacted_is_written_in_another_format() {
     let bench = Bench::new();
     bench.copy(SESSION, "in");
-    for to in FORMATS {
+    for to in Format::ALL.map(Format::name) {
         bench
             .run(&format!("compact in --target 20% --to {to} -o out.json --receipt receipt.json"))
             .ends(0);

@@ -92,7 +92,7 @@ fn settings_of_models_are_read_or_refused() {
         ("--soft-trigger 300%", "--soft-trigger"),
         (
             "--trigger 40k --target 40k",
-            "a compaction would land at 40000 tokens, and begin at 40000 tokens",
+            "a compaction would land at 40000 tokens and begin at 40000 tokens",
         ),
         ("--mode maybe", "--mode"),
         ("--native gemini", "anthropic or openai"),

@@ -204,7 +204,7 @@ fn what_makes_no_sense_is_refused() {
         (vec!["--on-failure", "panic"], 2, "not `extractive`, `skip` or `error`"),
         (vec!["--then", "magic"], 2, "cmd:PROG"),
         (vec!["--prompt", "nowhere"], 1, "ls -l nowhere"),
-        (vec!["--prompt", "blank"], 65, "says nothing"),
+        (vec!["--prompt", "blank"], 65, "is empty"),
     ] {
         let ran = compact(&bench, &flags);
         assert_eq!(ran.code, code, "{flags:?}: {}", ran.err);

@@ -61,7 +61,7 @@ fn a_target_above_the_trigger_is_no_proxy() {
     let options = ProxyOptions { landing, ..before("http://localhost:1", Some(100_000)) };
     let error = Proxy::new(&options).expect_err("it would compact in circles");
     assert!(matches!(error, ProxyError::Target { .. }), "{error:?}");
-    assert!(error.to_string().contains("land at 90000 tokens, and begin at 80000"), "{error}");
+    assert!(error.to_string().contains("land at 90000 tokens and begin at 80000"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

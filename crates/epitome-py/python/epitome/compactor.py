@@ -6,7 +6,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar, Union
 
 from . import _native
 from .archive import Archive
@@ -24,9 +24,20 @@ else:
 Archives = Union[Archive, str, PathLike[str]]
 """An archive, or the folder of one."""
 
-Messages = TypeVar("Messages", bound=Sequence[Any] | Mapping[str, Any] | bytes | str)
-"""Messages: a list of dicts, a whole request in a dict, or JSON. What comes out has the same form: a list for any other
-sequence, a dict for a dict, a ``str`` for a ``str``, and ``bytes`` for ``bytes`` and for a ``bytearray``."""
+
+class Body(Protocol):
+    """A dict, as type checkers know it: a ``TypedDict`` has both methods, too, and a ``Mapping`` hasn't."""
+
+    def keys(self) -> Any: ...
+    def __ior__(self, other: Any, /) -> Any: ...
+
+
+Messages = TypeVar("Messages", bound=list[Any] | Body | bytes | str)
+"""Messages: a list of dicts, a whole request in a dict, or JSON. What comes out has the same form.
+
+A tuple is taken, too, and comes back as a list, as a ``bytearray`` does as ``bytes``: that isn't among the types. Other
+sequences and mappings are refused.
+"""
 
 
 class Options(TypedDict, total=False):

@@ -8,17 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from threading import Lock
 from time import sleep
 from typing import Any, TypeVar
 
 from . import _native
-from .compactor import Options, Unpack, places, prepared
+from .compactor import Body, Options, Unpack, places, prepared
 from .errors import CompactionError, OptionError
 from .receipt import Receipt
 from .summary import Summarizers, adrive, chain, drive, threaded
 
-Whole = TypeVar("Whole")
-"""A list of messages, or a whole request. What comes out has the same form: a list for any other sequence."""
+Whole = TypeVar("Whole", bound=list[Any] | Body | bytes | str)
+"""A list of messages, or a whole request. What comes out has the same form."""
 
 
 WAIT = 0.01
@@ -35,6 +36,42 @@ class _Look:
 
     session: int
     is_over: bool = False
+
+
+class _Pending:
+    """The compaction that a look began, until it is brought back.
+
+    A task may be cancelled while a thread looks for it: what that begins is brought back, too.
+    """
+
+    def __init__(self, native: _native.Session) -> None:
+        self._native = native
+        self._lock = Lock()
+        self._begun: _native.Begun | None = None
+        self._is_left = False
+
+    def look(self, request: _native.Request, window: int | None) -> tuple[Any, str, _native.Begun | None]:
+        looked = self._native.look(request, window)
+        with self._lock:
+            self._begun = looked[2]
+            is_left = self._is_left
+        if is_left:
+            self.leave()
+        return looked
+
+    def take(self) -> _native.Begun | None:
+        """The compaction, for the one who brings it back."""
+        with self._lock:
+            begun, self._begun = self._begun, None
+        return begun
+
+    def leave(self) -> None:
+        """Brings it back as one that failed, now or when it is begun."""
+        with self._lock:
+            self._is_left = True
+        begun = self.take()
+        if begun is not None:
+            self._native.commit(begun)
 
 
 _LOOKS: ContextVar[tuple[_Look, ...]] = ContextVar("_LOOKS", default=())
@@ -134,14 +171,14 @@ class Session:
         """
         with self._looking(window):
             request = _native.Request(messages, self._format, places(injected))
-            send, stats, begun = self._native.look(request, window)
-            while _waits(send, begun):
-                sleep(WAIT)
-                send, stats, begun = self._native.look(request, window)
-            if begun is not None:
-                with self._given_back(begun):
+            with self._given_back() as pending:
+                send, stats, begun = pending.look(request, window)
+                while _waits(send, begun):
+                    sleep(WAIT)
+                    send, stats, begun = pending.look(request, window)
+                if begun is not None:
                     drive(begun.compaction, self._summarizers)
-            sent: Whole = self._sent(request, window, send, stats, begun)
+                sent: Whole = self._sent(request, window, send, stats, pending)
             return sent
 
     async def afit(self, messages: Whole, *, window: int | None = None, injected: Sequence[int] = ()) -> Whole:
@@ -150,14 +187,14 @@ class Session:
 
         with self._looking(window):
             request = await threaded(_native.Request, messages, self._format, places(injected))
-            send, stats, begun = await threaded(self._native.look, request, window)
-            while _waits(send, begun):
-                await asyncio.sleep(WAIT)
-                send, stats, begun = await threaded(self._native.look, request, window)
-            if begun is not None:
-                with self._given_back(begun):
+            with self._given_back() as pending:
+                send, stats, begun = await threaded(pending.look, request, window)
+                while _waits(send, begun):
+                    await asyncio.sleep(WAIT)
+                    send, stats, begun = await threaded(pending.look, request, window)
+                if begun is not None:
                     await adrive(begun.compaction, self._summarizers)
-            sent: Whole = await threaded(self._sent, request, window, send, stats, begun)
+                sent: Whole = await threaded(self._sent, request, window, send, stats, pending)
             return sent
 
     @contextmanager
@@ -177,15 +214,17 @@ class Session:
             look.is_over = True
 
     @contextmanager
-    def _given_back(self, begun: _native.Begun) -> Iterator[None]:
+    def _given_back(self) -> Iterator[_Pending]:
         """A compaction that ends with an exception is brought back as one that failed: the next look may begin another."""
+        pending = _Pending(self._native)
         try:
-            yield
+            yield pending
         except BaseException:
-            self._native.commit(begun)
+            pending.leave()
             raise
 
-    def _sent(self, request: _native.Request, window: int | None, send: Any, stats: str, begun: _native.Begun | None) -> Any:
+    def _sent(self, request: _native.Request, window: int | None, send: Any, stats: str, pending: _Pending) -> Any:
+        begun = pending.take()
         adopted = begun is not None and self._native.commit(begun)
         if begun is not None:
             self.receipts.append(Receipt.from_json(begun.compaction.outcome()[1]))

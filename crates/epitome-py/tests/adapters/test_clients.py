@@ -53,6 +53,35 @@ def test_parts_of_google_are_one_message() -> None:
         assert call["contents"] is contents
 
 
+def test_texts_among_contents_are_a_users(caplog: pytest.LogCaptureFixture) -> None:
+    types = pytest.importorskip("google.genai").types
+    contents: list[Any] = ["Find the port. Never touch port 22."]
+    for n in range(150):
+        contents.append(types.Content(role="model", parts=[types.Part(text=f"Port {n}: {REFUSED}")]))
+        contents.append("Go on.")
+    session = epitome.Session(window=2_000)
+    shown = fitted(session, model="gemini-2.5-pro", contents=contents)["contents"]
+    assert len(shown) < 150 and "Never touch port 22." in str(shown[0]) and shown[-2] is contents[-2]
+    assert session.receipts[-1].data["human_messages"]["all"] == 151
+    odd = {"model": "gemini-2.5-flash", "contents": [*contents, types.Part(text="And this?")]}
+    with caplog.at_level("WARNING"):
+        for _ in range(2):
+            assert fitted(session, **odd) == odd
+    assert [record.getMessage() for record in caplog.records if record.name == "epitome"] == [
+        "a request of gemini-2.5-flash is sent as it is: contents[301]: a Part is no message, as others are"
+    ]
+
+
+def test_messages_may_be_an_iterator(caplog: pytest.LogCaptureFixture) -> None:
+    messages = [{"role": "user", "content": f"And what does port {n} say?"} for n in range(300)]
+    shown = fitted(epitome.Session(window=2_000), model="gpt-5", messages=iter(messages))["messages"]
+    assert len(shown) < 300 and shown[-1] is messages[-1]
+    given = iter(messages)
+    with caplog.at_level("WARNING"):
+        assert fitted(epitome.Session(window=2_000), model="gpt-4o", input=given)["input"] is given
+    assert "no list" in caplog.text
+
+
 async def test_a_loop_on_anthropic() -> None:
     anthropic = pytest.importorskip("anthropic")
     types = anthropic.types

@@ -60,3 +60,14 @@ def test_what_is_left_of_a_call_is_said_in_words(given: str) -> None:
 def test_what_is_no_call_in_words_is_said_as_it_is(content: Any) -> None:
     [one] = said({"role": "assistant", "content": content})
     assert one["content"] == content
+
+
+def test_what_cant_be_written_ends_no_call(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        def model_dump(self, **_: Any) -> Any:
+            raise RuntimeError("on purpose")
+
+    messages: list[Any] = [{"role": "user", "content": "Look."}, {"role": "user", "content": [Broken()]}]
+    own = list(messages)
+    EpitomeHook(window=2_000)(LLMCallHookContext(messages=messages))
+    assert messages == own and "messages[1]: on purpose" in caplog.text

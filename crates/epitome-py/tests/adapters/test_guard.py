@@ -43,6 +43,22 @@ async def test_litellm_calls_go_on(caplog: pytest.LogCaptureFixture) -> None:
     assert await sent("openai/my-own", BIG) < 12_000
 
 
+async def test_litellm_shows_judges_all_of_it() -> None:
+    litellm = pytest.importorskip("litellm")
+    from epitome.adapters.litellm import EpitomeLogger
+
+    types = litellm.types.utils.CallTypes
+    logger = EpitomeLogger(window=2_000)
+    for call in ("moderation", "embeddings", "acreate_thread", types.amoderation, types.aembedding, None):
+        for key in ("input", "messages"):
+            data = {"model": "gpt-5", key: BIG[:300]}
+            assert await logger.async_pre_call_deployment_hook(data, call) is data
+            assert await logger.async_pre_call_hook(None, None, data, call) is data
+    for key, call in (("messages", types.acompletion), ("input", types.aresponses), ("messages", types.anthropic_messages)):
+        assert len((await logger.async_pre_call_deployment_hook({"model": "gpt-5", key: BIG[:300]}, call))[key]) < 300
+        assert len((await logger.async_pre_call_hook(None, None, {"model": "gpt-5", key: BIG[:300]}, call.value))[key]) < 300
+
+
 async def test_litellm_is_asked_for_what_is_given_by_position(caplog: pytest.LogCaptureFixture) -> None:
     litellm = pytest.importorskip("litellm")
     from epitome.adapters.litellm import EpitomeLogger
@@ -231,3 +247,33 @@ def test_strands_runs_stay_inside_the_window_and_are_restored(tmp_path: Any) -> 
     restored("Go on.")
     again = agent(Own(1))
     assert [one["content"] for one in again.messages] == [one["content"] for one in restored.messages]
+
+
+class Row:
+    """What JSON hasn't."""
+
+
+async def test_no_adapter_ends_a_call_for_what_json_hasnt(caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("google.adk")
+    pytest.importorskip("strands")
+    from epitome.adapters.google import EpitomePlugin
+    from epitome.adapters.strands import EpitomeConversationManager
+    from google.genai import types
+
+    answer = types.FunctionResponse(name="look", response={"rows": [Row()]})
+    asked = types.Content(role="user", parts=[types.Part(text="Look.")])
+    contents = [asked, types.Content(role="user", parts=[types.Part(function_response=answer)])]
+    config = SimpleNamespace(system_instruction=None, tools=None)
+    request = SimpleNamespace(contents=list(contents), model="gemini-2.5-pro", config=config)
+    manager = EpitomeConversationManager(window=2_000)
+    agent: Any = SimpleNamespace(messages=[{"role": "user", "content": [{"text": "Look."}, {"json": answer}]}])
+    with caplog.at_level(logging.WARNING):
+        await EpitomePlugin().before_model_callback(callback_context=None, llm_request=request)
+        manager.apply_management(agent)
+    told = warnings(caplog)
+    assert request.contents == contents and len(agent.messages) == 1 and not manager.receipts
+    assert len(told) == 2 and "messages[1]" in told[0] and "messages[0]" in told[1]
+    # What has no guard says where.
+    with pytest.raises(epitome.InputError) as caught:
+        fitted(epitome.Session(window=2_000), model="gemini-2.5-pro", contents=contents)
+    assert caught.value.entry == 1

@@ -45,10 +45,20 @@ def turns(draw: st.DrawFn) -> list[AnyMessage]:
         ]
         thought = [{"type": "reasoning", "reasoning": draw(words)}, {"type": "text", "text": draw(words)}]
         content: Any = draw(st.just("") | words | st.just(thought))
-        messages.append(AIMessage(content=content, tool_calls=calls, response_metadata={"nth": nth}))
-        for call in calls:
+        invalid: list[Any] = [
+            {"name": "run", "args": draw(words), "id": f"{draw(st.uuids())}", "error": None, "type": "invalid_tool_call"}
+            for _ in range(draw(st.integers(0, 1)))
+        ]
+        metadata = {"nth": nth}
+        messages.append(AIMessage(content=content, tool_calls=calls, invalid_tool_calls=invalid, response_metadata=metadata))
+        results = [(call["id"], draw(words) * draw(st.integers(1, 30))) for call in [*calls, *invalid]]
+        if draw(st.booleans()):
+            answers: list[Any] = [{"type": "tool_result", "tool_use_id": it, "content": text} for it, text in results]
+            messages.append(HumanMessage([*answers, *draw(st.just([]) | blocks)]))
+            continue
+        for number, text in results:
             artifact = {"raw": draw(st.integers())}
-            messages.append(ToolMessage(draw(words) * draw(st.integers(1, 30)), tool_call_id=call["id"], artifact=artifact))
+            messages.append(ToolMessage(text, tool_call_id=number, artifact=artifact))
     messages.append(AIMessage(content=draw(words), id=str(draw(st.uuids()))))
     return messages
 
@@ -89,9 +99,11 @@ def test_messages_come_back_as_they_were_or_valid(history: list[AnyMessage], tar
     calls: set[str] = set()
     for message in shown:
         if isinstance(message, AIMessage):
-            calls |= {str(call["id"]) for call in message.tool_calls}
+            calls |= {str(call["id"]) for call in [*message.tool_calls, *message.invalid_tool_calls]}
         if isinstance(message, ToolMessage):
             assert message.tool_call_id in calls
+        for block in message.content if isinstance(message.content, list) else []:
+            assert not isinstance(block, dict) or block.get("tool_use_id") in {None, *calls}
         if id(message) in originals:
             continue
         # What is shown in another way has the id and the kind of what it was; else it is the checkpoint.
@@ -160,6 +172,64 @@ def test_blocks_of_calls_turn_nothing_off() -> None:
         assert block.get("args") == call["args"] or json.loads(block["arguments"]) == call["args"]
         assert block.get("call_id", "c1") == call["id"] == "c1"
         assert shown[3] is made_by[3]
+
+
+def test_a_call_whose_arguments_are_no_json_keeps_its_answer() -> None:
+    words = '{"path": "a.py", "text": "'
+    filler = [message for n in range(100) for message in (HumanMessage(f"port {n}?"), AIMessage("Refused. " * 60))]
+    # Two with one id are told apart.
+    for name in ("bad", "good"):
+        call = {"name": "look", "args": {"at": 1}, "id": "good", "type": "tool_call"}
+        invalid: Any = {"name": "write", "args": words, "id": name, "error": None, "type": "invalid_tool_call"}
+        blocks: Any = [{"type": "tool_use", "id": "good", "name": "look", "input": {"at": 1}}]
+        blocks += [{"type": "tool_use", "id": name, "name": "write", "input": {}, "partial_json": words}]
+        answers = [ToolMessage("x", tool_call_id="good"), ToolMessage("no JSON", tool_call_id=name, status="error")]
+        for content in ("", blocks):
+            asked = AIMessage(content=content, tool_calls=[call], invalid_tool_calls=[invalid])
+            shown = EpitomeMiddleware(window=10_000)._objects.fit([*filler, HumanMessage("q"), asked, *answers], None)
+            last, *answered = list[Any](shown[-3:])
+            ids = [one.tool_call_id for one in answered]
+            assert len(shown) < 150 and [one.content for one in answered] == ["x", "no JSON"]
+            assert len(set(ids)) == 2 and [last.tool_calls[0]["id"], last.invalid_tool_calls[0]["id"]] == ids
+            assert last.tool_calls[0]["args"] == {"at": 1} and last.invalid_tool_calls[0]["args"] == words
+            if content:
+                assert [(block["id"], block["input"]) for block in last.content] == [(ids[0], {"at": 1}), (ids[1], {})]
+
+
+def test_results_that_stand_as_blocks_are_shortened_in_their_places() -> None:
+    history: list[AnyMessage] = [HumanMessage("Look.")]
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    for n in range(20):
+        calls = [{"name": "cat", "args": {"n": n}, "id": f"{name}{n}", "type": "tool_call"} for name in "abc"]
+        history.append(AIMessage("", tool_calls=calls))
+        long_block = {"type": "text", "text": "output line\n" * 400}
+        results: list[Any] = [
+            {"type": "tool_result", "tool_use_id": f"a{n}", "content": "output line\n" * 400, "is_error": True},
+            {"type": "tool_result", "tool_use_id": f"b{n}", "content": "short"},
+            {"type": "tool_result", "tool_use_id": f"c{n}", "content": [long_block, picture]},
+            {"type": "text", "text": "Go on."},
+        ]
+        history.append(HumanMessage(results, id=f"h{n}"))
+    session = epitome.Session(trigger=long, target="20%", strategies="excerpts", stop="at-end", format="openai-chat")
+    shown = Objects(session, said, made).fit([*history, HumanMessage("And now?")])
+    assert len(session.receipts) == 1 and len(shown) == len(history) + 1
+    was, now = list[Any](history[2].content), list[Any](shown[2].content)
+    assert shown[2] is not history[2] and shown[2].id == "h0"
+    first, second, third, fourth = now
+    assert len(first["content"]) < 4_000 and {**first, "content": ""} == {**was[0], "content": ""}
+    assert second == was[1]
+    assert len(str(third["content"])) < 4_000 and third["tool_use_id"] == "c0" and fourth == was[3]
+    # What was counted is what is shown.
+    assert session.looked is not None
+    counted = epitome.count([one for message in shown for one in said(message)], format="openai-chat").tokens
+    assert abs(counted - session.looked.tokens) < counted / 20
+    # A fold takes calls and results away together.
+    model = EpitomeMiddleware(window=4_000)
+    left = model._objects.fit([*history, HumanMessage("And now?")], {"model": "claude-opus-4-5"})
+    assert len(left) < len(history)
+    asked = {call["id"] for message in left if isinstance(message, AIMessage) for call in message.tool_calls}
+    blocks: list[Any] = [block for message in left if isinstance(message.content, list) for block in message.content]
+    assert {block["tool_use_id"] for block in blocks if block["type"] == "tool_result"} == asked
 
 
 ODD: list[dict[str, Any]] = [

@@ -38,6 +38,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.test import TestModel
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=200)
 PICTURE = BinaryContent(b"\x89PNG" * 300, media_type="image/png")
@@ -141,7 +142,7 @@ async def test_all_parts_of_an_answer_count(part: Any) -> None:
     sizes = []
     for messages in (history(), history(part)):
         told = EpitomeHistory(window=1_000_000)
-        assert await told(messages) == messages and told.session.looked is not None
+        assert await told.fitted(messages) == messages and told.session.looked is not None
         sizes.append(told.session.looked.tokens)
     assert sizes[1] > sizes[0] + 20 * 50
 
@@ -152,9 +153,38 @@ async def test_who_answered_last_says_the_window() -> None:
         ModelResponse([TextPart("Seen.")], model_name="gpt-4o"),
     ]
     history = EpitomeHistory()
-    assert len(await history(turn * 2_000)) < 4_000
+    assert len(await history.fitted(turn * 2_000)) < 4_000
     silent = EpitomeHistory()
-    assert await silent(turn[:1]) == turn[:1] and silent.session.looked is None
+    assert await silent.fitted(turn[:1]) == turn[:1] and silent.session.looked is None
+
+
+async def test_an_agent_says_its_model_and_tools(caplog: pytest.LogCaptureFixture) -> None:
+    sizes = []
+    for tools in ([], [look]):
+        history = EpitomeHistory()
+        agent = Agent(TestModel(model_name="gpt-5", call_tools=[]), tools=tools, capabilities=[ProcessHistory(history)])
+        with caplog.at_level("WARNING"):
+            await agent.run("Find the port.")
+        assert history.session.looked is not None
+        sizes.append(history.session.looked.tokens)
+    assert sizes[1] > sizes[0] + 200 and not caplog.records
+    # The window is the one that the library knows, whoever answered before.
+    turn: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("Look at a port. " * 50)]),
+        ModelResponse([TextPart("Seen.")], model_name="gpt-4.1"),
+    ]
+    history = EpitomeHistory()
+    model = TestModel(model_name="my-own", call_tools=[], profile={"context_window": 9_000})
+    agent = Agent(model, capabilities=[ProcessHistory(history)])
+    await agent.run("Go on.", message_history=turn * 100)
+    assert history.session.looked is not None and history.session.looked.entries < 200
+
+
+def look(port: int) -> str:
+    return "refused"
+
+
+look.__doc__ = "Looks at a port. " * 100
 
 
 def test_media_that_leave_are_named() -> None:
@@ -192,7 +222,7 @@ async def test_calls_that_share_an_id_keep_their_arguments() -> None:
         ModelRequest([UserPromptPart("And this port?")]),
         ModelResponse([TextPart("Refused. " * 60)]),
     ]
-    shown = await EpitomeHistory(window=20_000)([*turn * 200, turn[0], ModelResponse(calls), ModelRequest(results)])
+    shown = await EpitomeHistory(window=20_000).fitted([*turn * 200, turn[0], ModelResponse(calls), ModelRequest(results)])
     assert len(shown) < 300
     asked = [part for part in shown[-2].parts if isinstance(part, ToolCallPart)]
     assert [part.args_as_dict()["host"] for part in asked] == ["alpha", "beta"]
@@ -226,7 +256,7 @@ async def test_what_a_tool_says_in_the_users_role_is_no_persons() -> None:
     for run, is_tools in (("a", True), ("b", False), (None, False)):
         prompt = ModelRequest([answer, UserPromptPart("Never open port 22.")], run_id=run)
         told = EpitomeHistory(window=1_000, trigger="2items")
-        await told([ModelRequest([UserPromptPart("Go.")], run_id="a"), ModelResponse([call], run_id="a"), prompt])
+        await told.fitted([ModelRequest([UserPromptPart("Go.")], run_id="a"), ModelResponse([call], run_id="a"), prompt])
         assert told.session.receipts[-1].data["human_messages"]["all"] == (1 if is_tools else 2)
 
 

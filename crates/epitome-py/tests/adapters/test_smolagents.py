@@ -25,6 +25,18 @@ def user(*content: Any) -> ChatMessage:
     return ChatMessage(MessageRole.USER, blocks)
 
 
+def test_roles_may_be_plain_strings() -> None:
+    role: Any = "user"
+    messages = [ChatMessage(role, f"And what does port {n} of the server say?") for n in range(300)]
+    model = EpitomeModel(Scripted(), window=3_000)
+    shown = model.shown(messages)
+    assert len(shown) < 300 and shown[-1] is messages[-1]
+    assert model.session.receipts[-1].data["human_messages"]["all"] == 300
+    # What the library doesn't take is for it to say.
+    odd: Any = [ChatMessage("wizard", "x")]  # type: ignore[arg-type, unused-ignore]
+    assert model.shown(odd) == odd
+
+
 def test_what_an_agent_says_to_itself_is_no_persons() -> None:
     picture = Image.new("RGB", (20, 20))
     first, second = user("New task:\nOnly read."), user("New task:\nNever delete b2.cfg.", picture)

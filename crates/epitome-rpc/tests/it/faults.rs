@@ -189,7 +189,7 @@ async fn nobody_there_nobody_of_that_name_and_a_message_too_large() {
     fell_back(&outcome, r#"the server has no compactor "yours"; it has ["mine"]"#);
 
     let limits = Limits { message: 4_000, ..Limits::default() };
-    fell_back(&compact(remote(&base, "mine", None, limits)).await, "and 4000 may be sent");
+    fell_back(&compact(remote(&base, "mine", None, limits)).await, "at most 4000 can be sent");
     let small = Serving { message: 4_000, ..Serving::new(vec![Served::new(mine(), "")]) };
     let (base, _alive) = served(small).await;
     let outcome = compact(remote(&base, "mine", None, Limits::default())).await;

@@ -350,8 +350,8 @@ impl Deeds {
     pub(super) fn in_order(&self, is_of: impl Fn(&Deed) -> bool) -> Vec<Deed> {
         let all: Vec<&Deed> = self.all.iter().filter(|deed| is_of(deed)).collect();
         let runs = all.chunk_by(|one, next| one.what == next.what && one.asks == next.asks);
-        let mut calls: Vec<Deed> =
-            runs.flat_map(|run| mended(merged(run.iter().copied(), Merging::Same), run)).collect();
+        let runs = runs.flat_map(|run| merged(run.iter().copied(), Merging::Same)).collect();
+        let mut calls = mended(runs, &all);
         calls.sort_by_key(Deed::order);
         calls
     }

@@ -29,6 +29,8 @@ const CUT: &str = ", …";
 const VALUE: u32 = 0;
 /// Up to this many records each is shown that fits; of more, only if most are alike.
 const MOST_APART: usize = 4;
+/// So few members of an answer are all worth being said, beside what it lists.
+const FEW: usize = 4;
 /// Names of members that give a reason for a failure in words.
 const REASONS: [&str; 7] =
     ["message", "msg", "reason", "detail", "details", "description", "error_description"];
@@ -208,6 +210,7 @@ impl<'a> Members<'a> {
         if most < LEAST_SUMMARY {
             return String::new();
         }
+        let are_few = self.all.iter().filter(|it| it.record.is_none()).count() <= FEW;
         let rank = |member: &Member<'_>| {
             let Member { name, value, .. } = member;
             let is_sentence = || value.contains(' ') && !asked.contains(value.trim());
@@ -222,8 +225,8 @@ impl<'a> Members<'a> {
                 () if is_target(value) => is_new(value).then_some(1),
                 () if is_sentence() => Some(2),
                 () if is_new(value) => Some(3),
-                // A measurement may be what it was before.
-                () => (value.parse::<f64>().is_ok() && !is_asked(value)).then_some(5),
+                // One of few measurements may be what it was before.
+                () => (are_few && value.parse::<f64>().is_ok() && !is_asked(value)).then_some(5),
             }
         };
         let is_own = |member: &&Member<'_>| {

@@ -61,10 +61,10 @@ impl Strategy for Fold {
         }
         let said = |unit: &Unit| -> u64 {
             let tokens = |at: usize| {
-                // The provider's finds come as separate data, which a checkpoint doesn't quote.
+                // A checkpoint quotes no image, and not the data that the provider's tools find.
                 let parts = context.counts.transcript.entry(at).parts();
-                let found = parts.filter(is_found_data).map(|part| context.tokens(&part));
-                let tokens = context.counts.tally.entry(at).saturating_sub(found.sum());
+                let unquoted = parts.filter(is_unquoted).map(|part| context.tokens(&part));
+                let tokens = context.counts.tally.entry(at).saturating_sub(unquoted.sum());
                 // Earlier memory keeps its room, and human words get room for quotes.
                 match context.counts.transcript.entry(at).origin() {
                     Origin::Checkpoint => tokens * PART,
@@ -123,9 +123,10 @@ fn checkpoint_of(gone: u64, most: u64) -> u64 {
     (gone / PART).min(most)
 }
 
-/// Whether the part is what the provider's own tool gave, and no text.
-fn is_found_data(part: &Part<'_>) -> bool {
-    part.kind() == PartKind::Result && part.is(Marks::SERVER) && !part.is(Marks::LITERAL)
+/// Whether the part is a medium, or what the provider's own tool gave, and no text.
+fn is_unquoted(part: &Part<'_>) -> bool {
+    let is_found = part.kind() == PartKind::Result && part.is(Marks::SERVER);
+    part.kind() == PartKind::Media || is_found && !part.is(Marks::LITERAL)
 }
 
 pub(super) fn may_leave(context: &StrategyContext<'_>, unit: &Unit) -> bool {

@@ -23,6 +23,7 @@ pub(super) fn keep(request: &Request, findings: &mut Vec<Finding>) {
         return;
     }
     keep_last(request, findings);
+    move_early(transcript, findings);
     let placed = by_place(transcript, &strays);
     let calls: HashSet<Slot> = placed.values().copied().collect();
     findings.retain(|found| !matches!(found.mend, Mend::Answer(call) if calls.contains(&call)));
@@ -93,6 +94,28 @@ fn keep_last(request: &Request, findings: &mut Vec<Finding>) {
         let detail = format!("`{}` has an earlier result", transcript.part(last).id());
         Finding::of_entry(rule, transcript.entry_of(last), Some(last), detail, mend)
     }));
+}
+
+/// Moves a result that stands before the only call of its id behind that, if the call has no other.
+fn move_early(transcript: &Transcript, findings: &mut Vec<Finding>) {
+    let mut open: HashMap<Cow<'_, str>, Option<Slot>> = HashMap::new();
+    for found in &*findings {
+        if let Mend::Answer(call) = found.mend {
+            let id = transcript.part(call).id();
+            open.entry(id).and_modify(|one| *one = None).or_insert(Some(call));
+        }
+    }
+    let mut answered = HashSet::new();
+    for found in findings.iter_mut() {
+        let Some(result) = stray(transcript, found).map(|slot| transcript.part(slot)) else {
+            continue;
+        };
+        let call = open.get(&result.id()).copied().flatten().filter(|call| *call > result.slot);
+        if let Some(call) = call.filter(|call| !result.id().is_empty() && answered.insert(*call)) {
+            found.mend = Mend::MoveResult { result: result.slot, call };
+        }
+    }
+    findings.retain(|found| !matches!(found.mend, Mend::Answer(call) if answered.contains(&call)));
 }
 
 /// The result that a finding would drop for want of a call.
@@ -276,6 +299,41 @@ mod tests {
         // What says nothing takes no place.
         let (_, text) = mended(&[ASK.to_owned(), calls(&["b"]), came, none]);
         assert!(text.contains("released") && !text.contains(NO_RESULT), "{text}");
+    }
+
+    #[test]
+    fn what_stands_before_its_call_is_moved_behind_it() {
+        let (done, text) =
+            mended(&[ASK.to_owned(), result("a", "released"), calls(&["a"]), ASK.to_owned()]);
+        assert_eq!(done, ["moved the result behind its call"]);
+        assert!(text.find("released") > text.find("tool_calls"), "{text}");
+    }
+
+    #[test]
+    fn ids_that_no_call_has_and_empty_results_take_nothing_away() {
+        let ask = || ASK.to_owned();
+        let step = |id: &str, said: &str| [calls(&[id]), result("zz", said)];
+        let (done, text) =
+            mended(&[vec![ask()], step("a", "one").into(), step("b", "two").into()].concat());
+        assert_eq!(done, ["gave the result its call's id"; 2]);
+        assert!(text.contains(r#""one""#) && text.contains(r#""two""#), "{text}");
+        let empty = r#"{"role":"tool","tool_call_id":"b","content":null}"#.to_owned();
+        for other in [empty, result("b", "")] {
+            let (_, text) = mended(&[ask(), calls(&["b"]), result("b", "released"), other]);
+            assert!(text.contains("released"), "{text}");
+        }
+        let list = |text: &str| {
+            format!(
+                r#"{{"role":"tool","tool_call_id":"b","content":[{{"type":"text","text":"{text}"}}]}}"#
+            )
+        };
+        let (_, text) = mended(&[ask(), calls(&["b"]), list("not released"), list("released")]);
+        assert!(
+            text.contains(
+                r#"{"type":"text","text":"not released"},{"type":"text","text":"released"}"#
+            ),
+            "{text}"
+        );
     }
 
     #[test]

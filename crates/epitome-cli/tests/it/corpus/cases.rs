@@ -30,14 +30,6 @@ impl Cases {
     }
 }
 
-const FORMATS: [Format; 5] = [
-    Format::OpenaiChat,
-    Format::OpenaiResponses,
-    Format::Anthropic,
-    Format::Gemini,
-    Format::Bedrock,
-];
-
 /// A session of some steps.
 const TALK: &str = "\
 sys  You mend builds.
@@ -206,7 +198,7 @@ fn structures(cases: &mut Cases) {
 fn truncated(cases: &mut Cases) {
     cases.family("Cut off");
     let short = "user Fix it.\nasst Look. | call a Read {\"path\":\"x\"}\nres  a = text \\\"q\\\"\nuser Go on.\n";
-    for format in FORMATS {
+    for format in Format::ALL {
         let body = talk(format, short);
         let bytes = body.as_bytes();
         let ends: Vec<usize> = (1..bytes.len())
@@ -261,7 +253,7 @@ fn pairs(cases: &mut Cases) {
         ("a model that speaks first", "asst Hello.\nuser Hi.\n"),
         ("nothing but instructions", "sys  Be terse.\n"),
     ] {
-        for format in FORMATS {
+        for format in Format::ALL {
             let is_alone = notation.starts_with("sys");
             let notation = format!("{notation}{}", if is_alone { "" } else { filler });
             cases.add(format!("{name}, {format}"), talk(format, &notation));

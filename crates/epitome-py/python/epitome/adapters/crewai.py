@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from crewai.hooks import LLMCallHookContext
 
 from ..archive import Archive
+from ..errors import InputError, OptionError
 from ..receipt import Receipt
 from ..session import RECEIPTS, Whole
 from .guard import Compactors
@@ -101,6 +102,10 @@ class EpitomeHook:
 
     async def afit(self, messages: Whole, *, window: int | None = None, injected: Sequence[int] = ()) -> Whole:
         return self.fit(messages, window=window, injected=injected)
+
+    def tell(self, error: InputError | OptionError, request: object) -> None:
+        """Warns that a request is sent as it is."""
+        self._compactors.tell(error, request)
 
 
 def said(message: Message) -> list[Message]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ..archive import Archive
 from ..compactor import Compactor, Messages, Outcome
@@ -22,6 +22,13 @@ class Fitting(Protocol):
     def fit(self, messages: Whole, *, window: int | None = None, injected: Sequence[int] = ()) -> Whole: ...
 
     async def afit(self, messages: Whole, *, window: int | None = None, injected: Sequence[int] = ()) -> Whole: ...
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """What warns of a request that can't be judged, instead of ending the call of a framework."""
+
+    def tell(self, error: InputError | OptionError, request: object) -> None: ...
 
 
 class Guard:
@@ -83,8 +90,12 @@ class Compactors:
         try:
             return self._made[window].compact(messages, format=format, archive=archive, injected=injected)
         except (InputError, OptionError) as error:
-            self._unjudged.tell(error, _model(messages))
+            self.tell(error, messages)
             return None
+
+    def tell(self, error: InputError | OptionError, request: object) -> None:
+        """Warns that a request is sent as it is."""
+        self._unjudged.tell(error, _model(request))
 
 
 def _model(messages: object) -> str:

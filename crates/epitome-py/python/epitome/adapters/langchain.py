@@ -23,7 +23,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, AnyMessage, convert_to_messages, convert_to_openai_messages
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage, convert_to_messages, convert_to_openai_messages
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from ..session import Session
@@ -78,26 +78,60 @@ ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 
 def said(message: AnyMessage) -> list[Message]:
-    """A message as OpenAI's Chat Completions has it."""
+    """A message as OpenAI's Chat Completions has it, for each of its parts."""
+    return [_said(part) for part in _parts(message)]
+
+
+def _parts(message: AnyMessage) -> list[AnyMessage]:
+    """The results that stand as blocks in a message, as messages, and what it says besides."""
+    if isinstance(message, AIMessage) or not isinstance(message.content, list):
+        return [message]
+    results: list[Any] = [block for block in message.content if _is_result(block)]
+    besides = [block for block in message.content if not _is_result(block)]
+    if not results:
+        return [message]
+    told = [ToolMessage(block.get("content") or "", tool_call_id=block["tool_use_id"]) for block in results]
+    return [*told, message.model_copy(update={"content": besides})] if besides else [*told]
+
+
+def _is_result(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result" and "tool_use_id" in block
+
+
+def _said(message: AnyMessage) -> Message:
     content = message.content
+    # Calls whose arguments are no JSON are sent, too, and answered.
+    invalid = _invalid(message)
     if isinstance(content, list):
         blocks = content
-        if isinstance(message, AIMessage) and message.tool_calls:
+        if isinstance(message, AIMessage) and (message.tool_calls or invalid):
             blocks = [block for block in content if not _is_call(block)]
         message = message.model_copy(update={"content": [_known(message, block) for block in blocks]})
     written: Any = convert_to_openai_messages([message])
-    for one in written:
-        if one["role"] not in ROLES:
-            one.update(role="user", **{INJECTED: True})
-        for at, call in enumerate(one.get("tool_calls", ())):
-            call[AT] = at
-    return [plain(one) for one in written] if isinstance(content, list) else list(written)
+    [one] = written
+    if one["role"] not in ROLES:
+        one.update(role="user", **{INJECTED: True})
+    for call in invalid:
+        function = {"name": call["name"] or "", "arguments": call["args"] or ""}
+        one.setdefault("tool_calls", []).append({"type": "function", "id": call["id"], "function": function})
+    for at, call in enumerate(one.get("tool_calls", ())):
+        call[AT] = at
+    shown: Message = plain(one) if isinstance(content, list) else one
+    return shown
+
+
+def _invalid(message: AnyMessage) -> list[Any]:
+    """The calls whose arguments are no JSON, as far as they can be answered."""
+    return [call for call in message.invalid_tool_calls if call["id"]] if isinstance(message, AIMessage) else []
 
 
 def _known(message: AnyMessage, block: Any) -> Any:
     """A block; where OpenAI's format doesn't have it, as one of a kind that nobody reads."""
     if isinstance(block, dict) and block.get("type") in ("input_text", "output_text") and "text" in block:
         return {"type": "text", "text": block["text"]}
+    if isinstance(block, dict) and block.get("type") == "tool_result":
+        # It would be a message of its own.
+        return {"type": "block", "block": block}
     try:
         written: Any = convert_to_openai_messages([message.model_copy(update={"content": [block]})])
     except Exception:  # ValueError, KeyError and others, by the kind of block
@@ -117,8 +151,7 @@ def _own(message: AnyMessage, content: Any) -> Any:
         return content
     said_as: list[tuple[Any, Any]] = []
     for block in message.content:
-        [one, *_] = said(message.model_copy(update={"content": [block], "tool_calls": []}))
-        its = one["content"]
+        its = _said(message.model_copy(update={"content": [block], "tool_calls": [], "invalid_tool_calls": []}))["content"]
         said_as += [(it, block) for it in ([{"type": "text", "text": its}] if isinstance(its, str) and its else its)]
     shown: list[Any] = []
     for one in content:
@@ -133,24 +166,42 @@ def made(message: AnyMessage | None, left: dict[int, Message]) -> AnyMessage:
         new: list[Any] = convert_to_messages([left[0]])
         made_new: AnyMessage = new[0]
         return made_new
-    before = said(message)
-    # What is several messages elsewhere is shown whole.
-    if len(before) != 1:
-        return message
-    [was], now = before, left[0]
+    parts = _parts(message)
+    if parts[0] is message:
+        return _edited(message, left[0])
+    shown: dict[int, Any] = {nth: _edited(part, left[nth]) for nth, part in enumerate(parts) if nth in left}
+    results: list[Any] = [block for block in message.content if _is_result(block)]
+    content: list[Any] = []
+    for nth, block in enumerate(results):
+        if nth in shown:
+            number, words = shown[nth].tool_call_id, shown[nth].content
+            is_same = words == parts[nth].content
+            content.append({**block, "tool_use_id": number, **({} if is_same else {"content": words})})
+    if len(results) in shown:
+        its = shown[len(results)].content
+        content += its if isinstance(its, list) else [{"type": "text", "text": its}]
+    return message.model_copy(update={"content": content})
+
+
+def _edited(message: AnyMessage, now: Message) -> AnyMessage:
+    """A message that is one elsewhere, with what is left of it."""
+    was = _said(message)
     update: dict[str, Any] = {}
     if now.get("content") != was.get("content"):
         update["content"] = _own(message, now.get("content") or "")
     if isinstance(message, AIMessage) and now.get("tool_calls") != was.get("tool_calls"):
-        left_calls = {
-            call[AT]: (call["id"], json.loads(call["function"]["arguments"])) for call in now.get("tool_calls", ())
-        }
+        calls = {call[AT]: (call["id"], call["function"]["arguments"]) for call in now.get("tool_calls", ())}
         update["tool_calls"] = [
-            {**call, "id": left_calls[at][0], "args": left_calls[at][1]}
+            {**call, "id": calls[at][0], "args": json.loads(calls[at][1])}
             for at, call in enumerate(message.tool_calls)
-            if at in left_calls
+            if at in calls
         ]
-        update.setdefault("content", _without(message.content, was["tool_calls"], left_calls))
+        update["invalid_tool_calls"] = [
+            {**call, "id": calls[at][0], "args": calls[at][1]}
+            for at, call in enumerate(_invalid(message), len(message.tool_calls))
+            if at in calls
+        ]
+        update.setdefault("content", _without(message.content, was["tool_calls"], calls))
         update["additional_kwargs"] = {
             name: value for name, value in message.additional_kwargs.items() if name != "tool_calls"
         }
@@ -159,7 +210,7 @@ def made(message: AnyMessage | None, left: dict[int, Message]) -> AnyMessage:
     return message.model_copy(update=update)
 
 
-def _without(content: Any, calls: list[Message], left: dict[int, tuple[str, Any]]) -> Any:
+def _without(content: Any, calls: list[Message], left: dict[int, tuple[str, str]]) -> Any:
     """The content, in which a provider's own blocks repeat the calls, with the ``left`` ones' ids and arguments."""
     if not isinstance(content, list):
         return content
@@ -177,9 +228,19 @@ def _without(content: Any, calls: list[Message], left: dict[int, tuple[str, Any]
             places.remove(place)
             if place[1] in left:
                 number, arguments = left[place[1]]
-                said = {name: value for name, value in block.items() if name != "partial_json"}
+                said = {name: value for name, value in block.items() if name != "partial_json"} | {key: number}
                 if key == "call_id":
-                    blocks.append(said | {key: number, "arguments": json.dumps(arguments)})
+                    blocks.append(said | {"arguments": arguments})
+                elif _is_json(arguments):
+                    blocks.append(said | {"input" if "input" in block else "args": json.loads(arguments)})
                 else:
-                    blocks.append(said | {key: number, "input" if "input" in block else "args": arguments})
+                    blocks.append({**block, key: number})
     return blocks
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 BESIDES = ("model", "system", "tools")
 
+CALLS = ("acompletion", "completion", "anthropic_messages", "aanthropic_messages", "aresponses", "responses")
+"""The calls that send a conversation. Others have a list, too: what is judged, embedded or stored has to be whole."""
+
 
 class EpitomeLogger(CustomLogger):
     """Keeps the messages of each call inside the window of its model. Options are those of :class:`epitome.Session`.
@@ -50,13 +53,15 @@ class EpitomeLogger(CustomLogger):
 
     async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: Any, call_type: Any) -> Any:
         """The proxy's: before the call is sent on."""
-        return await self._fitted(data)
+        return await self._fitted(data, call_type)
 
     async def async_pre_call_deployment_hook(self, kwargs: Any, call_type: Any) -> Any:
         """The SDK's: before the call is sent."""
-        return await self._fitted(kwargs)
+        return await self._fitted(kwargs, call_type)
 
-    async def _fitted(self, data: Any) -> Any:
+    async def _fitted(self, data: Any, call_type: Any) -> Any:
+        if call_type not in CALLS:
+            return data
         key = next((key for key in ("messages", "input") if isinstance(data.get(key), list)), None)
         # Of what is given by position the log alone knows.
         log = data.get("litellm_logging_obj")

@@ -9,9 +9,10 @@ from typing import Any, Generic, TypeVar
 
 from ..errors import InputError
 from ..summary import threaded
-from .guard import Fitting, Guard
+from .guard import Fitting, Telling
 
 Object = TypeVar("Object")
+Said = TypeVar("Said")
 
 Message = dict[str, Any]
 """A message of OpenAI's Chat Completions."""
@@ -75,22 +76,14 @@ class Objects(Generic[Object]):
         return self._shown(objects, said, await self.session.afit(whole, window=window, injected=injected))
 
     def _as_they_are(self, objects: Sequence[Object], frame: Mapping[str, Any] | None, error: InputError) -> list[Object]:
-        if not isinstance(self.session, Guard):
-            raise error
-        self.session.tell(error, frame)
+        told(self.session, error, frame)
         return list(objects)
 
     def _said(self, objects: Sequence[Object]) -> list[list[Message]]:
         return [
-            [{**message, PLACE: f"{nth}.{piece}"} for piece, message in enumerate(self._one(nth, one))]
-            for nth, one in enumerate(objects)
+            [{**message, PLACE: f"{nth}.{piece}"} for piece, message in enumerate(its)]
+            for nth, its in enumerate(written(objects, self._say))
         ]
-
-    def _one(self, nth: int, one: Object) -> list[Message]:
-        try:
-            return self._say(one)
-        except (TypeError, ValueError) as error:  # what a library's own writer says of a value that JSON hasn't
-            raise InputError(f"messages[{nth}]: {error}", entry=nth) from error
 
     def _whole(self, said: list[list[Message]], frame: Mapping[str, Any] | None) -> tuple[dict[str, Any], list[int]]:
         """The whole request, and which of its messages no person wrote."""
@@ -150,7 +143,10 @@ class Models:
 
         ``window`` is what the framework knows of the model's; ``injected`` are the messages that no person wrote.
         """
-        said, whole = self._said(request, names, key)
+        try:
+            said, whole = self._said(request, names, key)
+        except InputError as error:
+            return self._as_it_is(request, error)
         sent = self.session.fit(whole, window=window, injected=injected)
         return {**request, key: self._shown(request[key], said, sent[key])}
 
@@ -163,18 +159,50 @@ class Models:
         injected: Sequence[int] = (),
     ) -> dict[str, Any]:
         """The same without blocking the event loop."""
-        said, whole = await threaded(self._said, request, names, key)
+        try:
+            said, whole = await threaded(self._said, request, names, key)
+        except InputError as error:
+            return self._as_it_is(request, error)
         sent = await self.session.afit(whole, window=window, injected=injected)
         return {**request, key: self._shown(request[key], said, sent[key])}
 
+    def _as_it_is(self, request: Mapping[str, Any], error: InputError) -> dict[str, Any]:
+        told(self.session, error, request)
+        return dict(request)
+
     def _said(self, request: Mapping[str, Any], names: Sequence[str], key: str) -> tuple[list[Any], dict[str, Any]]:
-        said = [plain(message) for message in request[key]]
+        said = written(request[key], plain)
         # `None`, and what says that an argument isn't given (`NOT_GIVEN`, `omit`), isn't sent.
-        besides = {name: plain(request[name]) for name in names if isinstance(request.get(name), SENT)}
+        besides = {name: _member(name, request[name]) for name in names if isinstance(request.get(name), SENT)}
         return said, {**besides, key: said}
 
     def _shown(self, own: Sequence[Any], said: list[Any], sent: Sequence[Any]) -> list[Any]:
         return owned(own, said, sent, self._make)
+
+
+def told(session: Fitting, error: InputError, request: object) -> None:
+    """Warns that a request is sent as it is, where that ends no call."""
+    if not isinstance(session, Telling):
+        raise error
+    session.tell(error, request)
+
+
+def written(messages: Sequence[Object], write: Callable[[Object], Said]) -> list[Said]:
+    """What ``write`` makes of each of the messages; one of which it makes nothing is named."""
+    said: list[Said] = []
+    for nth, message in enumerate(messages):
+        try:
+            said.append(write(message))
+        except Exception as error:  # what a library's own writer raises is its own affair
+            raise InputError(f"messages[{nth}]: {error}", entry=nth) from error
+    return said
+
+
+def _member(name: str, value: Any) -> Any:
+    try:
+        return plain(value)
+    except Exception as error:
+        raise InputError(f"{name}: {error}", field=name) from error
 
 
 def owned(own: Sequence[Any], said: list[Any], sent: Sequence[Any], make: Callable[[Message], Any]) -> list[Any]:

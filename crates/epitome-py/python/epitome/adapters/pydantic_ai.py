@@ -23,6 +23,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from pydantic_ai import RunContext
 from pydantic_ai import messages as types
 from pydantic_ai.messages import (
     ModelMessage,
@@ -55,13 +56,37 @@ class EpitomeHistory:
         self.session = Session(format="openai-chat", summarizer=summarizer, **options)
         self._guard = Guard(self.session)
 
-    async def __call__(self, messages: list[ModelMessage]) -> list[ModelMessage]:
+    async def __call__(self, context: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
+        window = getattr(context.model, "context_window", None)
+        return await self.fitted(messages, context.model.model_name, window, _tools(context))
+
+    async def fitted(
+        self,
+        messages: list[ModelMessage],
+        model: str | None = None,
+        window: int | None = None,
+        tools: Sequence[dict[str, Any]] = (),
+    ) -> list[ModelMessage]:
+        """What fits of a history. ``window`` is what the library knows of the ``model``'s; ``tools`` count, too."""
         instructions = next((one.instructions for one in reversed(messages) if isinstance(one, ModelRequest)), None)
-        # Who answered last is asked next, as far as a history says.
-        model = next((one.model_name for one in reversed(messages) if isinstance(one, ModelResponse)), None)
+        if window is None:
+            # The library doesn't know the name, which may be that of a deployment. Who answered last is asked next.
+            model = next((one.model_name for one in reversed(messages) if isinstance(one, ModelResponse)), None) or model
         going_on = {id(one) for before, one in pairwise(messages) if _run(one) is not None and _run(before) == _run(one)}
         objects = Objects(self._guard, lambda message: said(message, id(message) in going_on), made)
-        return await objects.afit(messages, {"model": model, "system": instructions})
+        return await objects.afit(messages, {"model": model, "tools": list(tools), "system": instructions}, window)
+
+
+def _tools(context: RunContext[Any]) -> list[dict[str, Any]]:
+    """The tools that a model is shown."""
+    tools: dict[str, Any] = getattr(context, "tools", {})
+    shown = getattr(context, "available_tool_names", tools)
+    functions = [
+        {"name": name, "description": tool.description, "parameters": tool.parameters_json_schema}
+        for name, tool in tools.items()
+        if name in shown
+    ]
+    return [{"type": "function", "function": function} for function in functions]
 
 
 def _run(message: ModelMessage) -> str | None:

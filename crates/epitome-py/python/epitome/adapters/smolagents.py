@@ -103,7 +103,8 @@ def said(group: Group) -> list[Message]:
     """A group as OpenAI's Chat Completions has it: calls in words are calls, and what was observed isn't the user's."""
     first = group.messages[0]
     if first.role not in (MessageRole.TOOL_CALL, MessageRole.TOOL_RESPONSE):
-        return [{"role": first.role.value, "content": _content(first.content), INJECTED: group.is_injected}]
+        # The library takes a plain string, too.
+        return [{"role": MessageRole(first.role).value, "content": _content(first.content), INJECTED: group.is_injected}]
     name, arguments = _call(_text(first)) if first.role == MessageRole.TOOL_CALL else ("step", {})
     number = f"call_{group.number}"
     call = {"id": number, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}

@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 from base64 import b64decode
 from collections import deque
+from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from strands.agent.conversation_manager import ConversationManager
@@ -26,10 +27,11 @@ from strands.types.exceptions import ContextWindowOverflowException
 from strands.types.session import decode_bytes_values, encode_bytes_values
 
 from ..archive import Archive
+from ..errors import InputError
 from ..receipt import Receipt
 from ..session import RECEIPTS
 from .guard import Compactors
-from .objects import owned, plain
+from .objects import owned, plain, written
 
 if TYPE_CHECKING:
     from strands import Agent
@@ -82,15 +84,20 @@ class EpitomeConversationManager(ConversationManager):
 
     def _compact(self, compactors: Compactors, agent: Agent) -> bool:
         """Whether the messages are fewer, or smaller."""
-        # What Strands notes of a message besides isn't sent.
-        said = [{"role": message["role"], "content": plain(message["content"])} for message in agent.messages]
+        own: list[Any] = list(agent.messages)
+        try:
+            said = written(own, _said)
+        except InputError as error:
+            compactors.tell(error, own)
+            return False
         if not said:
             return False
         window = getattr(getattr(agent, "model", None), "context_window_limit", None)
         outcome = compactors.compact(said, "bedrock", self._archive, window)
         if outcome is None or outcome.receipt.saved <= 0:
             return False
-        shown: Any = owned(agent.messages, said, outcome.messages, _raw)
+        encoded = {place for one, its in zip(own, said, strict=True) for place in _encoded(one, its)}
+        shown: Any = owned(own, said, outcome.messages, lambda message: _raw(message, encoded))
         # All that were said stand behind what is shown now: those before, and those after what stood for them.
         self.removed_message_count += max(len(agent.messages) - len(self._instead), 0)
         self._instead = list(shown)
@@ -99,11 +106,32 @@ class EpitomeConversationManager(ConversationManager):
         return True
 
 
-def _raw(value: Any) -> Any:
-    """A message with images and documents as Strands has them: bytes."""
+def _said(message: Any) -> dict[str, Any]:
+    # What Strands notes of a message besides isn't sent.
+    return {"role": message["role"], "content": plain(message["content"])}
+
+
+Path = tuple[str, ...]
+"""Names of members, from the outermost on."""
+
+
+def _encoded(own: Any, said: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Where bytes stand in ``own``, and what is said for them."""
+    if isinstance(own, (bytes, bytearray)):
+        yield path, said
+    elif isinstance(own, Mapping):
+        for name, member in own.items():
+            if name in said:
+                yield from _encoded(member, said[name], (*path, name))
+    elif isinstance(own, (list, tuple)):
+        for item, its in zip(own, said, strict=True):
+            yield from _encoded(item, its, path)
+
+
+def _raw(value: Any, encoded: Set[tuple[Path, str]], path: Path = ()) -> Any:
+    """A message as Strands has it, with bytes in the place of what was ``encoded``: a tool has texts that look the same."""
     if isinstance(value, dict):
-        return {
-            name: b64decode(member) if name == "bytes" and isinstance(member, str) else _raw(member)
-            for name, member in value.items()
-        }
-    return [_raw(item) for item in value] if isinstance(value, list) else value
+        return {name: _raw(member, encoded, (*path, name)) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_raw(item, encoded, path) for item in value]
+    return b64decode(value) if isinstance(value, str) and (path, value) in encoded else value

@@ -262,7 +262,7 @@ fn nothing_is_put_into_anybodys_mouth() {
         more than there was: part 0 of message 2 would be no smaller
         an image leaves: gone []
         a word on an image: put [Text("[a compactor's words: A page.]")]
-        a person's image as it is noted here: put [Text("[elided: image/png, 46 bytes]")]
+        a person's image as it is noted here: put [Text("[elided: image/png, iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAAAAAAA, 46 bytes]")]
         a person's words: it edits part 0 of message 4, which must stay
         part of a note: what it puts into part 0 of message 3 can't stand there
         another note: what it puts into part 0 of message 3 can't stand there

@@ -223,12 +223,10 @@ pub(super) fn mended(same: Vec<Deed>, all: &[&Deed]) -> Vec<Deed> {
     let (bad, mut well): (Vec<Deed>, Vec<Deed>) =
         same.into_iter().partition(|deed| deed.failed == deed.times);
     let is_well = |deed: &Deed| Went::of(deed) == Went::Well;
-    let places: HashMap<(Box<str>, Key), usize> = well
-        .iter()
-        .enumerate()
-        .filter(|(_, deed)| is_well(deed))
-        .map(|(at, deed)| ((deed.what.clone(), deed.asks), at))
-        .collect();
+    let mut places: HashMap<(Box<str>, Key), Vec<usize>> = HashMap::new();
+    for (at, deed) in well.iter().enumerate().filter(|(_, deed)| is_well(deed)) {
+        places.entry((deed.what.clone(), deed.asks)).or_default().push(at);
+    }
     let again: HashMap<(&str, Key), u32> = all
         .iter()
         .filter(|deed| deed.given != 0 && is_well(deed))
@@ -240,10 +238,11 @@ pub(super) fn mended(same: Vec<Deed>, all: &[&Deed]) -> Vec<Deed> {
         } else {
             runs_lines(tool(&deed.what))
         };
-        let later = places.get(&(deed.what.clone(), deed.asks)).filter(|_| is_mended);
-        match later.map(|at| &mut well[*at]) {
-            Some(later) if later.last > deed.last => later.count(&deed),
-            _ => well.push(deed),
+        let same = places.get(&(deed.what.clone(), deed.asks)).filter(|_| is_mended);
+        let next = same.into_iter().flatten().find(|at| well[**at].last > deed.last);
+        match next {
+            Some(at) => well[*at].count(&deed),
+            None => well.push(deed),
         }
     }
     well
@@ -345,7 +344,7 @@ impl<'a> Group<'a> {
     pub(super) fn merged(&self, merging: Merging) -> Deed {
         let mut deed = self.deed.clone();
         deed.is_one = self.is_known && self.outcomes.len() == 1;
-        let is_brief = matches!(merging, Merging::Newest | Merging::Least);
+        let is_brief = matches!(merging, Merging::Named | Merging::Newest | Merging::Least);
         if self.outcomes.len() > 1 && is_brief {
             deed.differs |= self.shapes.len() > 1;
         } else if self.outcomes.len() > 1 {
@@ -368,13 +367,14 @@ impl<'a> Group<'a> {
         let told: Vec<usize> = match merging {
             // Of a lone call what it was given belongs together.
             Merging::Newest if self.alone.is_some() => (0..self.targets.len()).collect(),
-            Merging::Made | Merging::Ordered => (0..self.targets.len()).collect(),
+            Merging::Made | Merging::Ordered | Merging::Named => (0..self.targets.len()).collect(),
             // What tells it from the others says most, then what stands first.
             Merging::Newest => {
-                let newest = self.newest.iter().copied();
-                let exact = newest.filter(|place| is_target(&self.targets[*place].text));
-                let of = |place: &usize| (self.targets[*place].calls, self.targets[*place].at);
-                exact.min_by_key(of).into_iter().collect()
+                let of = |place: &usize| {
+                    let Target { text, calls, at } = &self.targets[*place];
+                    (!is_target(text), *calls, *at)
+                };
+                self.newest.iter().copied().min_by_key(of).into_iter().collect()
             }
             Merging::Same | Merging::Short | Merging::Least => Vec::new(),
         };
@@ -403,7 +403,9 @@ pub(in crate::checkpoint) enum Merging {
     Made,
     /// Those of one tool, which names all its targets, unless something else was done to one of them in between.
     Ordered,
-    /// Those of one tool, which names one exact string that the last of them was done to, and says in a few words how that went.
+    /// The same, which says in a few words how the last one went.
+    Named,
+    /// Those of one tool, which names what the last of them was done to, an exact string if there is one, and says in a few words how that went.
     Newest,
     /// The same without a name.
     Least,
@@ -412,7 +414,7 @@ pub(in crate::checkpoint) enum Merging {
 impl Merging {
     /// Whether what was done to something keeps its order.
     fn keeps_order(self) -> bool {
-        matches!(self, Merging::Short | Merging::Made | Merging::Ordered)
+        matches!(self, Merging::Short | Merging::Made | Merging::Ordered | Merging::Named)
     }
 
     /// What stands for a call.
@@ -425,7 +427,11 @@ impl Merging {
             Merging::Short => {
                 with_arguments(what, MOST_SHORT).map_or(Cow::Borrowed(what), Cow::Owned)
             }
-            Merging::Made | Merging::Ordered | Merging::Newest | Merging::Least => tool.into(),
+            Merging::Made
+            | Merging::Ordered
+            | Merging::Named
+            | Merging::Newest
+            | Merging::Least => tool.into(),
         }
     }
 }

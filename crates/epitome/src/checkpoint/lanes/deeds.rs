@@ -98,7 +98,8 @@ impl Lanes<'_> {
             .or_else(|| self.newest_apart(calls, [in_full, apart], Merging::Made))
             .or_else(|| self.newest_apart(calls, [in_full, apart], Merging::Ordered))
             .or_else(|| within(Merging::Made, most))
-            .or_else(|| within(Merging::Ordered, most));
+            .or_else(|| within(Merging::Ordered, most))
+            .or_else(|| within(Merging::Named, most));
         if let Some(lines) = fitting {
             return (lines, true, Unnamed::default());
         }
@@ -146,26 +147,31 @@ impl Lanes<'_> {
         self.filled(&[together(older), calls[older..].to_vec()].concat(), in_full, most)
     }
 
-    /// The newest of these calls by themselves, and those before them as one line of each tool, in at most `most` tokens: a line that
-    /// named what all of them were done to would stand behind what was done to it since. Where not every tool has a line, those that
-    /// name changed files and the newest have one first, those that failed last; the others are counted.
+    /// As much of these calls as fits in `most` tokens, and those without a line: the newest by themselves and each tool's older ones
+    /// in one line, or each tool's calls with what they were done to; what says more. A line of older calls names none of them: it
+    /// would stand behind what was done to them since.
     fn by_tool(&self, calls: &[Deed], most: u64) -> (Vec<String>, Unnamed) {
         let apart = |merging| self.newest_apart(calls, [most, most], merging);
-        if let Some(lines) = apart(Merging::Newest).or_else(|| apart(Merging::Least)) {
-            return (lines, Unnamed::default());
+        let (told, unnamed) = self.named_by_tool(calls, most);
+        let newest = apart(Merging::Newest).or_else(|| apart(Merging::Least));
+        match newest.filter(|newest| self.total(newest) > self.total(&told)) {
+            Some(newest) => (newest, Unnamed::default()),
+            None => (told, unnamed),
         }
-        let of = |merging| {
-            let mut merged = merged(calls, merging);
-            merged.sort_by_key(|deed| (!deed.has_failed(), deed.names_files()));
-            // Each tool has a line before one has two.
-            let again: Vec<bool> = (0..merged.len())
-                .map(|at| merged[at + 1..].iter().any(|later| later.tool() == merged[at].tool()))
-                .collect();
-            let mut ranked: Vec<(bool, Deed)> = again.into_iter().zip(merged).collect();
-            ranked.sort_by_key(|(again, deed)| (!deed.has_failed(), !again));
-            ranked.into_iter().map(|(_, deed)| deed).collect::<Vec<Deed>>()
-        };
-        let mut chosen = of(Merging::Least);
+    }
+
+    /// The calls of each tool, with what they were done to where that fits, else with what the last was done to. Where not every tool
+    /// has a line, those that name changed files and the newest have one first, those that failed last; the others are counted.
+    fn named_by_tool(&self, calls: &[Deed], most: u64) -> (Vec<String>, Unnamed) {
+        let mut chosen = merged(calls, Merging::Least);
+        chosen.sort_by_key(|deed| (!deed.has_failed(), deed.names_files()));
+        // Each tool has a line before one has two.
+        let again: Vec<bool> = (0..chosen.len())
+            .map(|at| chosen[at + 1..].iter().any(|later| later.tool() == chosen[at].tool()))
+            .collect();
+        let mut ranked: Vec<(bool, Deed)> = again.into_iter().zip(chosen).collect();
+        ranked.sort_by_key(|(again, deed)| (!deed.has_failed(), !again));
+        let mut chosen: Vec<Deed> = ranked.into_iter().map(|(_, deed)| deed).collect();
         let tokens = |deed: &Deed| self.tokens(&deed.line()) + 1;
         let mut needed: u64 = chosen.iter().map(tokens).sum();
         let mut missing = 0;
@@ -177,16 +183,28 @@ impl Lanes<'_> {
             needed -= tokens(&chosen[missing]);
             missing += 1;
         }
+        let unnamed = Unnamed::of(&chosen[..missing]);
+        let tools: Vec<String> =
+            chosen[missing..].iter().rev().map(|deed| deed.tool().to_owned()).collect();
+        chosen.drain(..missing);
+        let longer = [Merging::Named, Merging::Newest].map(|merging| merged(calls, merging));
         let mut left = most.saturating_sub(needed);
-        let longer = of(Merging::Newest);
-        for (deed, longer) in chosen.iter_mut().zip(longer).skip(missing).rev() {
-            let more = tokens(&longer).saturating_sub(tokens(deed));
-            if let Some(rest) = left.checked_sub(more) {
-                (left, *deed) = (rest, longer);
+        for (at, tool) in tools.iter().enumerate().filter(|_| missing == 0) {
+            if tools[..at].contains(tool) {
+                continue;
+            }
+            let of = |deeds: &[Deed]| -> Vec<Deed> {
+                deeds.iter().filter(|deed| deed.tool() == tool).cloned().collect()
+            };
+            let total = |deeds: &[Deed]| deeds.iter().map(tokens).sum::<u64>();
+            let now = total(&of(&chosen));
+            let fits = |deeds: &Vec<Deed>| total(deeds) <= left + now;
+            if let Some(longer) = longer.iter().map(|deeds| of(deeds)).find(fits) {
+                left = (left + now).saturating_sub(total(&longer));
+                chosen.retain(|deed| deed.tool() != tool);
+                chosen.extend(longer);
             }
         }
-        let unnamed = Unnamed::of(&chosen[..missing]);
-        chosen.drain(..missing);
         chosen.sort_by_key(Deed::order);
         (lines(&chosen), unnamed)
     }

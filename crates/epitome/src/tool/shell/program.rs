@@ -219,9 +219,9 @@ const GROUPS: [&str; 6] = words!("compose container image network volume rollout
 const VALUED: [&str; 10] =
     words!("-n --namespace --context --kubeconfig -R --repo --profile --region -H -f");
 /// Verbs that only look, up to a sign in them: `describe-instances`.
-const LOOKING_VERBS: [&str; 19] = words!(
+const LOOKING_VERBS: [&str; 20] = words!(
     "get list ls describe show status view logs ps images inspect top history events info search diff \
-     outdated tree"
+     outdated tree query"
 );
 
 /// Whether a tool that is called as a program only looks, by what it is given.

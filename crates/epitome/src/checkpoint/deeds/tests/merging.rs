@@ -56,7 +56,7 @@ fn reasons_that_differ_are_all_told() {
         &[(arguments, "Error: the card was declined"), (arguments, "Error: timeout")],
     );
     let line = "[1] register(domain=a.example.com) ×2 (all failed), last [2] → \
-                failed: Error: timeout / failed: Error: the card was declined";
+                failed: Error: timeout / before: failed: Error: the card was declined";
     assert_eq!(deeds.lines(|_| true, Merging::Same), [line]);
 }
 
