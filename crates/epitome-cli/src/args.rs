@@ -393,7 +393,7 @@ pub(crate) struct ShapeArgs {
     pub(crate) pin: Vec<String>,
 
     /// Keep the message at this position, from 0, as in `stats` and receipts (may be repeated).
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) pin_message: Vec<usize>,
 
     /// Keep the calls of this tool, with their results (may be repeated).

@@ -68,7 +68,7 @@ SSL_CERT_FILE apply. Folded messages are sent only to the summarizers that you n
 
     /// The maximum number of tokens of a summary; the checkpoint's room is a second limit [default: 16,000, or a quarter of
     /// the summarizer's window].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pub(crate) summary_tokens: Option<u64>,
 
     /// Use the instruction in this file instead of the built-in one; no sections are required then.
@@ -76,21 +76,21 @@ SSL_CERT_FILE apply. Folded messages are sent only to the summarizers that you n
     pub(crate) prompt: Option<PathBuf>,
 
     /// The time limit for one answer, with retries, in seconds [default: 120].
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) timeout: Option<Duration>,
 
     /// The spending limit for all model calls, in dollars. Calls that may exceed it aren't made, nor calls of
     /// a model with an unknown price.
-    #[arg(long, value_name = "USD", value_parser = dollars)]
+    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     pub(crate) spend: Option<Money>,
 
     /// The spending limit for one session, over all runs. A session is identified by its first human message.
-    #[arg(long, value_name = "USD", value_parser = dollars)]
+    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     pub(crate) spend_session: Option<Money>,
 
     /// The spending limit for one day (UTC), over all runs. The amounts are kept in `epitome/spent.json` in the XDG
     /// state folder.
-    #[arg(long, value_name = "USD", value_parser = dollars)]
+    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     pub(crate) spend_day: Option<Money>,
 }
 

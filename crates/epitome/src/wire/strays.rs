@@ -23,7 +23,6 @@ pub(super) fn keep(request: &Request, findings: &mut Vec<Finding>) {
         return;
     }
     keep_last(request, findings);
-    move_early(transcript, findings);
     let placed = by_place(transcript, &strays);
     let calls: HashSet<Slot> = placed.values().copied().collect();
     findings.retain(|found| !matches!(found.mend, Mend::Answer(call) if calls.contains(&call)));
@@ -94,28 +93,6 @@ fn keep_last(request: &Request, findings: &mut Vec<Finding>) {
         let detail = format!("`{}` has an earlier result", transcript.part(last).id());
         Finding::of_entry(rule, transcript.entry_of(last), Some(last), detail, mend)
     }));
-}
-
-/// Moves a result that stands before the only call of its id behind that, if the call has no other.
-fn move_early(transcript: &Transcript, findings: &mut Vec<Finding>) {
-    let mut open: HashMap<Cow<'_, str>, Option<Slot>> = HashMap::new();
-    for found in &*findings {
-        if let Mend::Answer(call) = found.mend {
-            let id = transcript.part(call).id();
-            open.entry(id).and_modify(|one| *one = None).or_insert(Some(call));
-        }
-    }
-    let mut answered = HashSet::new();
-    for found in findings.iter_mut() {
-        let Some(result) = stray(transcript, found).map(|slot| transcript.part(slot)) else {
-            continue;
-        };
-        let call = open.get(&result.id()).copied().flatten().filter(|call| *call > result.slot);
-        if let Some(call) = call.filter(|call| !result.id().is_empty() && answered.insert(*call)) {
-            found.mend = Mend::MoveResult { result: result.slot, call };
-        }
-    }
-    findings.retain(|found| !matches!(found.mend, Mend::Answer(call) if answered.contains(&call)));
 }
 
 /// The result that a finding would drop for want of a call.
@@ -299,14 +276,6 @@ mod tests {
         // What says nothing takes no place.
         let (_, text) = mended(&[ASK.to_owned(), calls(&["b"]), came, none]);
         assert!(text.contains("released") && !text.contains(NO_RESULT), "{text}");
-    }
-
-    #[test]
-    fn what_stands_before_its_call_is_moved_behind_it() {
-        let (done, text) =
-            mended(&[ASK.to_owned(), result("a", "released"), calls(&["a"]), ASK.to_owned()]);
-        assert_eq!(done, ["moved the result behind its call"]);
-        assert!(text.find("released") > text.find("tool_calls"), "{text}");
     }
 
     #[test]
