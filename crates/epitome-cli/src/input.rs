@@ -162,8 +162,12 @@ pub(crate) fn understood(
                 bail!(Failure::usage(what).hint("leave --run out"));
             }
             if report == Report::Words {
-                damage(&recording.skipped).iter().for_each(|told| output::warn(told));
-                elsewhere(&recording.skipped).iter().for_each(|told| output::note(told));
+                if let Some(told) = damage(&recording.skipped) {
+                    output::warn(&told);
+                }
+                for told in elsewhere(&recording.skipped) {
+                    output::note(&told);
+                }
                 if how.sidechain.is_none() {
                     tell_sides(&recording.sidechains);
                 }

@@ -269,7 +269,9 @@ impl Deeds {
                 let asks = matches!(act, Act::Ask | Act::Other) && !has_failed;
                 let state = Some(output).filter(|_| asks).and_then(|said| state(said, is_new));
                 if let Some(state) = &state {
-                    targets.iter().for_each(|id| self.became(number, id, state));
+                    for id in &targets {
+                        self.became(number, id, state);
+                    }
                 }
                 let is_line = act == Act::Run;
                 self.looks[look].answer(&targets, &Answer { is_line, has_failed, whole, state });

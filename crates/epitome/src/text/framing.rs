@@ -49,7 +49,7 @@ fn mark(text: &str) -> Option<(usize, usize)> {
         while chars.next_if(|(_, c)| is_invisible(*c)).is_some() {}
     }
     let (end, next) = *chars.peek()?;
-    if !is_blank(next) && !(sign == '<' && plain(next) == '>') {
+    if !(is_blank(next) || sign == '<' && plain(next) == '>') {
         return None;
     }
     while chars.next_if(|(_, c)| is_blank(*c)).is_some() {}

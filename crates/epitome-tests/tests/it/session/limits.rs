@@ -101,22 +101,25 @@ fn what_the_frame_alone_is_over_is_not_tried() {
             steps(0..many).replace("You fix builds.", &"You fix builds. ".repeat(bytes / 16));
         testkit::parse(Format::Anthropic, &notation)
     };
-    let stall = |when: When, request: &Request, window: Option<u64>| {
+    let stalls = |when: When, request: &Request, window: Option<u64>| {
         let mut sessions = sessions(options(when, Target::Tokens(500)));
         let to = Recipient { window, ..Recipient::default() };
         let answer = sessions.observe("", request, to, START);
         (answer.stall, answer.begun.is_some())
     };
     let (small, large) = (framed(6, 160), framed(6, 14_400));
-    assert_eq!(stall(When::Bytes(9_000), &small, None), (None, true));
-    assert_eq!(stall(When::Bytes(9_000), &large, None), (Some(StallReason::Overhead), false));
-    assert_eq!(stall(When::Share(0.1), &small, Some(30_000)), (None, true));
-    assert_eq!(stall(When::Share(0.1), &large, Some(30_000)), (Some(StallReason::Overhead), false));
+    assert_eq!(stalls(When::Bytes(9_000), &small, None), (None, true));
+    assert_eq!(stalls(When::Bytes(9_000), &large, None), (Some(StallReason::Overhead), false));
+    assert_eq!(stalls(When::Share(0.1), &small, Some(30_000)), (None, true));
+    assert_eq!(
+        stalls(When::Share(0.1), &large, Some(30_000)),
+        (Some(StallReason::Overhead), false)
+    );
     // What the reply asks for is taken from the window: 4,096 tokens.
     let (small, large) = (framed(3, 160), framed(3, 14_400));
     let window = Some(tokens(&large));
-    assert_eq!(stall(When::Full, &small, window), (None, true));
-    assert_eq!(stall(When::Full, &large, window), (Some(StallReason::Overhead), false));
+    assert_eq!(stalls(When::Full, &small, window), (None, true));
+    assert_eq!(stalls(When::Full, &large, window), (Some(StallReason::Overhead), false));
 }
 
 /// A long task with ten steps, and more behind them.
