@@ -111,7 +111,7 @@ def test_odd_values_are_written_as_json_writes_them() -> None:
 @pytest.mark.parametrize(
     ("value", "field", "what"),
     [
-        (math.nan, "extra", "no number"),
+        (math.nan, "extra", "isn.t a JSON number"),
         ({"a": [0, object()]}, "extra.a[1]", "`object` isn't JSON"),
         (b"x", "extra", "`bytes` isn't JSON"),
         ({"a": {1: 2}}, "extra.a", "`int` is the key"),
