@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::breaker::Circumstances;
 use super::conversation::{Asks, Flight, Line, Manner, Urgency, Weight};
-use super::experience::PromptEstimate;
+use super::experience::{Experience, PromptEstimate};
 use super::{
     Arrived, AtLimit, Begun, Chain, Handling, Initiative, Landing, Outgoing, Recipient, Sent,
     SessionId, Sessions, StallReason, Ticket, intake,
@@ -42,6 +42,8 @@ pub(super) struct Subject<'a> {
     pub(super) base: &'a Request,
     /// The model that it is for.
     pub(super) model: &'a str,
+    /// How far counts of that model's prompts are off.
+    pub(super) counts: &'a Experience,
     /// Tokens of what is shown of it, as counted.
     pub(super) counted: u64,
     /// Tokens of its frame.
@@ -127,7 +129,7 @@ impl Sessions {
         let line = self.lines.get_mut(&id).expect("it was just seen");
         // An answer that doesn't come any more; if it does, it is too late.
         line.flight.take_if(|_| is_overdue);
-        let window = self.experience.get().window(&model, to.window);
+        let window = self.experience.get().window(&line.tenant, &model, to.window);
         let switch = line.window.zip(window).filter(|(from, to)| from != to);
         line.window = window;
         let view = line.epoch().view(&base, &chain);
@@ -166,7 +168,9 @@ impl Sessions {
             let sent = self.lines[&id].sent(&base, &chain, shown.transcript.len());
             let prompt = Some((&shown, sent, idle));
             let (base, model, about) = (&base, model.as_str(), &to.about);
-            let subject = Subject { id, base, model, counted, frame, whole, prompt, about, now };
+            let counts = &self.experience.get().of_counts(model);
+            let subject =
+                Subject { id, base, model, counts, counted, frame, whole, prompt, about, now };
             self.begin_if_due(&subject, &measurements, &mut decision);
         }
         let Decision { stats, wait, begun, stall, due, failure } = decision;
@@ -183,7 +187,7 @@ impl Sessions {
                     to,
                     model,
                     estimate,
-                    tokens: tokens.tokens,
+                    tokens,
                     bytes: if view.is_whole() { bytes } else { shown.source().len() },
                     is_retry: false,
                     expects,
@@ -273,8 +277,7 @@ impl Sessions {
             decision.due = hard;
             return;
         }
-        let most =
-            measurements.window.map(|window| self.experience.get().counted(subject.model, window));
+        let most = measurements.window.map(|window| subject.counts.counted(subject.model, window));
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let Some(cause) = cause else { return };
         let asks = match self.options.at_limit {
@@ -345,7 +348,7 @@ impl Sessions {
             {
                 self.options.landing.target(None)
             }
-            (_, Some(window)) if !fits => self.within(subject, window, target),
+            (_, Some(window)) if !fits => within(subject, window, target),
             _ => target,
         };
         decision.stats.triggered = true;
@@ -364,22 +367,15 @@ impl Sessions {
     /// Where to land, by the counter that decides: the window is in the model's own tokens.
     pub(super) fn landing(&self, subject: &Subject<'_>, window: Option<u64>) -> Target {
         if let Landing::Turns(turns) = self.options.landing {
-            let window = window.map(|window| self.experience.get().counted(subject.model, window));
+            let window = window.map(|window| subject.counts.counted(subject.model, window));
             return Target::Tokens(roomy(subject, turns, window));
         }
         match (self.options.landing, self.options.landing.target(window)) {
             (Landing::Window(_), Target::Tokens(target)) => {
-                Target::Tokens(self.experience.get().counted(subject.model, target).max(1))
+                Target::Tokens(subject.counts.counted(subject.model, target).max(1))
             }
             (_, target) => target,
         }
-    }
-
-    /// A target that fits in a window, and is strictly smaller than what is shown.
-    pub(super) fn within(&self, subject: &Subject<'_>, window: u64, target: Target) -> Target {
-        let window = self.experience.get().counted(subject.model, window);
-        let most = (subject.counted / 10 * 9).min(window / 10 * 9).max(1);
-        Target::Tokens(target.resolve(subject.counted).clamp(1, most))
     }
 
     pub(super) fn begin(
@@ -466,6 +462,13 @@ fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let bytes: usize = words.chain(deeds).sum();
     let quoting = subject.frame + bytes as u64 / BYTES * 100 / WORDS_SHARE;
     shown.saturating_sub(grown).max(quoting).clamp(shown / 4, shown / 2).max(1)
+}
+
+/// A target that fits in a window, and is strictly smaller than what is shown.
+pub(super) fn within(subject: &Subject<'_>, window: u64, target: Target) -> Target {
+    let window = subject.counts.counted(subject.model, window);
+    let most = (subject.counted / 10 * 9).min(window / 10 * 9).max(1);
+    Target::Tokens(target.resolve(subject.counted).clamp(1, most))
 }
 
 /// Whether nobody asked for it, so that it must be worth its while.

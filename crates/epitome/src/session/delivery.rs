@@ -6,12 +6,13 @@
 use std::time::Duration;
 
 use super::conversation::{Asks, Manner, Urgency};
-use super::decide::{Look, Subject};
+use super::decide::{Look, Subject, within};
 use super::experience::{Experience, PromptEstimate};
 use super::{
     AtLimit, Begun, CacheUse, Handling, Initiative, Outgoing, PromptReport, Recipient, SessionId,
     Sessions,
 };
+use crate::count::Count;
 use crate::model::overflow::PromptOverflow;
 use crate::request::Request;
 use crate::trigger::Cause;
@@ -27,7 +28,7 @@ pub struct Sent {
     pub(super) model: String,
     pub(super) estimate: PromptEstimate,
     /// Its tokens, with what was reported before.
-    pub(super) tokens: u64,
+    pub(super) tokens: Count,
     pub(super) bytes: usize,
     /// It is something smaller than what was refused.
     pub(super) is_retry: bool,
@@ -65,11 +66,12 @@ impl Sessions {
     pub fn reported(&mut self, sent: Sent, report: impl Into<PromptReport>) -> Option<CacheUse> {
         let PromptReport { tokens, cache, window } = report.into();
         let model = &sent.model;
+        let tenant = self.lines.get(&sent.session).map_or("", |line| &line.tenant);
         self.experience.note(model, |experience| match window {
             Some(window) => {
-                experience.learnt.refused(model, &PromptOverflow::of_window(window), None);
+                experience.refused(tenant, model, &PromptOverflow::of_window(window), None);
             }
-            None => experience.learnt.accepted(model, tokens),
+            None => experience.accepted(model, tokens),
         });
         self.learn(&sent, tokens);
         let cache = cache?;
@@ -102,12 +104,16 @@ impl Sessions {
     ) -> Option<Retry> {
         let model = &sent.model;
         // Of a file that only the provider sees nobody knows how much of the prompt it is.
-        let counted = sent.estimate.total.most().map(|_| sent.tokens);
-        let note = |known: &mut Experience| known.learnt.refused(model, told, counted);
-        self.experience.note(model, note);
         let (used, limit) = told.tokens().unwrap_or_default();
-        if let Some(used) = used {
-            self.learn(&sent, used);
+        let of = |most: u64| if limit.is_some() { most } else { sent.tokens.tokens };
+        let counted = sent.estimate.total.most().and(sent.tokens.most()).map(of);
+        let note = |known: &mut Experience| known.refused(tenant, model, told, counted);
+        self.experience.note(model, note);
+        // What it tells of the prompt corrects the counts of this conversation alone.
+        let mut counts = self.experience.get().of_counts(model);
+        let counter = self.compactor.counter().name();
+        if let (Some(used), Some(line)) = (used, self.lines.get_mut(&sent.session)) {
+            line.learn(&mut counts, counter, &sent, used);
         }
         if sent.is_retry || self.options.initiative == Initiative::OnDemand {
             return None;
@@ -118,19 +124,19 @@ impl Sessions {
         let line = self.lines.get_mut(&seen.session)?;
         // What was in flight was made for a window that isn't there.
         line.flight = None;
-        let window = self.experience.get().window(&sent.model, sent.to.window);
+        let window = self.experience.get().window(tenant, &sent.model, sent.to.window);
         // Whatever is known of the model, this was too long.
         let window = match limit {
-            None => window.into_iter().chain([sent.tokens.saturating_sub(1)]).min(),
+            None => window.into_iter().chain([sent.tokens.tokens.saturating_sub(1)]).min(),
             Some(_) => window,
         };
         // Above the window the last one landed too: nothing smaller can be had until something changes.
-        let most =
-            limit.or(window).map(|window| self.experience.get().counted(&sent.model, window));
+        let most = limit.or(window).map(|window| counts.counted(&sent.model, window));
         let subject = Subject {
             id: seen.session,
             base: &seen.base,
             model: &sent.model,
+            counts: &counts,
             // Another epoch may show more by now.
             counted: seen.estimate.total.tokens.min(sent.estimate.total.tokens),
             frame: seen.weight.frame.tokens,
@@ -146,7 +152,7 @@ impl Sessions {
             return None;
         }
         let target = self.landing(&subject, window);
-        let target = self.within(&subject, limit.or(window).unwrap_or(u64::MAX), target);
+        let target = within(&subject, limit.or(window).unwrap_or(u64::MAX), target);
         let cause = Cause::Overflow { window: limit };
         let asks = match self.options.at_limit {
             AtLimit::Wait => Asks::Others,
