@@ -339,7 +339,9 @@ pub(crate) fn provider(wanted: &Wanted, path: &str, headers: &HeaderMap) -> Opti
         return None;
     }
     if let Wanted::Answer(route) | Wanted::Count(route) | Wanted::Compact(route) = wanted {
-        return provider_of(route.format);
+        // Gemini speaks as OpenAI does there, too.
+        let is_gemini = path.contains("/v1beta/");
+        return if is_gemini { Some(Provider::Gemini) } else { provider_of(route.format) };
     }
     if path.starts_with("/v1beta/") || path.starts_with("/upload/v1beta/") {
         return Some(Provider::Gemini);
@@ -413,6 +415,9 @@ mod tests {
             ("/responses/compact", &none, Some(Provider::OpenAi)),
             ("/v1beta/models/m:streamGenerateContent", &none, Some(Provider::Gemini)),
             ("/v1beta/models", &bearer, Some(Provider::Gemini)),
+            ("/v1beta/openai/chat/completions", &bearer, Some(Provider::Gemini)),
+            ("/api/v1beta/openai/chat/completions", &bearer, Some(Provider::Gemini)),
+            ("/v1beta/openai/models", &bearer, Some(Provider::Gemini)),
             ("/v1/models", &bearer, Some(Provider::OpenAi)),
             ("/v1/models", &with("x-api-key"), Some(Provider::Anthropic)),
             ("/v1/models", &with("anthropic-version"), Some(Provider::Anthropic)),
