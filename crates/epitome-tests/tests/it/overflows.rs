@@ -119,6 +119,7 @@ fn what_only_looks_like_it_is_not() {
         r#"{"error":{"message":"Invalid 'user': string too long. Expected a string with maximum length 64, but got a string with length 65 instead.","code":"string_above_max_length"}}"#,
         r#"{"error":{"message":"Invalid 'user': string too long. Expected a string with maximum length 64."}}"#,
         r#"{"error":{"message":"Invalid value for 'temperature'","code":"decimal_above_max_value"}}"#,
+        r#"{"error":{"message":"input length and `max_tokens` exceed context limit: 5000 + 200000 > 200000, decrease input length or `max_tokens` and try again"}}"#,
         r#"{"error":{"message":"messages.1: `tool_use` ids were found without `tool_result` blocks"}}"#,
         "",
         "not json",

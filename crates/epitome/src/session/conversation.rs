@@ -54,6 +54,8 @@ pub(super) struct Line {
     pub(super) last: Option<LastSent>,
     /// Where the newest compaction landed, if the floor was above its target.
     pub(super) floor: Option<u64>,
+    /// The smallest prompt, as counted, that was made for a refusal and refused as well, since one was accepted.
+    pub(super) too_long: Option<u64>,
     /// Whether the open loop starts with reasoning that may be bound to another prompt.
     pub(super) is_unsure: bool,
     /// What the reasoning of the newest request asked for; none where that isn't known: of what was loaded, and of what goes
@@ -136,6 +138,7 @@ impl Line {
             sends: Vec::new(),
             last: None,
             floor: None,
+            too_long: None,
             is_unsure: false,
             shown_for: None,
         }
@@ -240,7 +243,7 @@ impl Line {
                     // Its loop must start with its reasoning; which prompt that is bound to, nobody can say who sent both.
                     self.is_unsure = true;
                 } else {
-                    self.return_to(under);
+                    self.return_to(under.number);
                 }
             }
             self.counted.push(before + tokens);
@@ -264,8 +267,10 @@ impl Line {
         newest.is_some_and(|send| send.epoch == self.epoch().number)
     }
 
-    /// Goes on as before, in an epoch of its own.
-    fn return_to(&mut self, mut before: Epoch) {
+    /// Goes on as in an earlier epoch, in one of its own.
+    pub(super) fn return_to(&mut self, epoch: u32) {
+        let before = self.epochs.iter().find(|known| known.number == epoch);
+        let Some(mut before) = before.cloned() else { return };
         before.number = self.epoch().number + 1;
         self.enter(before);
     }

@@ -189,7 +189,7 @@ impl Sessions {
                     estimate,
                     tokens,
                     bytes: if view.is_whole() { bytes } else { shown.source().len() },
-                    is_retry: false,
+                    retry_of: None,
                     expects,
                 };
                 if view.is_whole() {
@@ -330,7 +330,7 @@ impl Sessions {
                 decision.stall = line.breaker.tell();
                 if is_economic || is_hopeless || line.breaker.cools(now) {
                     let why =
-                        line.breaker.stall().map_or("a compaction failed", StallReason::words);
+                        line.breaker.stall(now).map_or("a compaction failed", StallReason::words);
                     why.clone_into(&mut decision.stats.reason);
                     let failure = line.breaker.failure().filter(|_| line.breaker.cools(now));
                     decision.failure = failure.map(str::to_owned).filter(|_| hard.is_some());

@@ -12,6 +12,7 @@ use super::{
     AtLimit, Begun, CacheUse, Handling, Initiative, Outgoing, PromptReport, Recipient, SessionId,
     Sessions,
 };
+use crate::budget::Target;
 use crate::count::Count;
 use crate::model::overflow::PromptOverflow;
 use crate::request::Request;
@@ -30,8 +31,8 @@ pub struct Sent {
     /// Its tokens, with what was reported before.
     pub(super) tokens: Count,
     pub(super) bytes: usize,
-    /// It is something smaller than what was refused.
-    pub(super) is_retry: bool,
+    /// The epoch under which more was shown and refused, where it is something smaller than that.
+    pub(super) retry_of: Option<u32>,
     /// Tokens of it that the provider's cache has, where that is known.
     pub(super) expects: Option<u64>,
 }
@@ -74,6 +75,10 @@ impl Sessions {
             None => experience.accepted(model, tokens),
         });
         self.learn(&sent, tokens);
+        if let Some(line) = self.lines.get_mut(&sent.session) {
+            line.breaker.accepted();
+            line.too_long = None;
+        }
         let cache = cache?;
         let line = self.lines.get_mut(&sent.session);
         if let Some(line) = line.filter(|line| line.epoch().number == sent.epoch) {
@@ -92,8 +97,8 @@ impl Sessions {
     }
 
     /// The provider refused what was sent as too long: learns its model's window and begins a compaction to
-    /// something strictly smaller. Once for a request; `None` if that was tried, nothing smaller
-    /// is known, or only demands begin compactions.
+    /// something strictly smaller. Once for a request; `None` if that was tried, which puts the earlier view in force again, nothing
+    /// smaller is known, such retries were refused again and again, or only demands begin compactions.
     pub fn overflowed(
         &mut self,
         tenant: &str,
@@ -115,13 +120,26 @@ impl Sessions {
         if let (Some(used), Some(line)) = (used, self.lines.get_mut(&sent.session)) {
             line.learn(&mut counts, counter, &sent, used);
         }
-        if sent.is_retry || self.options.initiative == Initiative::OnDemand {
+        if let Some(epoch) = sent.retry_of {
+            // It didn't help: what the view has lost for it comes back.
+            let line = self.lines.get_mut(&sent.session)?;
+            line.breaker.refused(now, self.options.cooldown);
+            line.too_long = line.too_long.into_iter().chain([sent.estimate.total.tokens]).min();
+            if line.epoch().number == sent.epoch {
+                line.return_to(epoch);
+            }
+            return None;
+        }
+        if self.options.initiative == Initiative::OnDemand {
             return None;
         }
         // The conversation may have gone on without it: then it goes its own way from here.
         let arrived = self.reader.arrive(tenant, request);
         let seen = self.see(arrived, &sent.to, now);
         let line = self.lines.get_mut(&seen.session)?;
+        if line.breaker.rests(now) {
+            return None;
+        }
         // What was in flight was made for a window that isn't there.
         line.flight = None;
         let window = self.experience.get().window(tenant, &sent.model, sent.to.window);
@@ -151,8 +169,10 @@ impl Sessions {
         if is_hopeless && !line.breaker.has_changed(is) {
             return None;
         }
+        let most = line.too_long.map_or(u64::MAX, |too_long| (too_long / 10 * 9).max(1));
         let target = self.landing(&subject, window);
         let target = within(&subject, limit.or(window).unwrap_or(u64::MAX), target);
+        let target = Target::Tokens(target.resolve(subject.counted).min(most));
         let cause = Cause::Overflow { window: limit };
         let asks = match self.options.at_limit {
             AtLimit::Wait => Asks::Others,
@@ -178,7 +198,7 @@ impl Sessions {
         let (Outgoing::AsItCame(sent) | Outgoing::View(_, sent)) = &mut answer.send else {
             return None;
         };
-        sent.is_retry = true;
+        sent.retry_of = Some(before.epoch);
         let is_smaller =
             sent.bytes < before.bytes && sent.estimate.total.tokens < before.estimate.total.tokens;
         is_smaller.then_some(answer)

@@ -203,7 +203,11 @@ fn by_words(words: &str, own: Option<&str>) -> AnswerKind {
             limit: figures.limit,
         })
     });
-    found.map_or(AnswerKind::Other, AnswerKind::Overflow)
+    // Where the reply alone is to fill the window, no prompt is short enough.
+    let leaves_room = |found: &PromptOverflow| {
+        found.reply.zip(found.limit).is_none_or(|(reply, limit)| reply < limit)
+    };
+    found.filter(leaves_room).map_or(AnswerKind::Other, AnswerKind::Overflow)
 }
 
 /// More of an error body than this is no error message.
