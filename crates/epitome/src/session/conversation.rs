@@ -15,7 +15,7 @@ use super::{Sent, SessionId, Ticket};
 use crate::count::{Anchor, Count, FrameTally, TokenCounter, entry_count};
 use crate::model::Binding;
 use crate::request::Request;
-use crate::transcript::Role;
+use crate::transcript::{Role, canonical_json};
 use crate::trigger::{Cause, Demand};
 use crate::wire::{self, Thinking};
 
@@ -32,6 +32,8 @@ pub(super) struct Line {
     restated: (u128, Count),
     /// The newest frame, hashed with the machine's key, and its tokens.
     frame: Option<(u128, Count)>,
+    /// The model of the newest request, and the settings that a provider's cache depends on, hashed.
+    settings: u128,
     /// All epochs, the newest last; never empty.
     pub(super) epochs: Vec<Epoch>,
     /// The number of the newest epoch that is kept beyond the process.
@@ -125,6 +127,7 @@ impl Line {
             counted: Vec::new(),
             restated: (0, Count::ZERO),
             frame: None,
+            settings: 0,
             epochs: vec![Epoch::whole()],
             saved: 0,
             flight: None,
@@ -348,9 +351,18 @@ impl Line {
         Weight { frame, said, notes, left_out }
     }
 
-    /// The newest frame, and what the client writes anew, hashed.
+    /// Notes the model and the settings of a request.
+    pub(super) fn set_for(&mut self, model: &str, request: &Request, key: ChainKey) {
+        let settings = wire::cache_settings(request)
+            .fold(Hash::new(key).text(model), |hash, raw| {
+                hash.text(&raw.map(canonical_json).unwrap_or_default())
+            });
+        self.settings = settings.number();
+    }
+
+    /// The newest frame, with model and settings, and what the client writes anew, hashed.
     pub(super) fn hashes(&self) -> (Option<u128>, u128) {
-        (self.frame.map(|(hash, _)| hash), self.restated.0)
+        (self.frame.map(|(hash, _)| hash ^ self.settings), self.restated.0)
     }
 
     /// Tokens of a link, as it was said.

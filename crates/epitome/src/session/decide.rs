@@ -106,6 +106,7 @@ impl Sessions {
         let idle = (line.requests > 0).then(|| now.saturating_sub(line.seen));
         line.seen = now;
         let weight = line.weigh(&base, &chain, counter, self.options.key);
+        line.set_for(&model, &base, self.options.key);
         let anchor = line.anchor_of(&model);
         let estimate = line.estimate(&weight, anchor.as_ref());
         let notes = self.experience.get().corrected(&model, weight.notes);
@@ -179,7 +180,7 @@ impl Sessions {
             || {
                 let line = self.lines.get_mut(&id).expect("it was found before");
                 line.send(chain.len());
-                let (why, expects) = line.forward(chain.len(), idle, to.cache_ttl);
+                let (why, expects) = line.forward(&chain, idle, to.cache_ttl);
                 broke = why;
                 let sent = Sent {
                     session: id,
