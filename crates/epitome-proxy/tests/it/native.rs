@@ -174,11 +174,16 @@ async fn a_response_is_compacted_by_itself_and_in_band() {
         (&json!("response.compaction"), asked_before)
     );
     let output = reply["output"].as_array().expect("a list").clone();
-    // All messages of the user as they came, and the item.
+    // All messages of the user, whole, and the item.
+    let (task, message) = (&agent.history[0]["content"], &output[0]);
+    let text = if task.is_string() { task } else { &task[0]["text"] };
+    assert_eq!((output.len(), &output[1]["type"]), (2, &json!("compaction")));
+    assert_eq!(message["content"], json!([{"type": "input_text", "text": text}]));
     assert_eq!(
-        (output.len(), &output[0], &output[1]["type"]),
-        (2, &agent.history[0], &json!("compaction"))
+        [&message["type"], &message["role"], &message["status"]],
+        ["message", "user", "completed"].map(Value::from).each_ref()
     );
+    assert!(message["id"].as_str().is_some_and(|id| id.starts_with("msg_")), "{message}");
     let mut trigger = agent.request();
     let input = trigger["input"].as_array_mut().expect("a list");
     input.push(json!({"type": "compaction_trigger"}));
