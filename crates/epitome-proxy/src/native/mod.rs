@@ -151,7 +151,10 @@ impl Native {
             _ => responses::input(&members)?,
         };
         let unnamed = match format {
-            Format::Anthropic if !has_native => anthropic::unnamed(&members, betas),
+            Format::Anthropic if !has_native => {
+                let unfit = || anthropic::unfit(&members).filter(|_| purpose == Purpose::Answer);
+                anthropic::unnamed(&members, betas).or_else(unfit)
+            }
             _ => None,
         };
         let asked = match format {

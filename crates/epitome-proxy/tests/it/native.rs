@@ -139,6 +139,26 @@ async fn on_demand_the_block_comes_alone_and_survives_two_proxies_in_a_row() {
     assert_eq!(error["error"]["type"], "invalid_request_error");
     let what = error["error"]["message"].as_str().expect("words");
     assert!(what.contains("with its `encrypted_content` or `signature`"), "{what}");
+    // Beside it Anthropic refuses what would shape an answer.
+    for (name, value) in [
+        ("stop_sequences", json!(["x"])),
+        ("tool_choice", json!({"type": "any"})),
+        ("output_config", json!({"format": {"type": "json_schema", "schema": {}}})),
+        ("output_config", json!({"task_budget": {"remaining": 5}})),
+        ("context_management", json!({"edits": []})),
+    ] {
+        let mut body = agent.request();
+        body["compaction"] = json!({"type": "summarize"});
+        body[name] = value;
+        let reply = outer.call(asked(&outer, "/v1/messages", &body)).await;
+        let error: Value = serde_json::from_slice(reply.body()).expect("JSON");
+        assert_eq!(
+            (reply.status().as_u16(), running.posted().len()),
+            (400, asked_before),
+            "{name}"
+        );
+        assert!(error["error"]["message"].as_str().is_some_and(|it| it.contains(name)), "{error}");
+    }
     // At a threshold, whoever asks for a pause gets it.
     let mut body = agent.request();
     let trigger = json!({"type": "input_tokens", "value": 1_000});
