@@ -24,6 +24,7 @@ mod activity;
 mod asking;
 mod call;
 mod consent;
+mod counting;
 mod credential;
 mod encoding;
 mod engine;

@@ -346,7 +346,7 @@ impl Proxy {
     }
 
     /// A request with the tools of recall, where they are offered, and to whose recalls then.
-    async fn offering(
+    pub(crate) async fn offering(
         &self,
         outbound: Outbound,
         share: &mut Share,
@@ -376,7 +376,7 @@ impl Proxy {
     }
 
     /// Does what a request asks of an upstream that doesn't.
-    async fn turned(
+    pub(crate) async fn turned(
         &self,
         outbound: Outbound,
         purpose: Purpose,
@@ -388,37 +388,6 @@ impl Proxy {
             self.meters.natively(api(format), done);
         }
         Ok(turned)
-    }
-
-    /// Has a prompt counted as it would be sent: the view in force counts, not what it hides.
-    async fn count(
-        &self,
-        head: Parts,
-        flow: Flow,
-        whose: (Route, Arc<str>),
-        has_native: bool,
-    ) -> Result<Inbound, Refusal> {
-        let format = whose.0.format;
-        let (load, mut share, engine) = self.look(&head, flow, whose).await?;
-        let (outbound, _) = self.offering(Outbound { head, load }, &mut share).await?;
-        let turned = self.turned(outbound, Purpose::Count, (format, has_native), &mut share);
-        let (mut outbound, insert) = match turned.await? {
-            Turned::Send(outbound, insert) => (outbound, insert),
-            Turned::Answer(reply) => return Ok(reply),
-        };
-        if let (Load::Seen(_), Some(engine)) = (&outbound.load, engine)
-            && let Some(current) = engine.layer.current(&outbound).await
-            && !current.view.is_whole()
-        {
-            let shown = aside(self.internal_errors, move || Some(current.shown())).await?;
-            if let Some(shown) = shown {
-                let body = Arc::unwrap_or_clone(shown.into_source());
-                outbound = outbound.with_body(body);
-            }
-        }
-        let Outbound { head, load } = outbound;
-        let reply = send(&mut self.engines.bare.clone(), head, load).await?;
-        Ok(with(reply, insert).await)
     }
 
     /// The proxy's own pages.
@@ -472,7 +441,7 @@ async fn recalling(reply: Inbound, followed: Followed) -> Result<Inbound, Refusa
 }
 
 /// A reply, with what was compacted for it before what the model says.
-async fn with(reply: Inbound, insert: Option<Box<Insert>>) -> Inbound {
+pub(crate) async fn with(reply: Inbound, insert: Option<Box<Insert>>) -> Inbound {
     match insert {
         Some(insert) => reply.with(*insert).await,
         None => reply,

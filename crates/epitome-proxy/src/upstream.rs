@@ -281,6 +281,10 @@ impl Wanted {
         if path.ends_with("/responses/compact") {
             return Wanted::Compact(Route { format: Format::OpenaiResponses, model: None });
         }
+        let counts = path.strip_suffix("/publishers/anthropic/models/count-tokens:rawPredict");
+        if counts.is_some() {
+            return Wanted::Count(Route { format: Format::Anthropic, model: None });
+        }
         let suffixes =
             [("/count_tokens", ""), ("/input_tokens", ""), (":countTokens", ":generateContent")];
         let answers = suffixes.iter().find_map(|(count, answer)| {

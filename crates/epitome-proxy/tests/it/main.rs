@@ -6,6 +6,7 @@ mod bounds;
 mod breaks;
 mod chaos;
 mod clears;
+mod clouds;
 mod cuts;
 mod dashboard;
 mod guards;
