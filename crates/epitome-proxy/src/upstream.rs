@@ -290,7 +290,8 @@ impl Wanted {
         let answers = suffixes.iter().find_map(|(count, answer)| {
             route(&format!("{}{answer}", path.strip_suffix(count)?)).filter(is_served)
         });
-        answers.map_or(Wanted::Other, Wanted::Count)
+        let answers = answers.map(Wanted::Count);
+        answers.or_else(|| Some(Wanted::Answer(invoked(path)?))).unwrap_or(Wanted::Other)
     }
 
     /// A short name of it, for meters.
@@ -302,6 +303,20 @@ impl Wanted {
             Wanted::Other => "other",
         }
     }
+}
+
+/// A model at Amazon whose id may not say whose it is: profiles have ids of their own.
+fn invoked(path: &str) -> Option<Route> {
+    let (before, last) = path.rsplit_once('/')?;
+    let (rest, model) = before.rsplit_once('/')?;
+    let is_one =
+        matches!(last, "invoke" | "invoke-with-response-stream") && rest.ends_with("/model");
+    is_one.then(|| Route { format: Format::Anthropic, model: Some(model.to_owned()) })
+}
+
+/// Whether a path tells whose shape its body has; if not, the body does.
+pub(crate) fn is_known_by_path(path: &str) -> bool {
+    route(path).is_some() || invoked(path.trim_end_matches('/')).is_none()
 }
 
 /// A short name of an API.
@@ -436,6 +451,7 @@ mod tests {
             ),
             ("/backend-api/codex/responses", &bearer, Some(Provider::OpenAi)),
             ("/backend-api/codex/models", &bearer, Some(Provider::OpenAi)),
+            ("/model/arn%3Aaws%3Aprofile%2Fabc/invoke", &bearer, None),
             ("/anything", &bearer, None),
         ] {
             assert_eq!(provider(&Wanted::of(path), path, headers), who, "{path}");

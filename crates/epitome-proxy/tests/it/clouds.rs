@@ -51,6 +51,20 @@ async fn stage() -> (Stage, Book) {
 }
 
 #[tokio::test]
+async fn a_body_of_claudes_at_amazon_is_known_whatever_its_profile_is_called() {
+    let stage = stage().await;
+    let profile =
+        "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fabc";
+    for path in [format!("{profile}/invoke"), format!("{profile}/invoke-with-response-stream")] {
+        let (there, here) = arrived(&stage, &path, &claude("bedrock-2023-05-31", 30)).await;
+        assert!(there < here / 2, "{path}: {there} of {here}");
+    }
+    let other = json!({"prompt": "x".repeat(90_000)});
+    let (there, here) = arrived(&stage, &format!("{profile}/invoke"), &other).await;
+    assert_eq!((there, stage.0.meter("passed", &["unread"]).await), (here, 1));
+}
+
+#[tokio::test]
 async fn prompts_are_counted_as_they_would_be_sent_at_google_too() {
     let stage = stage().await;
     let models = "/v1/projects/p/locations/l/publishers/anthropic/models";
