@@ -57,6 +57,7 @@ mod sse;
 mod stall;
 mod turned;
 mod ui;
+mod unpacking;
 mod upstream;
 mod usage;
 mod when;

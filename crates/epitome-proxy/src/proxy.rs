@@ -429,6 +429,7 @@ impl std::fmt::Debug for Proxy {
 
 /// A reply, in which calls for what was hidden are answered.
 async fn recalling(reply: Inbound, followed: Followed) -> Result<Inbound, Refusal> {
+    let reply = reply.unpacked();
     let headers = reply.reply.headers();
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     if !reply.reply.status().is_success() || headers.contains_key(CONTENT_ENCODING) {

@@ -15,6 +15,7 @@ mod models;
 mod native;
 mod noting;
 mod offers;
+mod packed;
 mod passes;
 mod recalls;
 mod refused;
