@@ -25,7 +25,7 @@ use crate::guard::{admit, strip};
 use crate::ledger::Ledger;
 use crate::log::{ProxyEvent, ProxyObserver, SpanParent};
 use crate::meters::Meters;
-use crate::native::{Insert, Native, Purpose};
+use crate::native::{Insert, Native, Purpose, kept_elsewhere};
 use crate::offer::{Followed, Woven, offered, whole};
 use crate::options::{
     InternalErrors, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, RecallSource,
@@ -335,6 +335,11 @@ impl Proxy {
     ) -> Result<Inbound, Refusal> {
         let format = whose.0.format;
         let (load, mut share, _) = self.look(&head, flow, whose).await?;
+        if let Load::Seen(prompted) = &load
+            && let Some(reason) = prompted.text().and_then(kept_elsewhere)
+        {
+            self.meters.passed(api(format), reason);
+        }
         let outbound = Outbound { head, load };
         let turned = self.turned(outbound, Purpose::Compact, (format, has_native), &mut share);
         match turned.await? {

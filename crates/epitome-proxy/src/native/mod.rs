@@ -17,6 +17,8 @@ use epitome::transcript::unit::Units;
 use epitome::{Compactor, Format, Options, Target, wire};
 use epitome_tracing::Traced;
 use http::{HeaderMap, HeaderValue};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 pub(crate) use insert::Insert;
@@ -74,6 +76,18 @@ pub(crate) struct Invalid {
 
 fn invalid(cause: &'static str, what: String) -> Invalid {
     Invalid { cause, what }
+}
+
+/// Why a conversation passes of which a part is at the provider, in a word for meters.
+pub(crate) fn kept_elsewhere(text: &str) -> Option<&'static str> {
+    #[derive(Deserialize)]
+    struct Kept {
+        previous_response_id: Option<IgnoredAny>,
+        conversation: Option<IgnoredAny>,
+    }
+    let Kept { previous_response_id, conversation } = serde_json::from_str(text).ok()?;
+    let previous = previous_response_id.map(|_| "previous-response");
+    previous.or(conversation.map(|_| "conversation"))
 }
 
 /// Does what providers would.

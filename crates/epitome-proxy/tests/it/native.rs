@@ -194,6 +194,11 @@ async fn a_response_is_compacted_by_itself_and_in_band() {
         (&json!("response.compaction"), asked_before)
     );
     let output = reply["output"].as_array().expect("a list").clone();
+    // What the provider alone has of it passes, and is counted.
+    let rest = json!({"model": "m", "previous_response_id": "resp_1", "input": "Go on."});
+    stage.call(asked(&stage, "/v1/responses/compact", &rest)).await;
+    assert_eq!(stage.meter("passed", &["previous-response"]).await, 1);
+    let asked_before = running.posted().len();
     // All messages of the user, whole, and the item.
     let (task, message) = (&agent.history[0]["content"], &output[0]);
     let text = if task.is_string() { task } else { &task[0]["text"] };
