@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tokio::sync::Notify;
+
 /// The requests of one connection. Whatever is under way holds it.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
     begun: AtomicUsize,
+    /// Somebody else needs its place.
+    closing: Notify,
 }
 
 impl Activity {
@@ -14,6 +18,16 @@ impl Activity {
     pub(crate) fn begin(self: &Arc<Self>) -> Arc<Self> {
         self.begun.fetch_add(1, Ordering::Relaxed);
         Arc::clone(self)
+    }
+
+    /// Asks for its end.
+    pub(crate) fn close(&self) {
+        self.closing.notify_one();
+    }
+
+    /// Waits until somebody has asked for that.
+    pub(crate) async fn closed(&self) {
+        self.closing.notified().await;
     }
 
     /// Requests that have begun so far.

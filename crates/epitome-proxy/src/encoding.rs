@@ -63,7 +63,7 @@ impl Encoding {
 }
 
 /// The largest window of a frame: 8 MiB, which RFC 8878 asks every decoder to allow.
-const ZSTD_WINDOW: u32 = 23;
+pub(crate) const ZSTD_WINDOW: u32 = 23;
 
 fn bounded(from: impl Read, most: usize) -> Result<Vec<u8>, Undecoded> {
     let mut read = Vec::new();

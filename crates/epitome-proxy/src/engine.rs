@@ -202,7 +202,7 @@ fn asking(options: &ProxyOptions) -> Result<Asking, ProxyError> {
     http.enforce_http(false);
     http.set_nodelay(true);
     http.set_connect_timeout(Some(options.limits.connect));
-    http.set_keepalive(Some(options.limits.head));
+    http.set_keepalive(Some(options.limits.idle));
     let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
     let connector = connector
         .enable_http1()

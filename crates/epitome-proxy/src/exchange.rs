@@ -20,6 +20,7 @@ use crate::kept::Gone;
 use crate::native::Insert;
 use crate::notice::Notice;
 use crate::opening::Opening;
+use crate::unpacking::Unpacker;
 use crate::usage::{Account, Usage};
 
 /// A request on its way to an upstream, whose address it has.
@@ -256,12 +257,27 @@ impl Reply for Inbound {
 }
 
 impl Inbound {
-    /// The same, with the compaction made for it before the model's words.
-    pub(crate) async fn with(self, insert: Insert) -> Self {
+    /// The same without its compression, so that something can be put into it; as it came where that isn't known here.
+    pub(crate) fn unpacked(self) -> Self {
         let (mut head, flow) = self.reply.into_parts();
+        let flow = match Unpacker::of(&head.headers).filter(|_| head.status.is_success()) {
+            Some(unpacker) => {
+                head.headers.remove(CONTENT_ENCODING);
+                head.headers.remove(CONTENT_LENGTH);
+                flow.unpacked(unpacker)
+            }
+            None => flow,
+        };
+        Inbound { reply: Response::from_parts(head, flow), ..self }
+    }
+
+    /// The same, with what was compacted for it before what the model says.
+    pub(crate) async fn with(self, insert: Insert) -> Self {
+        let unpacked = self.unpacked();
+        let (mut head, flow) = unpacked.reply.into_parts();
         let kind = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
         if !head.status.is_success() || head.headers.contains_key(CONTENT_ENCODING) {
-            return Inbound { reply: Response::from_parts(head, flow), ..self };
+            return Inbound { reply: Response::from_parts(head, flow), ..unpacked };
         }
         let flow = if kind.starts_with(b"text/event-stream") {
             flow.with(insert)
@@ -281,7 +297,7 @@ impl Inbound {
             }
         };
         head.headers.remove(CONTENT_LENGTH);
-        Inbound { reply: Response::from_parts(head, flow), ..self }
+        Inbound { reply: Response::from_parts(head, flow), ..unpacked }
     }
 
     /// The same, in which calls for what was hidden are answered.
@@ -307,20 +323,32 @@ impl Inbound {
     async fn opened(self) -> (Self, Read) {
         let headers = self.reply.headers();
         let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-        let is_read = kind.starts_with(b"text/event-stream")
-            && !headers.contains_key(CONTENT_ENCODING)
-            && !self.opening.is_zero();
-        if !is_read {
+        let is_known = Encoding::of(headers).is_ok();
+        if !kind.starts_with(b"text/event-stream") || !is_known || self.opening.is_zero() {
             return (self, Read::Nothing);
         }
-        let (mut head, flow) = self.reply.into_parts();
+        // A line is put into it.
+        let opened = if self.notice.is_some() { self.unpacked() } else { self };
+        let (mut head, flow) = opened.reply.into_parts();
         let mut said = Opening::Open;
+        let mut unpacker = Unpacker::of(&head.headers);
+        let (mut plain, mut read) = (Vec::new(), 0);
         let hears = |seen: &[u8]| {
-            said = Opening::of(seen);
+            said = match &mut unpacker {
+                None => Opening::of(seen),
+                Some(unpacker) => match unpacker.unpack(&seen[read..]) {
+                    Ok(more) => {
+                        plain.extend_from_slice(&more);
+                        read = seen.len();
+                        Opening::of(&plain)
+                    }
+                    Err(_) => Opening::Over,
+                },
+            };
             said != Opening::Open
         };
-        let mut flow = flow.opened(self.opening, hears).await;
-        if let (Opening::TooLong(_), Some(notice)) = (&said, &self.notice) {
+        let mut flow = flow.opened(opened.opening, hears).await;
+        if let (Opening::TooLong(_), Some(notice)) = (&said, &opened.notice) {
             flow.turn_ahead(|events| notice.in_events(events));
             head.headers.remove(CONTENT_LENGTH);
         }
@@ -328,7 +356,7 @@ impl Inbound {
             Opening::TooLong(overflow) => Read::TooLong(overflow),
             Opening::Open | Opening::Over => Read::Nothing,
         };
-        (Inbound { reply: Response::from_parts(head, flow), ..self }, read)
+        (Inbound { reply: Response::from_parts(head, flow), ..opened }, read)
     }
 }
 

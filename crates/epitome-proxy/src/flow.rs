@@ -16,6 +16,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::activity::Activity;
 use crate::native::Insert;
+use crate::unpacking::Unpacker;
 use crate::usage::Usage;
 
 /// A body, forwarded frame by frame: the other side is read only as fast as this one takes it, and dropping it drops the
@@ -29,6 +30,8 @@ pub(crate) struct Flow {
     /// Until what came before the break is on its way: an error takes with it what isn't.
     breaking: Option<Pin<Box<Sleep>>>,
     patience: Option<Patience>,
+    /// What reads it, where it is compressed and told as it is without that.
+    unpacker: Option<Box<Unpacker>>,
     usage: Option<Box<Usage>>,
     woven: Option<Box<dyn Weave>>,
     insert: Option<Box<Insert>>,
@@ -93,13 +96,16 @@ pub(crate) enum FlowError {
     /// Nothing came for too long.
     #[error("nothing came for {} s", .0.as_secs())]
     Silent(Duration),
+    /// It isn't compressed as its head says.
+    #[error("it can't be unpacked")]
+    Packed,
 }
 
 impl FlowError {
     /// The kind of it in a word.
     fn kind(&self) -> &'static str {
         match self {
-            FlowError::Broken(_) => "upstream",
+            FlowError::Broken(_) | FlowError::Packed => "upstream",
             FlowError::Silent(_) => "timeout",
         }
     }
@@ -186,6 +192,21 @@ impl Flow {
             told(usage);
         }
         self
+    }
+
+    /// The same, without its compression.
+    pub(crate) fn unpacked(mut self, mut unpacker: Unpacker) -> Self {
+        if let Some(usage) = &mut self.usage {
+            usage.unpacked();
+        }
+        for frame in &mut self.ahead {
+            match frame.data_ref().map(|data| unpacker.unpack(data)) {
+                Some(Ok(data)) => *frame = Frame::data(data),
+                Some(Err(_)) => self.broken = Some(FlowError::Packed),
+                None => {}
+            }
+        }
+        Flow { unpacker: Some(Box::new(unpacker)), ..self }
     }
 
     /// The same, in which calls for what was hidden are answered.
@@ -384,7 +405,21 @@ impl Flow {
         Poll::Ready(self.broken.take().map(Err))
     }
 
+    /// The next frame of the connection, as it is without compression.
     fn poll_rest(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
+        let came = ready!(self.poll_packed(context));
+        let Some(unpacker) = &mut self.unpacker else { return Poll::Ready(came) };
+        Poll::Ready(came.map(|came| {
+            let frame = came?;
+            let Some(data) = frame.data_ref() else { return Ok(frame) };
+            unpacker.unpack(data).map(Frame::data).map_err(|_| FlowError::Packed)
+        }))
+    }
+
+    fn poll_packed(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, FlowError>>> {
@@ -439,7 +474,7 @@ impl Body for Flow {
     }
 
     fn size_hint(&self) -> SizeHint {
-        if self.insert.is_some() || self.woven.is_some() {
+        if self.insert.is_some() || self.woven.is_some() || self.unpacker.is_some() {
             return SizeHint::new();
         }
         let ahead: usize = self.ahead.iter().filter_map(Frame::data_ref).map(Bytes::len).sum();

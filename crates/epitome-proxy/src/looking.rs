@@ -7,6 +7,8 @@ use epitome_tower::Route;
 use epitome_tracing::ModelCall;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::encoding::{Encoding, Undecoded};
 use crate::engine::Engine;
@@ -18,7 +20,17 @@ use crate::refusal::Refusal;
 use crate::room::Share;
 use crate::sending::{internal, unfinished};
 use crate::stall::is_streamed;
-use crate::upstream::api;
+use crate::upstream::{api, is_known_by_path};
+
+/// Whether a body at Amazon is Anthropic's.
+fn has_version(text: Option<&String>) -> bool {
+    #[derive(Deserialize)]
+    struct Versioned {
+        anthropic_version: Option<IgnoredAny>,
+    }
+    let read = text.and_then(|text| serde_json::from_str::<Versioned>(text).ok());
+    read.is_some_and(|body| body.anthropic_version.is_some())
+}
 
 impl Proxy {
     /// Reads a body that holds a prompt, within bounds; what can't be read is forwarded as it is.
@@ -74,6 +86,10 @@ impl Proxy {
             }
         };
         let Route { format, model } = route;
+        if !is_known_by_path(head.uri.path()) && !has_version(text.as_deref()) {
+            self.meters.passed(api, "unread");
+            return Ok((Load::Unseen(Flow::from(bytes)), share, None));
+        }
         let prompted =
             Prompted { bytes, text, format, model, tenant, sayings: self.engines.sayings.clone() };
         if let Some(call) = head.extensions.get::<Arc<ModelCall>>() {

@@ -172,11 +172,12 @@ pub struct ProxyLimits {
     pub body: usize,
     /// The most bytes of all calls that are looked at, at the same time; beyond, they pass untouched.
     pub held: usize,
-    /// Connections at the same time; more wait.
+    /// Connections at the same time; for one more the oldest one is closed on which nothing is under way, and else it waits.
     pub connections: usize,
-    /// From the first byte of a head until all of it is read. A connection on which nothing is under way is closed after as
-    /// long, or twice as long.
+    /// From the beginning of a connection until the head of its first request is read.
     pub head: Duration,
+    /// How long a connection is kept on which nothing is under way, or twice as long; and until a later head is read.
+    pub idle: Duration,
     /// How long a connection on which nothing is under way is kept once the proxy is to end, or twice as long.
     pub drain: Duration,
     /// Between two pieces of a request.
@@ -197,7 +198,8 @@ impl Default for ProxyLimits {
             body: 64 << 20,
             held: 512 << 20,
             connections: 1024,
-            head: Duration::from_mins(2),
+            head: Duration::from_secs(15),
+            idle: Duration::from_mins(2),
             drain: Duration::from_secs(5),
             silence: Duration::from_mins(1),
             connect: Duration::from_secs(10),

@@ -25,7 +25,7 @@ use crate::guard::{admit, strip};
 use crate::ledger::Ledger;
 use crate::log::{ProxyEvent, ProxyObserver, SpanParent};
 use crate::meters::Meters;
-use crate::native::{Insert, Native, Purpose};
+use crate::native::{Insert, Native, Purpose, kept_elsewhere};
 use crate::offer::{Followed, Woven, offered, whole};
 use crate::options::{
     InternalErrors, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, RecallSource,
@@ -336,6 +336,11 @@ impl Proxy {
     ) -> Result<Inbound, Refusal> {
         let format = whose.0.format;
         let (load, mut share, _) = self.look(&head, flow, whose).await?;
+        if let Load::Seen(prompted) = &load
+            && let Some(reason) = prompted.text().and_then(kept_elsewhere)
+        {
+            self.meters.passed(api(format), reason);
+        }
         let outbound = Outbound { head, load };
         let turned = self.turned(outbound, Purpose::Compact, (format, has_native), &mut share);
         match turned.await? {
@@ -347,7 +352,7 @@ impl Proxy {
     }
 
     /// A request with the tools of recall, where they are offered, and to whose recalls then.
-    async fn offering(
+    pub(crate) async fn offering(
         &self,
         outbound: Outbound,
         share: &mut Share,
@@ -377,7 +382,7 @@ impl Proxy {
     }
 
     /// Does what a request asks of an upstream that doesn't.
-    async fn turned(
+    pub(crate) async fn turned(
         &self,
         outbound: Outbound,
         purpose: Purpose,
@@ -389,37 +394,6 @@ impl Proxy {
             self.meters.natively(api(format), done);
         }
         Ok(turned)
-    }
-
-    /// Has a prompt counted as it would be sent: the view in force counts, not what it hides.
-    async fn count(
-        &self,
-        head: Parts,
-        flow: Flow,
-        whose: (Route, Arc<str>),
-        has_native: bool,
-    ) -> Result<Inbound, Refusal> {
-        let format = whose.0.format;
-        let (load, mut share, engine) = self.look(&head, flow, whose).await?;
-        let (outbound, _) = self.offering(Outbound { head, load }, &mut share).await?;
-        let turned = self.turned(outbound, Purpose::Count, (format, has_native), &mut share);
-        let (mut outbound, insert) = match turned.await? {
-            Turned::Send(outbound, insert) => (outbound, insert),
-            Turned::Answer(reply) => return Ok(reply),
-        };
-        if let (Load::Seen(_), Some(engine)) = (&outbound.load, engine)
-            && let Some(current) = engine.layer.current(&outbound).await
-            && !current.view.is_whole()
-        {
-            let shown = aside(self.internal_errors, move || Some(current.shown())).await?;
-            if let Some(shown) = shown {
-                let body = Arc::unwrap_or_clone(shown.into_source());
-                outbound = outbound.with_body(body);
-            }
-        }
-        let Outbound { head, load } = outbound;
-        let reply = send(&mut self.engines.bare.clone(), head, load).await?;
-        Ok(with(reply, insert).await)
     }
 
     /// The proxy's own pages.
@@ -461,6 +435,7 @@ impl std::fmt::Debug for Proxy {
 
 /// A reply, in which calls for what was hidden are answered.
 async fn recalling(reply: Inbound, followed: Followed) -> Result<Inbound, Refusal> {
+    let reply = reply.unpacked();
     let headers = reply.reply.headers();
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     if !reply.reply.status().is_success() || headers.contains_key(CONTENT_ENCODING) {
@@ -472,8 +447,8 @@ async fn recalling(reply: Inbound, followed: Followed) -> Result<Inbound, Refusa
     if kind.starts_with(b"application/json") { whole(reply, followed).await } else { Ok(reply) }
 }
 
-/// A reply, with the compaction made for it before the model's words.
-async fn with(reply: Inbound, insert: Option<Box<Insert>>) -> Inbound {
+/// A reply, with what was compacted for it before what the model says.
+pub(crate) async fn with(reply: Inbound, insert: Option<Box<Insert>>) -> Inbound {
     match insert {
         Some(insert) => reply.with(*insert).await,
         None => reply,

@@ -281,12 +281,17 @@ impl Wanted {
         if path.ends_with("/responses/compact") {
             return Wanted::Compact(Route { format: Format::OpenaiResponses, model: None });
         }
+        let counts = path.strip_suffix("/publishers/anthropic/models/count-tokens:rawPredict");
+        if counts.is_some() {
+            return Wanted::Count(Route { format: Format::Anthropic, model: None });
+        }
         let suffixes =
             [("/count_tokens", ""), ("/input_tokens", ""), (":countTokens", ":generateContent")];
         let answers = suffixes.iter().find_map(|(count, answer)| {
             route(&format!("{}{answer}", path.strip_suffix(count)?)).filter(is_served)
         });
-        answers.map_or(Wanted::Other, Wanted::Count)
+        let answers = answers.map(Wanted::Count);
+        answers.or_else(|| Some(Wanted::Answer(invoked(path)?))).unwrap_or(Wanted::Other)
     }
 
     /// A short name of it, for meters.
@@ -298,6 +303,20 @@ impl Wanted {
             Wanted::Other => "other",
         }
     }
+}
+
+/// A model at Amazon whose id may not say whose it is: profiles have ids of their own.
+fn invoked(path: &str) -> Option<Route> {
+    let (before, last) = path.rsplit_once('/')?;
+    let (rest, model) = before.rsplit_once('/')?;
+    let is_one =
+        matches!(last, "invoke" | "invoke-with-response-stream") && rest.ends_with("/model");
+    is_one.then(|| Route { format: Format::Anthropic, model: Some(model.to_owned()) })
+}
+
+/// Whether a path tells whose shape its body has; if not, the body does.
+pub(crate) fn is_known_by_path(path: &str) -> bool {
+    route(path).is_some() || invoked(path.trim_end_matches('/')).is_none()
 }
 
 /// A short name of an API.
@@ -339,7 +358,9 @@ pub(crate) fn provider(wanted: &Wanted, path: &str, headers: &HeaderMap) -> Opti
         return None;
     }
     if let Wanted::Answer(route) | Wanted::Count(route) | Wanted::Compact(route) = wanted {
-        return provider_of(route.format);
+        // Gemini speaks as OpenAI does there, too.
+        let is_gemini = path.contains("/v1beta/");
+        return if is_gemini { Some(Provider::Gemini) } else { provider_of(route.format) };
     }
     if path.starts_with("/v1beta/") || path.starts_with("/upload/v1beta/") {
         return Some(Provider::Gemini);
@@ -413,6 +434,9 @@ mod tests {
             ("/responses/compact", &none, Some(Provider::OpenAi)),
             ("/v1beta/models/m:streamGenerateContent", &none, Some(Provider::Gemini)),
             ("/v1beta/models", &bearer, Some(Provider::Gemini)),
+            ("/v1beta/openai/chat/completions", &bearer, Some(Provider::Gemini)),
+            ("/api/v1beta/openai/chat/completions", &bearer, Some(Provider::Gemini)),
+            ("/v1beta/openai/models", &bearer, Some(Provider::Gemini)),
             ("/v1/models", &bearer, Some(Provider::OpenAi)),
             ("/v1/models", &with("x-api-key"), Some(Provider::Anthropic)),
             ("/v1/models", &with("anthropic-version"), Some(Provider::Anthropic)),
@@ -427,6 +451,7 @@ mod tests {
             ),
             ("/backend-api/codex/responses", &bearer, Some(Provider::OpenAi)),
             ("/backend-api/codex/models", &bearer, Some(Provider::OpenAi)),
+            ("/model/arn%3Aaws%3Aprofile%2Fabc/invoke", &bearer, None),
             ("/anything", &bearer, None),
         ] {
             assert_eq!(provider(&Wanted::of(path), path, headers), who, "{path}");

@@ -8,8 +8,11 @@ use epitome::session::PromptReport;
 use epitome_tower::{Tell, heard};
 use epitome_tracing::ModelCall;
 use http::HeaderMap;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
 use serde_json::Value;
+
+use crate::encoding::Encoding;
+use crate::unpacking::Unpacker;
 
 /// The longest event or whole reply that is read; of longer ones nothing is learnt.
 const LONGEST: usize = 1 << 20;
@@ -21,6 +24,8 @@ pub(crate) type Account = Box<dyn FnOnce(Billed) + Send + Sync>;
 /// is true.
 pub(crate) struct Usage {
     shape: Shape,
+    /// What reads it where it is compressed.
+    unpacker: Option<Unpacker>,
     /// The line, or the whole reply, as far as it came; `None` while it is too long.
     held: Option<Vec<u8>>,
     told: Option<PromptReport>,
@@ -42,7 +47,8 @@ enum Shape {
 impl Usage {
     /// `None` where a reply with such headers can't be read.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
-        if headers.contains_key(CONTENT_ENCODING) {
+        let unpacker = Unpacker::of(headers);
+        if unpacker.is_none() && Encoding::of(headers) != Ok(Encoding::Identity) {
             return None;
         }
         let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?.split(';').next()?.trim();
@@ -53,6 +59,7 @@ impl Usage {
         };
         Some(Usage {
             shape,
+            unpacker,
             held: Some(Vec::new()),
             told: None,
             tell: None,
@@ -77,7 +84,21 @@ impl Usage {
         self.account = Some(account);
     }
 
+    /// It isn't compressed any more where this reads it.
+    pub(crate) fn unpacked(&mut self) {
+        self.unpacker = None;
+    }
+
     pub(crate) fn passes(&mut self, data: &Bytes) {
+        match self.unpacker.as_mut().map(|unpacker| unpacker.unpack(data)) {
+            None => self.reads(data),
+            Some(Ok(data)) => self.reads(&data),
+            // Nothing more of it can be read.
+            Some(Err(_)) => self.held = None,
+        }
+    }
+
+    fn reads(&mut self, data: &Bytes) {
         if self.shape == Shape::Whole {
             return self.hold(data);
         }

@@ -4,11 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::future::pending;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitStatus;
 
 use anyhow::{Context as _, Result, bail};
 use epitome_proxy::Provider;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 use tokio::net::TcpListener;
@@ -65,12 +68,16 @@ impl WrappedAgent {
             }
             WrappedAgent::Codex => {
                 // Its own providers can't be changed, so that it gets another one.
-                let key = match std::env::var_os("OPENAI_API_KEY") {
-                    Some(_) => r#"env_key="OPENAI_API_KEY""#,
-                    None => "requires_openai_auth=true",
+                let (key, path) = if std::env::var_os("OPENAI_API_KEY").is_some() {
+                    (r#"env_key="OPENAI_API_KEY""#, "")
+                } else if codex_has_key() {
+                    ("requires_openai_auth=true", "")
+                } else {
+                    // A login is known at ChatGPT's address and nowhere else.
+                    ("requires_openai_auth=true", "/backend-api/codex")
                 };
                 let provider = format!(
-                    "model_providers.epitome={{name=\"OpenAI\",base_url=\"{url}\",wire_api=\"responses\",{key},\
+                    "model_providers.epitome={{name=\"OpenAI\",base_url=\"{url}{path}\",wire_api=\"responses\",{key},\
                      supports_websockets=false}}"
                 );
                 let words = ["-c", &provider, "-c", "model_provider=\"epitome\""];
@@ -111,6 +118,21 @@ impl Setup {
     fn set(&mut self, name: &'static str, value: impl AsRef<OsStr>) {
         self.variables.push((name, value.as_ref().to_owned()));
     }
+}
+
+/// Whether `codex login` was given an API key, as far as its file tells.
+fn codex_has_key() -> bool {
+    #[derive(Deserialize)]
+    struct Login {
+        #[serde(rename = "OPENAI_API_KEY")]
+        key: Option<IgnoredAny>,
+        tokens: Option<IgnoredAny>,
+    }
+    let home = std::env::var_os("CODEX_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".codex")));
+    let text = home.and_then(|home| std::fs::read_to_string(home.join("auth.json")).ok());
+    let login = text.and_then(|text| serde_json::from_str::<Login>(&text).ok());
+    login.is_some_and(|login| login.key.is_some() && login.tokens.is_none())
 }
 
 /// The hosts that are asked directly, this machine among them.

@@ -88,8 +88,19 @@ fn each_agent_is_told_in_its_own_way() {
     assert_eq!(provider["supports_websockets"].as_bool(), Some(false));
     assert_eq!(provider["env_key"].as_str(), Some("OPENAI_API_KEY"));
     assert!(provider["base_url"].as_str().is_some_and(|url| url.starts_with("http://127.0.0.1:")));
-    let codex = told("codex", r#"printf '%s\n' "$@""#, &[]);
-    assert!(codex.contains("requires_openai_auth=true") && !codex.contains("env_key"), "{codex}");
+    // A login goes to ChatGPT's own address, a key that `codex login` was given to the API's.
+    let (login, key) = (r#"{"OPENAI_API_KEY":null,"tokens":{}}"#, r#"{"OPENAI_API_KEY":"k"}"#);
+    for (file, is_login) in [(None, true), (Some(login), true), (Some(key), false)] {
+        if let Some(text) = file {
+            bench.write(".codex/auth.json", text);
+        }
+        let codex = told("codex", r#"printf '%s\n' "$@""#, &[]);
+        assert!(
+            codex.contains("requires_openai_auth=true") && !codex.contains("env_key"),
+            "{codex}"
+        );
+        assert_eq!(codex.contains("/backend-api/codex\""), is_login, "{codex}");
+    }
 
     let own = r#"{"theme":"dark","provider":{"anthropic":{"options":{"timeout":5}}}}"#;
     let script = r#"printf '%s' "$OPENCODE_CONFIG_CONTENT""#;

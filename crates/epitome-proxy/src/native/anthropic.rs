@@ -42,6 +42,23 @@ pub(super) fn unnamed(members: &Members, betas: &[String]) -> Option<Invalid> {
     })
 }
 
+/// Why a compaction on demand is refused beside what else a request says (PROVIDERS.md B.1.5).
+pub(super) fn unfit(members: &Members) -> Option<Invalid> {
+    let at = |name: &str| members.get::<Value>(name).unwrap_or_default();
+    let is_forced = ["any", "tool"].iter().any(|kind| at("tool_choice")["type"] == *kind);
+    let output = at("output_config");
+    let beside = [
+        ("stop_sequences", at("stop_sequences").as_array().is_some_and(|all| !all.is_empty())),
+        ("tool_choice", is_forced),
+        ("output_config.format", !output["format"].is_null()),
+        ("output_config.task_budget.remaining", !output["task_budget"]["remaining"].is_null()),
+        ("context_management", members.raw("context_management").is_some()),
+    ];
+    let (name, _) = beside.into_iter().find(|(_, is_there)| *is_there)?;
+    members.raw("compaction")?;
+    Some(invalid("compaction", format!("{name}: not supported together with `compaction`")))
+}
+
 /// Takes what a request asks for out of it.
 pub(super) fn ask(members: &mut Members) -> Option<Ask> {
     let demand: Option<Value> = members.get("compaction");

@@ -17,6 +17,8 @@ use epitome::transcript::unit::Units;
 use epitome::{Compactor, Format, Options, Target, wire};
 use epitome_tracing::Traced;
 use http::{HeaderMap, HeaderValue};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 pub(crate) use insert::Insert;
@@ -74,6 +76,18 @@ pub(crate) struct Invalid {
 
 fn invalid(cause: &'static str, what: String) -> Invalid {
     Invalid { cause, what }
+}
+
+/// Why a conversation passes of which a part is at the provider, in a word for meters.
+pub(crate) fn kept_elsewhere(text: &str) -> Option<&'static str> {
+    #[derive(Deserialize)]
+    struct Kept {
+        previous_response_id: Option<IgnoredAny>,
+        conversation: Option<IgnoredAny>,
+    }
+    let Kept { previous_response_id, conversation } = serde_json::from_str(text).ok()?;
+    let previous = previous_response_id.map(|_| "previous-response");
+    previous.or(conversation.map(|_| "conversation"))
 }
 
 /// Does what providers would.
@@ -151,7 +165,10 @@ impl Native {
             _ => responses::input(&members)?,
         };
         let unnamed = match format {
-            Format::Anthropic if !has_native => anthropic::unnamed(&members, betas),
+            Format::Anthropic if !has_native => {
+                let unfit = || anthropic::unfit(&members).filter(|_| purpose == Purpose::Answer);
+                anthropic::unnamed(&members, betas).or_else(unfit)
+            }
             _ => None,
         };
         let asked = match format {

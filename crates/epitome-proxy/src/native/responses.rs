@@ -119,15 +119,31 @@ pub(super) fn alone(model: &str, item: &Value) -> (Value, Vec<Value>) {
     (whole, all)
 }
 
-/// What `/responses/compact` answers: all messages of the user, as they came, and the item.
+/// A message of the user as responses have it, whole: clients may write less of it.
+fn users_message((nth, item): (usize, &str)) -> Option<String> {
+    let mut message = Members::read(item)?;
+    let kind = message.get::<String>("type");
+    if message.get::<String>("role")? != "user" || kind.is_some_and(|kind| kind != "message") {
+        return None;
+    }
+    message.set("type", json!("message").to_string());
+    if message.raw("id").is_none() {
+        message.set("id", json!(id("msg", &format!("{nth} {item}"))).to_string());
+    }
+    if message.raw("status").is_none() {
+        message.set("status", json!("completed").to_string());
+    }
+    if let Some(text) = message.get::<String>("content") {
+        message.set("content", json!([{"type": "input_text", "text": text}]).to_string());
+    }
+    Some(message.to_string())
+}
+
+/// What `/responses/compact` answers: all messages of the user, and the item.
 pub(super) fn compacted(items: &Raws, item: &Value) -> String {
-    let is_users = |item: &&str| {
-        let item: Value = serde_json::from_str(item).unwrap_or_default();
-        item["role"] == "user" && (item["type"].is_null() || item["type"] == "message")
-    };
     let own = item.to_string();
-    let users = items.iter().map(|item| item.get()).filter(is_users);
-    let output: Vec<&str> = users.chain([own.as_str()]).collect();
+    let users = items.iter().map(|item| item.get()).enumerate().filter_map(users_message);
+    let output: Vec<String> = users.chain([own.clone()]).collect();
     let id = id("resp", &own);
     format!(
         r#"{{"id":"{id}","object":"response.compaction","created_at":{},"output":[{}],"usage":{}}}"#,

@@ -98,6 +98,30 @@ async fn a_client_that_is_silent_in_a_body_is_told_so_on_every_path() {
 }
 
 #[tokio::test]
+async fn half_heads_keep_nobody_out() {
+    let (url, _) = upstream(|_| std::future::ready(Response::new(whole("{}")))).await;
+    let head = Duration::from_millis(200);
+    let limits = ProxyLimits { connections: 4, ..ProxyLimits::default() };
+    let stage = Stage::new(&ProxyOptions { limits, ..before(&url, None) }).await;
+    let address = stage.url.trim_start_matches("http://").to_owned();
+    let mut halves = Vec::new();
+    for _ in 0..12 {
+        let mut client = TcpStream::connect(&address).await.expect("it listens");
+        client.write_all(b"POST /v1/messages HTTP/1.1\r\nhost: lo").await.expect("it reads");
+        halves.push(client);
+    }
+    let asked = tokio::time::timeout(Duration::from_secs(5), stage.get("/livez"));
+    assert_eq!(asked.await.expect("in time").status(), 200);
+    drop(halves);
+
+    let limits = ProxyLimits { head, ..ProxyLimits::default() };
+    let stage = Stage::new(&ProxyOptions { limits, ..before(&url, None) }).await;
+    let half = answered(&stage, b"POST /v1/messages HTTP/1.1\r\nhost: lo");
+    let got = tokio::time::timeout(Duration::from_secs(5), half).await.expect("it is closed");
+    assert_eq!(got, "");
+}
+
+#[tokio::test]
 async fn half_a_head_does_not_hold_the_end() {
     let (url, _) = upstream(|_| std::future::ready(Response::new(whole("{}")))).await;
     let hour = Duration::from_hours(1);

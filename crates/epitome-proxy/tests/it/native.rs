@@ -139,6 +139,26 @@ async fn on_demand_the_block_comes_alone_and_survives_two_proxies_in_a_row() {
     assert_eq!(error["error"]["type"], "invalid_request_error");
     let what = error["error"]["message"].as_str().expect("words");
     assert!(what.contains("with its `encrypted_content` or `signature`"), "{what}");
+    // Beside it Anthropic refuses what would shape an answer.
+    for (name, value) in [
+        ("stop_sequences", json!(["x"])),
+        ("tool_choice", json!({"type": "any"})),
+        ("output_config", json!({"format": {"type": "json_schema", "schema": {}}})),
+        ("output_config", json!({"task_budget": {"remaining": 5}})),
+        ("context_management", json!({"edits": []})),
+    ] {
+        let mut body = agent.request();
+        body["compaction"] = json!({"type": "summarize"});
+        body[name] = value;
+        let reply = outer.call(asked(&outer, "/v1/messages", &body)).await;
+        let error: Value = serde_json::from_slice(reply.body()).expect("JSON");
+        assert_eq!(
+            (reply.status().as_u16(), running.posted().len()),
+            (400, asked_before),
+            "{name}"
+        );
+        assert!(error["error"]["message"].as_str().is_some_and(|it| it.contains(name)), "{error}");
+    }
     // At a threshold, whoever asks for a pause gets it.
     let mut body = agent.request();
     let trigger = json!({"type": "input_tokens", "value": 1_000});
@@ -174,11 +194,21 @@ async fn a_response_is_compacted_by_itself_and_in_band() {
         (&json!("response.compaction"), asked_before)
     );
     let output = reply["output"].as_array().expect("a list").clone();
-    // All messages of the user as they came, and the item.
+    // What the provider alone has of it passes, and is counted.
+    let rest = json!({"model": "m", "previous_response_id": "resp_1", "input": "Go on."});
+    stage.call(asked(&stage, "/v1/responses/compact", &rest)).await;
+    assert_eq!(stage.meter("passed", &["previous-response"]).await, 1);
+    let asked_before = running.posted().len();
+    // All messages of the user, whole, and the item.
+    let (task, message) = (&agent.history[0]["content"], &output[0]);
+    let text = if task.is_string() { task } else { &task[0]["text"] };
+    assert_eq!((output.len(), &output[1]["type"]), (2, &json!("compaction")));
+    assert_eq!(message["content"], json!([{"type": "input_text", "text": text}]));
     assert_eq!(
-        (output.len(), &output[0], &output[1]["type"]),
-        (2, &agent.history[0], &json!("compaction"))
+        [&message["type"], &message["role"], &message["status"]],
+        ["message", "user", "completed"].map(Value::from).each_ref()
     );
+    assert!(message["id"].as_str().is_some_and(|id| id.starts_with("msg_")), "{message}");
     let mut trigger = agent.request();
     let input = trigger["input"].as_array_mut().expect("a list");
     input.push(json!({"type": "compaction_trigger"}));

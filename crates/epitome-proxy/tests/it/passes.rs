@@ -129,7 +129,7 @@ async fn many_header_fields_pass_both_ways() {
     }
 }
 
-fn gzip(plain: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(plain: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
     packer.write_all(plain).expect("memory takes everything");
     packer.finish().expect("memory takes everything")

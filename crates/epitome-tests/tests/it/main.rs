@@ -22,6 +22,7 @@ mod held;
 mod hooks;
 mod items;
 mod laws;
+mod markers;
 mod mistyped;
 mod models;
 mod numbers;

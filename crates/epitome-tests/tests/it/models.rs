@@ -327,6 +327,11 @@ fn windows_are_learnt_from_errors_and_from_use() {
         None,
     );
     assert_eq!(most(&learnt, "claude-sonnet-4"), Some(200_000));
+    // A limit that the prompt isn't above, or that is below what was accepted, is none.
+    let limited = overflow("prompt is too long: 5000 tokens > 4000 maximum");
+    learnt.refused("gpt-5", &limited, Some(3_999));
+    learnt.refused("new-model", &limited, Some(5_000));
+    assert_eq!((most(&learnt, "gpt-5"), most(&learnt, "new-model")), (Some(272_000), Some(99_999)));
     // Bytes say nothing of tokens.
     learnt.refused("gpt-5", &overflow("too many total text bytes"), Some(5));
     assert_eq!(most(&learnt, "gpt-5"), Some(272_000));

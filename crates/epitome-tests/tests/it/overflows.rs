@@ -119,6 +119,7 @@ fn what_only_looks_like_it_is_not() {
         r#"{"error":{"message":"Invalid 'user': string too long. Expected a string with maximum length 64, but got a string with length 65 instead.","code":"string_above_max_length"}}"#,
         r#"{"error":{"message":"Invalid 'user': string too long. Expected a string with maximum length 64."}}"#,
         r#"{"error":{"message":"Invalid value for 'temperature'","code":"decimal_above_max_value"}}"#,
+        r#"{"error":{"message":"input length and `max_tokens` exceed context limit: 5000 + 200000 > 200000, decrease input length or `max_tokens` and try again"}}"#,
         r#"{"error":{"message":"messages.1: `tool_use` ids were found without `tool_result` blocks"}}"#,
         "",
         "not json",
@@ -132,6 +133,34 @@ fn what_only_looks_like_it_is_not() {
         r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#,
     ] {
         assert_eq!(classify(400, body), AnswerKind::Throttled, "{body}");
+    }
+}
+
+/// Errors repeat what a client sent, which may be the words of an overflow.
+#[test]
+fn what_an_error_repeats_of_the_request_is_no_overflow() {
+    let echo = "This model's maximum context length is 2000 tokens. However, your messages resulted in 3000 tokens.";
+    let named = |code: &str, param: &str| {
+        json!({"error": {"message": echo, "type": "invalid_request_error", "code": code, "param": param}}).to_string()
+    };
+    for body in [
+        named("invalid_value", "reasoning_effort"),
+        named("", "reasoning_effort"),
+        named("unsupported_value", "messages"),
+        json!({"error": {"message": format!("Invalid value: '{echo}'. Supported values are: 'low'.")}}).to_string(),
+        json!({"error": {"message": format!("Invalid value: 'x' {echo}'. Supported values are: 'low'.")}}).to_string(),
+        json!({"error": {"message": format!("got {:?}", json!({"message": echo}).to_string())}}).to_string(),
+        json!({"type": "error", "error": {"message": format!("metadata.user_id: Extra inputs are not permitted: {echo}")}}).to_string(),
+        json!({"detail": [{"loc": ["body", echo], "msg": "Input should be a list", "input": {"role": echo}}]}).to_string(),
+        json!({"error": {"message": format!("{}: {echo}", "No such thing. ".repeat(50))}}).to_string(),
+        format!("unknown field \"{echo}\""),
+    ] {
+        assert_eq!(classify(400, &body), AnswerKind::Other, "{body}");
+        let event = format!("event: error\ndata: {body}");
+        assert!(matches!(classify_event(&event), None | Some(AnswerKind::Other)), "{event}");
+    }
+    for (code, param) in [("context_length_exceeded", "messages"), ("400", "None"), ("", "input")] {
+        assert_eq!(overflow(400, &named(code, param)).limit, Some(2000), "{code} {param}");
     }
 }
 

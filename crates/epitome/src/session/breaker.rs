@@ -18,6 +18,8 @@ pub enum StallReason {
     Refilled,
     /// The same failure again.
     Failing,
+    /// What was compacted because it was refused as too long was refused as well.
+    Refused,
 }
 
 impl StallReason {
@@ -35,6 +37,9 @@ impl StallReason {
             }
             StallReason::Failing => {
                 "compactions fail again and again: see the error; tried again later"
+            }
+            StallReason::Refused => {
+                "what was compacted was refused as too long as well, again and again: tried again later"
             }
         }
     }
@@ -68,11 +73,17 @@ pub(super) struct Breaker {
     failures: u32,
     error: Option<String>,
     until: Option<Duration>,
+    /// Retries in a row that were refused as well.
+    refusals: u32,
+    /// Nothing is tried before then because of these.
+    rests: Option<Duration>,
     untold: Option<StallReason>,
 }
 
 /// After this many useless compactions a session waits.
 const MOST_REFILLS: u8 = 3;
+/// After so many refused retries it rests.
+const MOST_REFUSALS: u32 = 2;
 /// A cooldown is doubled at most so often.
 const MOST_DOUBLINGS: u32 = 8;
 
@@ -83,12 +94,18 @@ impl Breaker {
             self.stall = None;
             self.refills = 0;
         }
-        self.stall.is_none() && self.until.is_none_or(|until| now >= until)
+        self.stall.is_none() && !self.cools(now)
     }
 
     /// Why nothing is tried, where that is known.
-    pub(super) fn stall(&self) -> Option<StallReason> {
-        self.stall.map(|(cause, _)| cause)
+    pub(super) fn stall(&self, now: Duration) -> Option<StallReason> {
+        let rests = self.rests(now).then_some(StallReason::Refused);
+        self.stall.map(|(cause, _)| cause).or(rests)
+    }
+
+    /// Whether refused retries are too fresh to try again.
+    pub(super) fn rests(&self, now: Duration) -> bool {
+        self.rests.is_some_and(|until| now < until)
     }
 
     /// Why the newest compaction failed, if it did.
@@ -98,7 +115,24 @@ impl Breaker {
 
     /// Whether a failure is too fresh to try again.
     pub(super) fn cools(&self, now: Duration) -> bool {
-        self.until.is_some_and(|until| now < until)
+        self.until.is_some_and(|until| now < until) || self.rests(now)
+    }
+
+    /// What was compacted for a refusal was refused as well.
+    pub(super) fn refused(&mut self, now: Duration, cooldown: Duration) {
+        self.refusals = self.refusals.saturating_add(1);
+        let Some(more) = self.refusals.checked_sub(MOST_REFUSALS) else { return };
+        if more == 0 {
+            self.untold = Some(StallReason::Refused);
+        }
+        let rest = cooldown.saturating_mul(1 << more.min(MOST_DOUBLINGS));
+        self.rests = Some(now.saturating_add(rest));
+    }
+
+    /// A prompt was accepted.
+    pub(super) fn accepted(&mut self) {
+        self.refusals = 0;
+        self.rests = None;
     }
 
     /// The cause that wasn't reported yet.
@@ -193,6 +227,24 @@ mod tests {
         assert_eq!(breaker.tell(), None);
         breaker.succeeded();
         assert!(breaker.allows(second * 3, at(900)));
+    }
+
+    #[test]
+    fn refused_retries_make_it_rest_until_a_prompt_is_accepted() {
+        let mut breaker = Breaker::default();
+        let second = Duration::from_secs(1);
+        breaker.refused(Duration::ZERO, second);
+        assert!(breaker.allows(Duration::ZERO, at(900)));
+        breaker.refused(Duration::ZERO, second);
+        assert!(!breaker.allows(second / 2, at(900)) && breaker.allows(second, at(900)));
+        assert_eq!(breaker.stall(second / 2), Some(StallReason::Refused));
+        assert_eq!(breaker.tell(), Some(StallReason::Refused));
+        breaker.refused(second, second);
+        assert!(breaker.rests(second * 2) && !breaker.rests(second * 3));
+        assert_eq!((breaker.stall(second * 3), breaker.tell()), (None, None));
+        breaker.accepted();
+        breaker.refused(second * 2, second);
+        assert!(breaker.allows(second * 2, at(900)));
     }
 
     #[test]

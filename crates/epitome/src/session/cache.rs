@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Chain;
 use super::conversation::Line;
 
 /// Why a prompt doesn't begin with the previous one of its conversation.
@@ -10,12 +11,14 @@ use super::conversation::Line;
 pub enum CacheBreak {
     /// Another view is in force: it was compacted, or is shown to another model.
     View,
-    /// The client changed its instructions or tools.
+    /// The client changed its instructions or tools, the model, or a setting that the provider's cache depends on.
     Frame,
     /// The client changed a beginning that it rewrites.
     Restated,
     /// The client went back in its history, and another way from there.
     History,
+    /// The client wrote what was said before in another order of its members.
+    Rewritten,
 }
 
 impl CacheBreak {
@@ -26,6 +29,7 @@ impl CacheBreak {
             CacheBreak::Frame => "frame",
             CacheBreak::Restated => "restated",
             CacheBreak::History => "history",
+            CacheBreak::Rewritten => "rewritten",
         }
     }
 }
@@ -74,6 +78,8 @@ pub(super) struct LastSent {
     /// The frame and the client's rewritten parts, hashed.
     frame: Option<u128>,
     restated: u128,
+    /// How its links are written of which something may be shown.
+    written: u64,
     /// The links at which the conversation went another way since.
     pub(super) parted: Option<usize>,
     /// Tokens of it in the cache.
@@ -89,23 +95,34 @@ impl LastSent {
 }
 
 impl Line {
-    /// Records that these links are sent now. Returns why they don't continue what was sent before, and the tokens that the
-    /// provider's cache holds; `idle` is the time since.
+    /// Notes that a chain is sent now. Why that doesn't go on with what was sent before, and the tokens of it that the
+    /// provider's cache has; `idle` is the time since.
     pub(super) fn forward(
         &mut self,
-        links: usize,
+        chain: &Chain,
         idle: Option<Duration>,
         ttl: Option<Duration>,
     ) -> (Option<CacheBreak>, Option<u64>) {
         let (frame, restated) = self.hashes();
-        let epoch = self.epoch().number;
-        let is = LastSent { epoch, links, frame, restated, parted: None, kept: None };
+        let (epoch, links) = (self.epoch().number, chain.len());
+        let compacted = self.epoch().compacted;
+        let written = |links: usize| chain.written(compacted.min(links)..links);
+        let is = LastSent {
+            epoch,
+            links,
+            frame,
+            restated,
+            written: written(links),
+            parted: None,
+            kept: None,
+        };
         let Some(was) = self.last.replace(is) else { return (None, None) };
         let why = [
             (was.epoch != epoch, CacheBreak::View),
             (was.frame != frame, CacheBreak::Frame),
             (was.restated != restated, CacheBreak::Restated),
             (was.parted.is_some_and(|parted| links > parted), CacheBreak::History),
+            (links >= was.links && written(was.links) != was.written, CacheBreak::Rewritten),
         ];
         let why = why.into_iter().find(|(is_so, _)| *is_so).map(|(_, why)| why);
         let is_warm = idle.zip(ttl).is_some_and(|(idle, ttl)| idle < ttl);

@@ -15,7 +15,7 @@ use super::{Sent, SessionId, Ticket};
 use crate::count::{Anchor, Count, FrameTally, TokenCounter, entry_count};
 use crate::model::Binding;
 use crate::request::Request;
-use crate::transcript::Role;
+use crate::transcript::{Role, canonical_json};
 use crate::trigger::{Cause, Demand};
 use crate::wire::{self, Thinking};
 
@@ -32,6 +32,8 @@ pub(super) struct Line {
     restated: (u128, Count),
     /// The newest frame, hashed with the machine's key, and its tokens.
     frame: Option<(u128, Count)>,
+    /// The model of the newest request, and the settings that a provider's cache depends on, hashed.
+    settings: u128,
     /// All epochs, the newest last; never empty.
     pub(super) epochs: Vec<Epoch>,
     /// The number of the newest epoch that is kept beyond the process.
@@ -54,6 +56,8 @@ pub(super) struct Line {
     pub(super) last: Option<LastSent>,
     /// Where the newest compaction landed, if the floor was above its target.
     pub(super) floor: Option<u64>,
+    /// The smallest prompt, as counted, that was made for a refusal and refused as well, since one was accepted.
+    pub(super) too_long: Option<u64>,
     /// Whether the open loop starts with reasoning that may be bound to another prompt.
     pub(super) is_unsure: bool,
     /// The reasoning setting of the newest request; `None` if unknown, as after loading or in a fork.
@@ -122,6 +126,7 @@ impl Line {
             counted: Vec::new(),
             restated: (0, Count::ZERO),
             frame: None,
+            settings: 0,
             epochs: vec![Epoch::whole()],
             saved: 0,
             flight: None,
@@ -135,6 +140,7 @@ impl Line {
             sends: Vec::new(),
             last: None,
             floor: None,
+            too_long: None,
             is_unsure: false,
             shown_for: None,
         }
@@ -240,7 +246,7 @@ impl Line {
                     // to.
                     self.is_unsure = true;
                 } else {
-                    self.return_to(under);
+                    self.return_to(under.number);
                 }
             }
             self.counted.push(before + tokens);
@@ -264,8 +270,10 @@ impl Line {
         newest.is_some_and(|send| send.epoch == self.epoch().number)
     }
 
-    /// Goes on as before, in an epoch of its own.
-    fn return_to(&mut self, mut before: Epoch) {
+    /// Goes on as in an earlier epoch, in one of its own.
+    pub(super) fn return_to(&mut self, epoch: u32) {
+        let before = self.epochs.iter().find(|known| known.number == epoch);
+        let Some(mut before) = before.cloned() else { return };
         before.number = self.epoch().number + 1;
         self.enter(before);
     }
@@ -342,9 +350,18 @@ impl Line {
         Weight { frame, said, notes, left_out }
     }
 
-    /// The newest frame and the client's rewritten parts, hashed.
+    /// Notes the model and the settings of a request.
+    pub(super) fn set_for(&mut self, model: &str, request: &Request, key: ChainKey) {
+        let settings = wire::cache_settings(request)
+            .fold(Hash::new(key).text(model), |hash, raw| {
+                hash.text(&raw.map(canonical_json).unwrap_or_default())
+            });
+        self.settings = settings.number();
+    }
+
+    /// The newest frame, with model and settings, and what the client writes anew, hashed.
     pub(super) fn hashes(&self) -> (Option<u128>, u128) {
-        (self.frame.map(|(hash, _)| hash), self.restated.0)
+        (self.frame.map(|(hash, _)| hash ^ self.settings), self.restated.0)
     }
 
     /// Tokens of a link's original.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::breaker::Circumstances;
 use super::conversation::{Asks, Flight, Line, Manner, Urgency, Weight};
-use super::experience::PromptEstimate;
+use super::experience::{Experience, PromptEstimate};
 use super::{
     Arrived, AtLimit, Begun, Chain, Handling, Initiative, Landing, Outgoing, Recipient, Sent,
     SessionId, Sessions, StallReason, Ticket, intake,
@@ -42,7 +42,9 @@ pub(super) struct Subject<'a> {
     pub(super) base: &'a Request,
     /// The model that it is for.
     pub(super) model: &'a str,
-    /// Counted tokens of the shown part.
+    /// How far counts of that model's prompts are off.
+    pub(super) counts: &'a Experience,
+    /// Tokens of what is shown of it, as counted.
     pub(super) counted: u64,
     /// Tokens of its frame.
     pub(super) frame: u64,
@@ -104,6 +106,7 @@ impl Sessions {
         let idle = (line.requests > 0).then(|| now.saturating_sub(line.seen));
         line.seen = now;
         let weight = line.weigh(&base, &chain, counter, self.options.key);
+        line.set_for(&model, &base, self.options.key);
         let anchor = line.anchor_of(&model);
         let estimate = line.estimate(&weight, anchor.as_ref());
         let notes = self.experience.get().corrected(&model, weight.notes);
@@ -127,7 +130,7 @@ impl Sessions {
         let line = self.lines.get_mut(&id).expect("it was just seen");
         // An answer that doesn't come any more; if it does, it is too late.
         line.flight.take_if(|_| is_overdue);
-        let window = self.experience.get().window(&model, to.window);
+        let window = self.experience.get().window(&line.tenant, &model, to.window);
         let switch = line.window.zip(window).filter(|(from, to)| from != to);
         line.window = window;
         let view = line.epoch().view(&base, &chain);
@@ -166,7 +169,9 @@ impl Sessions {
             let sent = self.lines[&id].sent(&base, &chain, shown.transcript.len());
             let prompt = Some((&shown, sent, idle));
             let (base, model, about) = (&base, model.as_str(), &to.about);
-            let subject = Subject { id, base, model, counted, frame, whole, prompt, about, now };
+            let counts = &self.experience.get().of_counts(model);
+            let subject =
+                Subject { id, base, model, counts, counted, frame, whole, prompt, about, now };
             self.begin_if_due(&subject, &measurements, &mut decision);
         }
         let Decision { stats, wait, begun, stall, due, failure } = decision;
@@ -175,7 +180,7 @@ impl Sessions {
             || {
                 let line = self.lines.get_mut(&id).expect("it was found before");
                 line.send(chain.len());
-                let (why, expects) = line.forward(chain.len(), idle, to.cache_ttl);
+                let (why, expects) = line.forward(&chain, idle, to.cache_ttl);
                 broke = why;
                 let sent = Sent {
                     session: id,
@@ -183,9 +188,9 @@ impl Sessions {
                     to,
                     model,
                     estimate,
-                    tokens: tokens.tokens,
+                    tokens,
                     bytes: if view.is_whole() { bytes } else { shown.source().len() },
-                    is_retry: false,
+                    retry_of: None,
                     expects,
                 };
                 if view.is_whole() {
@@ -273,8 +278,7 @@ impl Sessions {
             decision.due = hard;
             return;
         }
-        let most =
-            measurements.window.map(|window| self.experience.get().counted(subject.model, window));
+        let most = measurements.window.map(|window| subject.counts.counted(subject.model, window));
         let line = self.lines.get_mut(&id).expect("the caller found it");
         let Some(cause) = cause else { return };
         let asks = match self.options.at_limit {
@@ -327,7 +331,7 @@ impl Sessions {
                 decision.stall = line.breaker.tell();
                 if is_economic || is_hopeless || line.breaker.cools(now) {
                     let why =
-                        line.breaker.stall().map_or("a compaction failed", StallReason::words);
+                        line.breaker.stall(now).map_or("a compaction failed", StallReason::words);
                     why.clone_into(&mut decision.stats.reason);
                     let failure = line.breaker.failure().filter(|_| line.breaker.cools(now));
                     decision.failure = failure.map(str::to_owned).filter(|_| hard.is_some());
@@ -345,7 +349,7 @@ impl Sessions {
             {
                 self.options.landing.target(None)
             }
-            (_, Some(window)) if !fits => self.within(subject, window, target),
+            (_, Some(window)) if !fits => within(subject, window, target),
             _ => target,
         };
         decision.stats.triggered = true;
@@ -364,22 +368,15 @@ impl Sessions {
     /// Where to land, by the counter that decides: the window is in the model's own tokens.
     pub(super) fn landing(&self, subject: &Subject<'_>, window: Option<u64>) -> Target {
         if let Landing::Turns(turns) = self.options.landing {
-            let window = window.map(|window| self.experience.get().counted(subject.model, window));
+            let window = window.map(|window| subject.counts.counted(subject.model, window));
             return Target::Tokens(roomy(subject, turns, window));
         }
         match (self.options.landing, self.options.landing.target(window)) {
             (Landing::Window(_), Target::Tokens(target)) => {
-                Target::Tokens(self.experience.get().counted(subject.model, target).max(1))
+                Target::Tokens(subject.counts.counted(subject.model, target).max(1))
             }
             (_, target) => target,
         }
-    }
-
-    /// A target that fits in a window and is strictly smaller than the shown request.
-    pub(super) fn within(&self, subject: &Subject<'_>, window: u64, target: Target) -> Target {
-        let window = self.experience.get().counted(subject.model, window);
-        let most = (subject.counted / 10 * 9).min(window / 10 * 9).max(1);
-        Target::Tokens(target.resolve(subject.counted).clamp(1, most))
     }
 
     pub(super) fn begin(
@@ -467,7 +464,14 @@ fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     shown.saturating_sub(grown).max(quoting).clamp(shown / 4, shown / 2).max(1)
 }
 
-/// Whether nobody demanded it, so that it must be worth its cost.
+/// A target that fits in a window, and is strictly smaller than what is shown.
+pub(super) fn within(subject: &Subject<'_>, window: u64, target: Target) -> Target {
+    let window = subject.counts.counted(subject.model, window);
+    let most = (subject.counted / 10 * 9).min(window / 10 * 9).max(1);
+    Target::Tokens(target.resolve(subject.counted).clamp(1, most))
+}
+
+/// Whether nobody asked for it, so that it must be worth its while.
 pub(super) fn is_automatic(cause: &Cause) -> bool {
     match cause {
         Cause::Overflow { .. } | Cause::Asked(_) | Cause::Remote => false,

@@ -5,12 +5,14 @@
 use std::time::Duration;
 
 use super::conversation::{Asks, Manner, Urgency};
-use super::decide::{Look, Subject};
+use super::decide::{Look, Subject, within};
 use super::experience::{Experience, PromptEstimate};
 use super::{
     AtLimit, Begun, CacheUse, Handling, Initiative, Outgoing, PromptReport, Recipient, SessionId,
     Sessions,
 };
+use crate::budget::Target;
+use crate::count::Count;
 use crate::model::overflow::PromptOverflow;
 use crate::request::Request;
 use crate::trigger::Cause;
@@ -25,12 +27,12 @@ pub struct Sent {
     /// The model's name.
     pub(super) model: String,
     pub(super) estimate: PromptEstimate,
-    /// Its tokens, corrected by reports.
-    pub(super) tokens: u64,
+    /// Its tokens, with what was reported before.
+    pub(super) tokens: Count,
     pub(super) bytes: usize,
-    /// It is smaller than a refused one.
-    pub(super) is_retry: bool,
-    /// Tokens of it in the provider's cache, if known.
+    /// The epoch under which more was shown and refused, where it is something smaller than that.
+    pub(super) retry_of: Option<u32>,
+    /// Tokens of it that the provider's cache has, where that is known.
     pub(super) expects: Option<u64>,
 }
 
@@ -64,13 +66,18 @@ impl Sessions {
     pub fn reported(&mut self, sent: Sent, report: impl Into<PromptReport>) -> Option<CacheUse> {
         let PromptReport { tokens, cache, window } = report.into();
         let model = &sent.model;
+        let tenant = self.lines.get(&sent.session).map_or("", |line| &line.tenant);
         self.experience.note(model, |experience| match window {
             Some(window) => {
-                experience.learnt.refused(model, &PromptOverflow::of_window(window), None);
+                experience.refused(tenant, model, &PromptOverflow::of_window(window), None);
             }
-            None => experience.learnt.accepted(model, tokens),
+            None => experience.accepted(model, tokens),
         });
         self.learn(&sent, tokens);
+        if let Some(line) = self.lines.get_mut(&sent.session) {
+            line.breaker.accepted();
+            line.too_long = None;
+        }
         let cache = cache?;
         let line = self.lines.get_mut(&sent.session);
         if let Some(line) = line.filter(|line| line.epoch().number == sent.epoch) {
@@ -88,9 +95,9 @@ impl Sessions {
         }
     }
 
-    /// The provider refused a request as too long: learns its model's window and begins a compaction to something
-    /// strictly smaller. Once for each request; `None` if that was tried, nothing smaller is known, or only demands
-    /// begin compactions.
+    /// The provider refused what was sent as too long: learns its model's window and begins a compaction to
+    /// something strictly smaller. Once for a request; `None` if that was tried, which puts the earlier view in force again, nothing
+    /// smaller is known, such retries were refused again and again, or only demands begin compactions.
     pub fn overflowed(
         &mut self,
         tenant: &str,
@@ -100,36 +107,53 @@ impl Sessions {
         now: Duration,
     ) -> Option<Retry> {
         let model = &sent.model;
-        // The share of a file that only the provider sees is unknown.
-        let counted = sent.estimate.total.most().map(|_| sent.tokens);
-        let note = |known: &mut Experience| known.learnt.refused(model, told, counted);
-        self.experience.note(model, note);
+        // Of a file that only the provider sees nobody knows how much of the prompt it is.
         let (used, limit) = told.tokens().unwrap_or_default();
-        if let Some(used) = used {
-            self.learn(&sent, used);
+        let of = |most: u64| if limit.is_some() { most } else { sent.tokens.tokens };
+        let counted = sent.estimate.total.most().and(sent.tokens.most()).map(of);
+        let note = |known: &mut Experience| known.refused(tenant, model, told, counted);
+        self.experience.note(model, note);
+        // What it tells of the prompt corrects the counts of this conversation alone.
+        let mut counts = self.experience.get().of_counts(model);
+        let counter = self.compactor.counter().name();
+        if let (Some(used), Some(line)) = (used, self.lines.get_mut(&sent.session)) {
+            line.learn(&mut counts, counter, &sent, used);
         }
-        if sent.is_retry || self.options.initiative == Initiative::OnDemand {
+        if let Some(epoch) = sent.retry_of {
+            // It didn't help: what the view has lost for it comes back.
+            let line = self.lines.get_mut(&sent.session)?;
+            line.breaker.refused(now, self.options.cooldown);
+            line.too_long = line.too_long.into_iter().chain([sent.estimate.total.tokens]).min();
+            if line.epoch().number == sent.epoch {
+                line.return_to(epoch);
+            }
+            return None;
+        }
+        if self.options.initiative == Initiative::OnDemand {
             return None;
         }
         // The conversation may have gone on without it: then it goes its own way from here.
         let arrived = self.reader.arrive(tenant, request);
         let seen = self.see(arrived, &sent.to, now);
         let line = self.lines.get_mut(&seen.session)?;
-        // Compactions in flight were made for a window that doesn't exist.
+        if line.breaker.rests(now) {
+            return None;
+        }
+        // What was in flight was made for a window that isn't there.
         line.flight = None;
-        let window = self.experience.get().window(&sent.model, sent.to.window);
+        let window = self.experience.get().window(tenant, &sent.model, sent.to.window);
         // Whatever is known of the model, this was too long.
         let window = match limit {
-            None => window.into_iter().chain([sent.tokens.saturating_sub(1)]).min(),
+            None => window.into_iter().chain([sent.tokens.tokens.saturating_sub(1)]).min(),
             Some(_) => window,
         };
         // Above the window the last one landed too: nothing smaller can be had until something changes.
-        let most =
-            limit.or(window).map(|window| self.experience.get().counted(&sent.model, window));
+        let most = limit.or(window).map(|window| counts.counted(&sent.model, window));
         let subject = Subject {
             id: seen.session,
             base: &seen.base,
             model: &sent.model,
+            counts: &counts,
             // Another epoch may show more by now.
             counted: seen.estimate.total.tokens.min(sent.estimate.total.tokens),
             frame: seen.weight.frame.tokens,
@@ -144,8 +168,10 @@ impl Sessions {
         if is_hopeless && !line.breaker.has_changed(is) {
             return None;
         }
+        let most = line.too_long.map_or(u64::MAX, |too_long| (too_long / 10 * 9).max(1));
         let target = self.landing(&subject, window);
-        let target = self.within(&subject, limit.or(window).unwrap_or(u64::MAX), target);
+        let target = within(&subject, limit.or(window).unwrap_or(u64::MAX), target);
+        let target = Target::Tokens(target.resolve(subject.counted).min(most));
         let cause = Cause::Overflow { window: limit };
         let asks = match self.options.at_limit {
             AtLimit::Wait => Asks::Others,
@@ -171,7 +197,7 @@ impl Sessions {
         let (Outgoing::AsItCame(sent) | Outgoing::View(_, sent)) = &mut answer.send else {
             return None;
         };
-        sent.is_retry = true;
+        sent.retry_of = Some(before.epoch);
         let is_smaller =
             sent.bytes < before.bytes && sent.estimate.total.tokens < before.estimate.total.tokens;
         is_smaller.then_some(answer)

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::count::{Anchor, Calibration, Count, Sums, Usage};
-use crate::model::Learnt;
+use crate::model::overflow::PromptOverflow;
+use crate::model::{Learnt, Window};
 
 /// Learnt facts, by the model's name. A model without a name has the empty one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,11 +18,24 @@ use crate::model::Learnt;
 pub struct Experience {
     /// Windows.
     pub learnt: Learnt,
+    /// What refusals told the sender of one credential: a client can have an error say what it likes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub claims: BTreeMap<String, Claim>,
     /// Counts against what providers reported.
     pub calibrations: BTreeMap<String, Calibration>,
 }
 
-/// The maximum number of known models. Clients may invent names, and some servers answer to any.
+/// What refusals told one tenant of a window, and nobody else yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The tenant.
+    pub by: String,
+    /// The window.
+    pub window: Window,
+}
+
+/// Models of which something is known, at most. Clients may make names up, and some servers answer to any.
 const MOST: usize = 256;
 /// The longest name of a model about which anything is learnt.
 const LONGEST_NAME: usize = 256;
@@ -74,42 +88,94 @@ impl Experience {
             own.accepted = own.accepted.max(other.accepted);
             self.make_room(&model);
         }
+        for (model, claim) in other.claims {
+            self.claim(&model, claim);
+            self.make_room(&model);
+        }
         for (model, other) in other.calibrations {
             self.calibrations.entry(model.clone()).or_insert(other);
             self.make_room(&model);
         }
     }
 
+    /// A prompt of a tenant's was refused. That is believed of this tenant's prompts, and of all once another one is told the same;
+    /// at once where there are no tenants.
+    pub(super) fn refused(
+        &mut self,
+        by: &str,
+        model: &str,
+        overflow: &PromptOverflow,
+        counted: Option<u64>,
+    ) {
+        if by.is_empty() {
+            return self.learnt.refused(model, overflow, counted);
+        }
+        let known = self.learnt.models.get(model).copied().unwrap_or_default();
+        let own = self.claims.get(model).filter(|claim| claim.by == by);
+        let own = own.map(|claim| claim.window).unwrap_or_default();
+        let mut window = Window { accepted: known.accepted, ..own };
+        window.refused(overflow, counted);
+        if (window.limit, window.refused) != (own.limit, own.refused) {
+            self.claim(model, Claim { by: by.to_owned(), window });
+        }
+    }
+
+    /// Takes what one tenant was told. What another one was told as well holds for all.
+    fn claim(&mut self, model: &str, claim: Claim) {
+        let other = self.claims.get(model).filter(|other| other.by != claim.by);
+        let Some(agreed) = other.and_then(|other| other.window.agreed(&claim.window)) else {
+            self.claims.insert(model.to_owned(), claim);
+            return;
+        };
+        self.claims.remove(model);
+        let known = self.learnt.models.entry(model.to_owned()).or_default();
+        *known = Window { accepted: known.accepted, ..agreed };
+    }
+
+    /// A prompt of so many tokens was accepted.
+    pub(super) fn accepted(&mut self, model: &str, prompt: u64) {
+        self.learnt.accepted(model, prompt);
+        if let Some(claim) = self.claims.get_mut(model) {
+            claim.window.accepted(prompt);
+        }
+    }
+
     /// What of a model is worth keeping at once: what bounds its window, and by how many twentieths its counts are corrected.
-    fn gist(&self, model: &str) -> (Option<u64>, Option<u64>, Option<u64>) {
+    fn gist(&self, model: &str) -> (Option<u64>, Option<u64>, Option<Claim>, Option<u64>) {
         let window = self.learnt.models.get(model).copied().unwrap_or_default();
         let correction = self.calibrations.get(model).map(|known| known.counted(10_000) / 500);
-        (window.limit, window.refused, correction)
+        (window.limit, window.refused, self.claims.get(model).cloned(), correction)
     }
 
     /// Forgets a model if there are too many: one without a window bound, else this one. Forgets this one if its name is
     /// too long.
     fn make_room(&mut self, newest: &str) {
-        let Experience { learnt, calibrations } = self;
+        let Experience { learnt, claims, calibrations } = self;
         let is_bounded = |name: &str| {
-            learnt.models.get(name).is_some_and(|it| it.limit.or(it.refused).is_some())
+            let window = learnt.models.get(name).or(claims.get(name).map(|claim| &claim.window));
+            window.is_some_and(|it| it.limit.or(it.refused).is_some())
         };
-        let mut names = learnt.models.keys().chain(calibrations.keys()).map(String::as_str);
+        let names = learnt.models.keys().chain(claims.keys()).chain(calibrations.keys());
+        let mut names = names.map(String::as_str);
+        let most = learnt.models.len().max(claims.len()).max(calibrations.len());
         let least = match newest {
             long if long.len() > LONGEST_NAME => newest,
-            _ if learnt.models.len().max(calibrations.len()) <= MOST => return,
+            _ if most <= MOST => return,
             _ => names.find(|name| *name != newest && !is_bounded(name)).unwrap_or(newest),
         };
         let least = least.to_owned();
         learnt.models.remove(&least);
+        claims.remove(&least);
         calibrations.remove(&least);
     }
 
-    /// The maximum tokens of a prompt for a model with a `known` window. Learning only makes it smaller, because the
-    /// caller may want it small.
-    pub(super) fn window(&self, model: &str, known: Option<u64>) -> Option<u64> {
-        let learnt = self.learnt.models.get(model).and_then(|window| window.most(known));
-        learnt.into_iter().chain(known).min()
+    /// The most tokens of a tenant's prompt for a model of which `known` was said: learning makes it smaller,
+    /// never larger, because who says it may want it so.
+    pub(super) fn window(&self, tenant: &str, model: &str, known: Option<u64>) -> Option<u64> {
+        let claimed = self.claims.get(model).filter(|claim| claim.by == tenant);
+        let learnt = self.learnt.models.get(model).into_iter();
+        let learnt = learnt.chain(claimed.map(|claim| &claim.window));
+        learnt.filter_map(|window| window.most(known)).chain(known).min()
     }
 
     /// The prompt's count, calibrated for the model, after `anchor`.
@@ -125,7 +191,13 @@ impl Experience {
         self.calibrations.get(model).map_or(count, |known| known.corrected(count))
     }
 
-    /// The counter's tokens for which the provider would report this many.
+    /// How far counts of a model's prompts are off, and nothing else.
+    pub(super) fn of_counts(&self, model: &str) -> Experience {
+        let known = self.calibrations.get(model).map(|known| (model.to_owned(), known.clone()));
+        Experience { calibrations: known.into_iter().collect(), ..Experience::default() }
+    }
+
+    /// The counter's tokens that the provider would report as so many.
     pub(super) fn counted(&self, model: &str, reported: u64) -> u64 {
         self.calibrations.get(model).map_or(reported, |known| known.counted(reported))
     }
@@ -217,7 +289,7 @@ mod tests {
         shared.note(&long, |experience| experience.learnt.refused(&long, &told, None));
         let experience = shared.get().clone();
         assert_eq!((experience.learnt.models.len(), shared.news()), (MOST, 1));
-        assert_eq!(experience.window("m", None), Some(9_000));
+        assert_eq!(experience.window("", "m", None), Some(9_000));
         assert!(!experience.learnt.models.contains_key(&long));
     }
 
@@ -231,11 +303,38 @@ mod tests {
         for (own, other) in [(8_000, 9_000), (9_000, 8_000)] {
             let mut experience = told(own);
             experience.take(told(other));
-            assert_eq!(experience.window("m", Some(200_000)), Some(8_000));
+            assert_eq!(experience.window("", "m", Some(200_000)), Some(8_000));
         }
         let mut experience = Experience::default();
         experience.take(told(8_000));
         assert_eq!(experience, told(8_000));
+    }
+
+    #[test]
+    fn what_one_tenant_was_told_holds_for_all_once_another_was_told_it() {
+        let windows = |experience: &Experience| {
+            ["one", "two", "other"].map(|tenant| experience.window(tenant, "m", Some(200_000)))
+        };
+        let (whole, told) = (Some(200_000), Some(9_000));
+        let limit = PromptOverflow::of_window(9_000);
+        let mut experience = Experience::default();
+        experience.refused("one", "m", &limit, Some(9_500));
+        assert_eq!(windows(&experience), [told, whole, whole]);
+        let mut there = Experience::default();
+        there.refused("two", "m", &limit, None);
+        there.take(experience.clone());
+        assert_eq!(windows(&there), [told; 3], "another process heard it of another tenant");
+        experience.refused("two", "m", &PromptOverflow::of_window(2_000), None);
+        assert_eq!(windows(&experience), [whole, Some(2_000), whole], "they don't agree");
+        experience.accepted("m", 3_000);
+        assert_eq!(windows(&experience), [whole; 3]);
+        experience.refused("two", "m", &PromptOverflow::of_window(2_000), None);
+        assert_eq!(windows(&experience), [whole; 3], "more was accepted");
+
+        let mute = PromptOverflow::of_tokens(None, None);
+        experience.refused("one", "m", &mute, Some(50_000));
+        experience.refused("two", "m", &mute, Some(60_000));
+        assert_eq!(windows(&experience), [Some(59_999); 3]);
     }
 
     #[test]

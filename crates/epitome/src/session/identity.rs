@@ -54,6 +54,9 @@ pub struct Chain {
     instructions: usize,
     /// Entries that clients rewrite.
     restated: Vec<usize>,
+    /// How the objects of calls and results are written, hashed and added up to each link: members come in any order, and a
+    /// provider's cache knows one of them.
+    written: Vec<u64>,
 }
 
 impl Chain {
@@ -86,6 +89,8 @@ impl Chain {
                 }
                 link(key, newest, request.format, entry)
             };
+            let before = chain.written.last().copied().unwrap_or(0);
+            chain.written.push(before.wrapping_add(writing(key, entry)));
             chain.ids.push(newest);
             chain.entries.push(entry.index);
         }
@@ -101,6 +106,7 @@ impl Chain {
             entries: self.entries[..links].to_vec(),
             instructions: self.instructions.min(links),
             restated: self.restated[..restated].to_vec(),
+            written: self.written[..links].to_vec(),
         }
     }
 
@@ -111,6 +117,7 @@ impl Chain {
         self.ids.truncate(links);
         self.entries.truncate(links);
         self.restated.truncate(restated);
+        self.written.truncate(links);
         self.instructions = self.instructions.min(links);
         self
     }
@@ -141,6 +148,12 @@ impl Chain {
         self.instructions
     }
 
+    /// How the links from one to another are written, as far as that may change although they are the same links.
+    pub(super) fn written(&self, links: std::ops::Range<usize>) -> u64 {
+        let up_to = |link: usize| link.checked_sub(1).map_or(0, |last| self.written[last]);
+        up_to(links.end).wrapping_sub(up_to(links.start))
+    }
+
     /// Entries whose words may change although they are the same links.
     pub(super) fn restated(&self) -> &[usize] {
         &self.restated
@@ -150,6 +163,20 @@ impl Chain {
 /// The id up to and including `entry`, from its parsed content.
 fn link(key: ChainKey, before: PrefixId, format: Format, entry: Entry<'_>) -> PrefixId {
     digest(Hash::new(key).follow(before), format, entry).id()
+}
+
+/// How the objects are written whose members may come in any order: without white space, in which nobody reads anything.
+fn writing(key: ChainKey, entry: Entry<'_>) -> u64 {
+    let is_object = |part: &Part<'_>| {
+        matches!(part.kind(), PartKind::Call | PartKind::Result)
+            && !part.is(Marks::LITERAL)
+            && part.raw_body().starts_with('{')
+    };
+    entry.parts().filter(is_object).fold(0, |sum, part| {
+        let bytes: Vec<u8> =
+            part.raw_body().bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        sum.wrapping_add(HighwayHasher::new(Key(key.0)).hash64(&bytes))
+    })
 }
 
 pub(super) struct Hash(HighwayHasher);

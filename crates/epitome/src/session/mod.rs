@@ -62,7 +62,7 @@ pub use cache::{CacheBreak, CacheReport, CacheUse, PromptReport};
 pub use commit::{Awaited, Committed, Refusal};
 pub use delivery::{RefusedPrompt, Retry, Sent};
 pub use epoch::Epoch;
-pub use experience::{Experience, SharedExperience};
+pub use experience::{Claim, Experience, SharedExperience};
 pub use identity::{Chain, ChainKey, PrefixId};
 pub use options::{AtLimit, Initiative, Landing, SessionOptions, SessionOptionsError};
 pub use page::{CurrentView, Page, page};

@@ -11,6 +11,7 @@ use super::shape::Shapes;
 use crate::json::{JsonError, Scanner, quote};
 use crate::request::{Keeper, Request};
 use crate::transcript::{Entry, Part, PartKind, PartRow, Role, Transcript};
+use crate::view::View;
 
 /// A member of the body that says something about the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +103,14 @@ pub(crate) trait Dialect: Conversion {
     /// Whether the part only marks where a prompt cache ends.
     fn is_cache_marker(&self, _part: &Part<'_>) -> bool {
         false
+    }
+    /// The marker that a view's checkpoint takes over, as JSON: what it ended in the prompt's cache is folded.
+    fn folded_marker<'a>(&self, _request: &'a Request, _view: &View) -> Option<&'a str> {
+        None
+    }
+    /// A user-role message with such a marker.
+    fn marked_message(&self, text: &str, _marker: &str) -> String {
+        self.user_message(text)
     }
     /// The member with a call's id, or with the id of the call that a result answers.
     fn id_key(&self, kind: PartKind) -> &'static str;

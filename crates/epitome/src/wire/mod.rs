@@ -72,6 +72,12 @@ pub fn definitions(request: &Request) -> impl Iterator<Item = &str> {
     request.tools().into_iter().chain(older).chain(forms)
 }
 
+/// The settings that a provider's cache depends on, each as JSON, where it is there.
+pub(crate) fn cache_settings(request: &Request) -> impl Iterator<Item = Option<&str>> {
+    let paths = request.format.dialect().terms().cache_settings;
+    paths.iter().map(|path| request.value(path))
+}
+
 impl Format {
     /// Where it lets system text stand in mid-conversation.
     pub fn instructions(self) -> Instructions {

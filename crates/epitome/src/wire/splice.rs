@@ -14,10 +14,12 @@ pub(super) fn render(request: &Request, view: &View) -> (String, Vec<Stands>) {
     let dialect = request.format.dialect();
     let mut out = Writer::new(request);
     let fates: Vec<&Fate> = view.fates().collect();
+    let marker = view.checkpoint().and_then(|_| dialect.folded_marker(request, view));
     let text = |piece: Piece| -> Cow<'_, str> {
         let Piece::Entry(at) = piece else {
             let placed = view.checkpoint().expect("a checkpoint is laid where there is one");
-            return dialect.user_message(&placed.text).into();
+            let marked = |marker| dialect.marked_message(&placed.text, marker);
+            return marker.map_or_else(|| dialect.user_message(&placed.text), marked).into();
         };
         let entry = request.transcript.entry(at);
         match fates[at] {

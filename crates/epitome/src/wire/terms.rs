@@ -27,6 +27,8 @@ pub(crate) struct Terms {
     pub(crate) older_tools: Option<&'static str>,
     /// Where a body says what form the answer must have, which the model reads like the definitions of tools.
     pub(crate) answer_form: &'static [&'static [&'static str]],
+    /// Where a body says what its provider's cache depends on, beside model, instructions, tools and the form of the answer.
+    pub(crate) cache_settings: &'static [&'static [&'static str]],
     /// The body's member that says so as OpenAI's formats do, which tell one another the same.
     pub(crate) form: Option<&'static str>,
     /// What shows that a text is of this format.
@@ -91,6 +93,7 @@ impl Terms {
         model: Some("model"),
         older_tools: None,
         answer_form: &[],
+        cache_settings: &[],
         form: None,
         evidence: &[],
         item_types: &[],

@@ -33,9 +33,42 @@ fn a_refusal_is_answered_by_something_strictly_smaller_exactly_once() {
     let again = sessions.overflowed("", &request, sent(smaller), &told, START);
     assert!(again.is_none(), "exactly one retry");
     let grown = after(21);
-    let answer = sessions.observe("", &grown, None, START);
+    let answer = sessions.show("", &grown, None, START);
     let another = sessions.overflowed("", &grown, sent(answer), &told, START);
     assert!(another.is_some(), "another request");
+}
+
+/// Whatever is refused again and again isn't too long alone: what a view loses for it is lost for nothing.
+#[test]
+fn retries_that_are_refused_as_well_leave_the_earlier_view_and_end() {
+    let mut sessions = sessions(full());
+    let told = PromptOverflow::of_tokens(Some(250_000), Some(200_000));
+    let (mut tokens, mut tried) = (0, u64::MAX);
+    for (steps, now, is_tried) in
+        [(20, 0, true), (21, 1, true), (22, 2, false), (23, 30, false), (24, 31, true)]
+    {
+        let (request, now) = (after(steps), Duration::from_secs(now));
+        let answer = sessions.show("t", &request, None, now);
+        let before = answer.stats.after.count.tokens;
+        assert!(before > tokens, "{steps}: it grows, {tokens} and {before}");
+        let retry = sessions.overflowed("t", &request, sent(answer), &told, now);
+        assert_eq!(retry.is_some(), is_tried, "{steps}");
+        tokens = before;
+        let Some(Retry { session, begun, refused }) = retry else { continue };
+        let ticket = begun.ticket;
+        let outcome = run(*begun);
+        sessions.commit(session, ticket, outcome.as_deref(), now);
+        let smaller = sessions.retry("t", &request, refused, now).expect("it is smaller");
+        let is = smaller.stats.after.count.tokens;
+        assert!(is < tried, "{steps}: each try is smaller, {is} and {tried}");
+        tried = is;
+        assert!(sessions.overflowed("t", &request, sent(smaller), &told, now).is_none());
+    }
+    let accepted = sessions.show("t", &after(25), None, Duration::from_secs(32));
+    sessions.reported(sent(accepted), tokens);
+    let answer = sessions.show("t", &after(26), None, Duration::from_secs(33));
+    let now = Duration::from_secs(33);
+    assert!(sessions.overflowed("t", &after(26), sent(answer), &told, now).is_some());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod bound;
+mod breaks;
 mod counted;
 mod decisions;
 mod kept;

@@ -11,6 +11,7 @@
 
 mod pattern;
 mod table;
+mod words;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -98,7 +99,16 @@ pub fn classify(status: u16, body: &str) -> AnswerKind {
     if !REFUSALS.contains(&status) {
         return AnswerKind::Other;
     }
-    match by_words(&words(body)) {
+    let verdict = match serde_json::from_str::<Value>(body) {
+        Ok(value) => by_value(&value),
+        Err(_) => {
+            let text = &body[..body.floor_char_boundary(LONGEST)];
+            let mut own = String::new();
+            let told = words::tell_text(text, "", &mut own).map(|()| plain(&own));
+            by_words(&plain(text), told.as_deref())
+        }
+    };
+    match verdict {
         // Whatever it says, the status says that the body was too large.
         AnswerKind::Other if status == 413 => AnswerKind::Overflow(PromptOverflow {
             provider: "http".to_owned(),
@@ -134,7 +144,7 @@ pub fn classify_event(event: &str) -> Option<AnswerKind> {
         _ if names_error => Some(value),
         _ => value.get("error").or_else(|| exception(value)),
     };
-    error.filter(|error| !error.is_null()).map(|error| by_words(&gathered(error)))
+    error.filter(|error| !error.is_null()).map(by_value)
 }
 
 /// What an event carries: most send `data:`, llama.cpp's older servers `error:`.
@@ -171,7 +181,12 @@ fn is_excluded(words: &str) -> bool {
         || words.contains("invalid 'user'") && words.contains("string too long")
 }
 
-fn by_words(words: &str) -> AnswerKind {
+fn by_value(value: &Value) -> AnswerKind {
+    by_words(&gathered(value), words::own_words(value).as_deref())
+}
+
+/// Reads all words of an error, and those of its own, which alone tell of the prompt: errors repeat what a client sent.
+fn by_words(words: &str, own: Option<&str>) -> AnswerKind {
     if THROTTLED.iter().any(|sign| words.contains(sign)) {
         return AnswerKind::Throttled;
     }
@@ -179,7 +194,7 @@ fn by_words(words: &str) -> AnswerKind {
         return AnswerKind::Other;
     }
     let found = PATTERNS.iter().find_map(|known| {
-        let figures = pattern::find(known.text, words)?;
+        let figures = pattern::find(known.text, own?)?;
         Some(PromptOverflow {
             provider: known.provider.to_owned(),
             unit: known.unit,
@@ -188,21 +203,17 @@ fn by_words(words: &str) -> AnswerKind {
             limit: figures.limit,
         })
     });
-    found.map_or(AnswerKind::Other, AnswerKind::Overflow)
+    // Where the reply alone is to fill the window, no prompt is short enough.
+    let leaves_room = |found: &PromptOverflow| {
+        found.reply.zip(found.limit).is_none_or(|(reply, limit)| reply < limit)
+    };
+    found.filter(leaves_room).map_or(AnswerKind::Other, AnswerKind::Overflow)
 }
 
 /// More of an error body than this is no error message.
 const LONGEST: usize = 1 << 16;
 
-/// The words of a body, in lower case: of JSON, its strings without escapes, and its figures.
-fn words(body: &str) -> String {
-    let end = body.floor_char_boundary(LONGEST);
-    match serde_json::from_str(body) {
-        Ok(value) => gathered(&value),
-        Err(_) => plain(&body[..end]),
-    }
-}
-
+/// The words of an error, in lower case: its strings without escapes, and its figures.
 fn gathered(value: &Value) -> String {
     let mut out = String::new();
     gather(value, "", &mut out);

@@ -104,7 +104,11 @@ fn a_fork_has_what_it_shares_and_begins_anew_with_the_rest() {
     let sends: Vec<usize> = fork.sends.iter().map(|send| send.links).collect();
     assert_eq!(sends, [1, 3]);
     assert_eq!((fork.floor, fork.anchor.is_some()), (Some(9), true), "all was shared");
-    assert!(fork.flight.is_none() && fork.demands.is_empty() && fork.breaker.stall().is_none());
+    assert!(
+        fork.flight.is_none()
+            && fork.demands.is_empty()
+            && fork.breaker.stall(Duration::ZERO).is_none()
+    );
     assert_eq!(fork.requests, 0);
     // Compacted entries are shared only as a whole.
     let mut next = serde_json::to_value(Epoch::whole()).expect("an epoch");

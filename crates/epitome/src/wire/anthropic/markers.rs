@@ -6,7 +6,8 @@ use memchr::memmem::Finder;
 
 use crate::json::{self, Sought, Span};
 use crate::request::{Envelope, Request};
-use crate::transcript::{Entry, PartKind};
+use crate::transcript::{Entry, Part, PartKind};
+use crate::view::{Fate, View};
 use crate::wire::clean::Past;
 use crate::wire::keys::may_have;
 use crate::wire::rules::{self, Finding, Mend};
@@ -94,6 +95,39 @@ pub(super) fn check(request: &Request, past: &Past) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// The marker of the newest entry before a view's checkpoint that has one, where that entry is folded and no marker behind the
+/// checkpoint lives as long: those end in all that is before them, too.
+pub(super) fn folded<'a>(request: &'a Request, view: &View) -> Option<&'a str> {
+    let (source, transcript) = (request.source(), &request.transcript);
+    let before = view.checkpoint()?.before.min(transcript.len());
+    if !may_stand_in(source) {
+        return None;
+    }
+    let of_entry = |at: usize| -> Option<&'a str> {
+        let entry = transcript.entry(at);
+        let mut parts = entry.parts().rev().filter(|part| part.kind() != PartKind::Reasoning);
+        let value = |part: Part<'_>| {
+            let (_, value) = json::hole(source, part.row().span, "cache_control")?;
+            Some(value.of(source)).filter(|value| value.starts_with('{'))
+        };
+        may_be_in(entry).then(|| parts.find_map(value))?
+    };
+    let shown: Vec<bool> =
+        view.fates().map(|fate| matches!(fate, Fate::Keep | Fate::Edit(_))).collect();
+    let (at, marker) = (0..before).rev().find_map(|at| Some((at, of_entry(at)?)))?;
+    let mut behind = (before..transcript.len()).filter(|at| shown[*at]).filter_map(of_entry);
+    let automatic = request.value(&["cache_control"]);
+    let is_kept = behind.any(|one| life(one) == life(marker))
+        || automatic.is_some_and(|one| life(one) == life(marker));
+    (!shown[at] && !is_kept).then_some(marker)
+}
+
+/// How long a marker lives.
+fn life(marker: &str) -> Life {
+    let ttl = json::text_member(marker, "ttl");
+    if ttl.is_some_and(|ttl| ttl == "1h") { Life::Hour } else { Life::Minutes }
 }
 
 static KEY: Sought = LazyLock::new(|| Finder::new("cache_control"));

@@ -18,6 +18,7 @@ use super::{Dialect, Finding, MissingResult};
 use crate::json::{self, JsonError, Scanner, Span, quote, unquote};
 use crate::request::Request;
 use crate::transcript::{Entry, Marks, Part, PartKind, PartRow, Role, Transcript};
+use crate::view::View;
 
 pub(super) struct Anthropic;
 
@@ -63,6 +64,15 @@ impl Dialect for Anthropic {
 
     fn check(&self, request: &Request, past: &Past) -> Vec<Finding> {
         rules::check(request, past)
+    }
+
+    fn folded_marker<'a>(&self, request: &'a Request, view: &View) -> Option<&'a str> {
+        markers::folded(request, view)
+    }
+
+    fn marked_message(&self, text: &str, marker: &str) -> String {
+        let text = quote(text);
+        self.user_blocks(&format!(r#"{{"type":"text","text":{text},"cache_control":{marker}}}"#))
     }
 
     fn shapes(&self, request: &Request) -> Option<&'static Shapes> {

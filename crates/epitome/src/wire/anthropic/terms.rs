@@ -32,6 +32,8 @@ pub(super) static TERMS: Terms = Terms {
         ("thread", Field::Elsewhere(Keeper::Thread)),
     ],
     answer_form: &[&["output_config", "format"], &["output_format"]],
+    // PROVIDERS.md B.1.6.
+    cache_settings: &[&["tool_choice"], &["thinking"], &["speed"]],
     parameters: &[
         (ParameterKey::Most, "max_tokens"),
         (ParameterKey::Temperature, "temperature"),

@@ -35,6 +35,13 @@ pub(super) static TERMS: Terms = Terms {
     result_members: &["role", "content", "tool_call_id", "name"],
     results: Results::Apart,
     answer_form: &[&["response_format", "json_schema"]],
+    // PROVIDERS.md B.2.4.
+    cache_settings: &[
+        &["reasoning_effort"],
+        &["verbosity"],
+        &["service_tier"],
+        &["prompt_cache_key"],
+    ],
     form: Some("response_format"),
     parameters: &[
         (ParameterKey::Most, "max_completion_tokens"),

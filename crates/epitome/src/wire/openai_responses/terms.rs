@@ -52,6 +52,13 @@ pub(super) static TERMS: Terms = Terms {
     ),
     results: Results::Apart,
     answer_form: &[&["text", "format", "schema"]],
+    // PROVIDERS.md B.2.4.
+    cache_settings: &[
+        &["reasoning", "effort"],
+        &["text", "verbosity"],
+        &["service_tier"],
+        &["prompt_cache_key"],
+    ],
     form: Some("text.format"),
     parameters: &[
         (ParameterKey::Most, "max_output_tokens"),
