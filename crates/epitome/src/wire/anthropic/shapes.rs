@@ -1,5 +1,6 @@
 //! What a body is made of (SDK types of anthropic 2.14).
 
+use super::served;
 use crate::wire::rules;
 use crate::wire::shape::{
     Names, Object, Others, Shape, Shapes, Typed, is_tool_name, says_something,
@@ -15,7 +16,7 @@ pub(super) const SHAPES: Shapes = Shapes {
     missing: rules::ANTHROPIC_MISSING,
 };
 
-const MARKER: (&str, Shape) = (
+pub(super) const MARKER: (&str, Shape) = (
     "cache_control",
     Shape::Object(
         &Object::open("")
@@ -44,13 +45,10 @@ fn block_of(kind: &str) -> Option<&'static Object> {
         "tool_result" => &RESULT,
         "server_tool_use" => &SERVED,
         "mcp_tool_use" => &MCP,
-        "mcp_tool_result" => &MCP_RESULT,
         "compaction" => &COMPACTION,
         "container_upload" => &UPLOAD,
         "tool_addition" | "tool_removal" | "fallback" | "mcp_tool_listing" => &OPEN,
-        // Each tool of the provider's has results of its own.
-        kind if kind.ends_with("_tool_result") => &SERVED_RESULT,
-        _ => return None,
+        _ => return served::result(kind),
     })
 }
 
@@ -117,11 +115,11 @@ const fn named(name: &'static [(&'static str, Shape)]) -> Object {
 }
 
 const OPEN: Object = Object::open("");
-const TEXT: Object = Object::of("type text citations").with(&[MARKER]);
+pub(super) const TEXT: Object = Object::of("type text citations").with(&[MARKER]);
 const IMAGE: Object = Object::of("type transformations")
     .with(&[("source", Shape::Typed(&SOURCES)), MARKER])
     .needing("source");
-const DOCUMENT: Object = Object::of("type citations context title")
+pub(super) const DOCUMENT: Object = Object::of("type citations context title")
     .with(&[("source", Shape::Typed(&SOURCES)), MARKER])
     .needing("source");
 const SEARCH_RESULT: Object = Object::of("type source title content citations")
@@ -135,11 +133,9 @@ const RESULT: Object = Object::of("type tool_use_id toolset_name").with(&[
     ("is_error", Shape::Flag),
     MARKER,
 ]);
-const SERVED: Object = Object::of("type name input caller")
-    .with(&[("id", Shape::Such(is_served_id)), MARKER])
+const SERVED: Object = Object::of("type input caller")
+    .with(&[("id", Shape::Such(is_served_id)), ("name", Shape::Such(served::is_name)), MARKER])
     .needing("name");
-const SERVED_RESULT: Object =
-    Object::of("type tool_use_id content caller").with(&[MARKER]).needing("tool_use_id content");
 
 /// `^srvtoolu_[a-zA-Z0-9_]+$` (PROVIDERS.md B.1.2).
 fn is_served_id(id: &str) -> bool {
@@ -148,11 +144,10 @@ fn is_served_id(id: &str) -> bool {
 }
 const MCP: Object =
     Object::of("type id name input server_name").with(&[MARKER]).needing("name server_name");
-const MCP_RESULT: Object =
-    Object::of("type tool_use_id content is_error").with(&[MARKER]).needing("tool_use_id");
 const COMPACTION: Object = Object::open("").with(&[MARKER]);
 const UPLOAD: Object = Object::of("type file_id").with(&[MARKER]).needing("file_id");
-const REFERENCE: Object = Object::of("type tool_name").with(&[MARKER]).needing("tool_name");
+pub(super) const REFERENCE: Object =
+    Object::of("type tool_name").with(&[MARKER]).needing("tool_name");
 
 const TOOL: Object = Object::of(
     "type description allowed_callers defer_loading eager_input_streaming input_examples strict",
