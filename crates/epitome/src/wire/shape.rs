@@ -41,6 +41,8 @@ pub(super) enum Shape {
     List(&'static Shape),
     /// The same, and another value is of the second form.
     ListOr(&'static Shape, &'static Shape),
+    /// One of these strings, and another value is of the form.
+    WordOr(&'static [&'static str], &'static Shape),
     /// A list of so many elements: at least, and at most.
     Listed(usize, usize, &'static Shape),
     /// An object whose `type` says what it is made of.
@@ -249,7 +251,10 @@ impl<'a> Reading<'a> {
             (Shape::Object(_) | Shape::Typed(_) | Shape::Listed(..), _) if self.must_be(raw) => {
                 self.find(self.shapes.kind, format!("{name}: {}", said(raw)), Mend::Nothing);
             }
-            (Shape::OneOf(known) | Shape::Enum(known), Some(b'"')) => self.word(span, known, name),
+            (Shape::OneOf(known) | Shape::Enum(known) | Shape::WordOr(known, _), Some(b'"')) => {
+                self.word(span, known, name);
+            }
+            (Shape::WordOr(_, other), _) => self.value(span, other, name),
             (Shape::Enum(_), Some(b'0'..=b'9')) => {}
             (Shape::Such(holds), Some(b'"')) if holds(&unquote(raw)) => {}
             (Shape::Least(least), Some(b'-' | b'0'..=b'9'))
@@ -491,9 +496,10 @@ mod tests {
                     ("flag", Shape::Flag),
                     ("never", Shape::Barred),
                     ("url", Shape::Address(&["image/png"])),
+                    ("pick", Shape::WordOr(&["up"], &Shape::Object(&INNER))),
                     ("all", Shape::ListOr(&Shape::Flag, &Shape::Object(&INNER))),
                 ])
-                .either("blob way some count flag url note memo never all")
+                .either("blob way some count flag url note memo never all pick")
                 .apart(&[("note", "memo")]),
         ),
         body: Shape::Any,
@@ -551,6 +557,8 @@ mod tests {
             r#"{"never":null,"way":"up"}"#,
             r#"{"url":"HTTPS://e.x"}"#,
             r#"{"note":1,"memo":null}"#,
+            r#"{"pick":"up"}"#,
+            r#"{"pick":{"data":"AAAA"}}"#,
             r#"{"all":[true,false]}"#,
             r#"{"all":{"data":"AAAA"}}"#,
         ] {
@@ -569,12 +577,14 @@ mod tests {
             r#"{"url":""}"#,
             r#"{"note":1,"memo":2}"#,
             r#"{"blob":{"data":"a%"}}"#,
+            r#"{"pick":"down"}"#,
+            r#"{"pick":{"data":"a%"}}"#,
             r#"{"all":[true,"yes"]}"#,
             r#"{"all":{"data":"a%"}}"#,
         ] {
             assert_eq!(found(wrong), [("gemini/value", Mend::Nothing)], "{wrong}");
         }
-        for odd in [r#"{"some":"a"}"#, r#"{"all":"a"}"#] {
+        for odd in [r#"{"some":"a"}"#, r#"{"all":"a"}"#, r#"{"pick":7}"#] {
             assert_eq!(found(odd), [("gemini/unknown-part", Mend::Nothing)], "{odd}");
         }
         assert_eq!(found(r#"{"way":null}"#), [("gemini/missing", Mend::Nothing)]);

@@ -16,6 +16,9 @@ pub(super) const SHAPES: Shapes = Shapes {
 /// Images that OpenAI's models see.
 pub(in crate::wire) const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/gif"];
 
+/// How closely an image is looked at.
+pub(in crate::wire) const DETAILS: &[&str] = &["low", "high", "auto", "original"];
+
 /// An item whose members aren't judged, but those that must be there.
 const fn open(needed: &'static str) -> Object {
     const SOME: &str = "action approval_request_id approve arguments call_id encrypted_content name operation \
@@ -114,10 +117,7 @@ const TEXT: Object = Object::of("type text prompt_cache_breakpoint").needing("te
 const SAID: Object =
     Object::of("type text annotations logprobs prompt_cache_breakpoint parsed").needing("text");
 const IMAGE: Object = Object::of("type file_id prompt_cache_breakpoint")
-    .with(&[
-        ("image_url", Shape::Address(IMAGES)),
-        ("detail", Shape::OneOf(&["low", "high", "auto", "original"])),
-    ])
+    .with(&[("image_url", Shape::Address(IMAGES)), ("detail", Shape::OneOf(DETAILS))])
     .either("image_url file_id");
 const FILE: Object =
     Object::of("type file_data file_id file_url filename detail prompt_cache_breakpoint")

@@ -144,8 +144,8 @@ rules! {
         repair "a text gets its type; an image's address is put into `image_url`",
         error "Invalid value: 'input_text'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.",
         source "OpenAI SDK types";
-    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts, calls and tools are objects of a type that the SDK has, with what they hold; a list of tools has 1 to 128 of them, with names of up to 64 letters, digits, `_` and `-`; a tool_choice comes with tools; an address has a scheme; sound is WAV or MP3",
-        repair "a call's type and empty arguments are added",
+    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts, calls and tools are objects of a type that the SDK has, with what they hold; a list of tools has 1 to 128 of them, with names of up to 64 letters, digits, `_` and `-`; a tool_choice comes with tools and names one of them, and is a word that the SDK has; messages have only the members of the SDK's; refusals are the assistant's; a name is a string; an address has a scheme; sound is WAV or MP3",
+        repair "a call's type and empty arguments are added; a member that isn't known is left out",
         error "Invalid type for 'messages[…].content[…]': expected an object, but got … instead.",
         source "OpenAI SDK types; PROVIDERS.md B.3; text [BK]";
     RESPONSES_KIND = OpenaiResponses "responses/unknown-type": "items, blocks and tools are objects, items and blocks of a type that the SDK has",
@@ -180,6 +180,10 @@ rules! {
         repair "the mark is left out, and U+FFFD stands for half a character",
         error "We could not parse the JSON body of your request. …",
         source "PROVIDERS.md B.0; text [BK]";
+    CHAT_TOOL_NAMES = OpenaiChat "chat/tool-names": "for OpenAI's models, tools have different names",
+        repair "a tool that is the very same is left out",
+        error "Duplicate tool names are not allowed.",
+        source "[BK], as in Responses";
     CHAT_LENGTH = OpenaiChat "chat/length": "for OpenAI's models a call's id has at most 40 characters, and the name of its tool 64",
         repair "the id of the call and its result, or the name, is cut",
         error "Invalid 'messages[…].tool_calls[…].…': string too long. Expected a string with maximum length …, but got a string with length … instead.",
