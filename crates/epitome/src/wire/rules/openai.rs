@@ -152,11 +152,11 @@ rules! {
         repair "",
         error "Invalid value: '…'. Supported values are: ….",
         source "OpenAI SDK types";
-    RESPONSES_MEMBER = OpenaiResponses "responses/extra-member": "items and blocks have only the members of their type",
+    RESPONSES_MEMBER = OpenaiResponses "responses/extra-member": "the body, items and blocks have only the members of their type",
         repair "the member is left out",
         error "Unknown parameter: 'input[…].…'.",
         source "OpenAI SDK types; text [BK]";
-    RESPONSES_VALUE = OpenaiResponses "responses/value": "an image is PNG, JPEG, GIF or WebP, at an address with a scheme; a function's name has 1 to 128 letters, digits, `_` and `-`; a patch's operation, a grammar's syntax and a status are of those that the SDK has; a tool_choice names a tool of the request's",
+    RESPONSES_VALUE = OpenaiResponses "responses/value": "an image is PNG, JPEG, GIF or WebP, at an address with a scheme; a function's name has 1 to 128 letters, digits, `_` and `-`; a patch's operation, a grammar's syntax and a status are of those that the SDK has; a tool_choice is a word that the SDK has, or names a tool of the request's",
         repair "what is only spelt otherwise is written right; an address in an object stands by itself",
         error "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
         source "OpenAI SDK types; text [BK]";
