@@ -8,6 +8,7 @@ use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role};
 use crate::wire::rules::{self, Finding, Mend};
 use crate::wire::thinking::Thinking;
+use crate::word_list::words;
 
 /// Whether the request is for a model of which the SDK's types hold: others behind the same format take what they like.
 pub(super) fn is_claudes(request: &Request) -> bool {
@@ -24,6 +25,7 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     findings.extend(last_block(request));
     findings.extend(citations(request));
     findings.extend(beside_thinking(request));
+    findings.extend(limit(request));
     findings
 }
 
@@ -53,6 +55,14 @@ fn last_block(request: &Request) -> Option<Finding> {
         }
         _ => None,
     }
+}
+
+/// A limit that is missing where an answer is asked for: a count of tokens, which needs none, has none of these members.
+fn limit(request: &Request) -> Option<Finding> {
+    const ASKS: [&str; 6] = words!("stream temperature top_k top_p stop_sequences metadata");
+    let asks = ASKS.iter().any(|name| request.value(&[name]).is_some());
+    let lacks = asks && request.value(&["max_tokens"]).is_none();
+    lacks.then(|| Finding::of_member(rules::ANTHROPIC_MISSING, "max_tokens", "no max_tokens"))
 }
 
 /// What doesn't go with thinking that is enabled by hand (PROVIDERS.md B.1.3).
@@ -120,6 +130,8 @@ fn sides(request: &Request) -> Vec<Finding> {
         let is_of_other = |part: &Part<'_>| match entry.role() {
             Role::User => part.kind() == PartKind::Reasoning || part.is(Marks::SERVER),
             Role::Assistant => part.kind() == PartKind::Media,
+            // A system message says texts, and which tools there are.
+            Role::System => matches!(part.kind(), PartKind::Media | PartKind::Reasoning),
             _ => false,
         };
         let is_strange = |part: &Part<'_>| is_of_other(part) && !part.is(Marks::NESTED);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::shapes::{DOCUMENT, MARKER, REFERENCE, TEXT};
+use super::shapes::{DOCUMENT, MARKER, REFERENCE, TEXTS};
 use crate::json;
 use crate::request::Request;
 use crate::transcript::{Marks, Part, PartKind, Role, Slot};
@@ -94,8 +94,6 @@ fn result_of(name: &str) -> Option<&'static str> {
 const fn one_of(of: fn(&str) -> Option<&'static Object>) -> Typed {
     Typed { of, untyped: None, others: Others::Refused }
 }
-
-const TEXTS: Typed = one_of(|kind| (kind == "text").then_some(&TEXT));
 
 const ERROR: Object = Object::of("type error_code error_message").needing("error_code");
 

@@ -3,7 +3,7 @@
 use super::served;
 use crate::wire::rules;
 use crate::wire::shape::{
-    Names, Object, Others, Shape, Shapes, Typed, is_tool_name, says_something,
+    Names, Object, Others, Shape, Shapes, Typed, is_any, is_tool_name, says_something,
 };
 
 pub(super) const SHAPES: Shapes = Shapes {
@@ -115,16 +115,50 @@ const fn named(name: &'static [(&'static str, Shape)]) -> Object {
 }
 
 const OPEN: Object = Object::open("");
-pub(super) const TEXT: Object = Object::of("type text citations").with(&[MARKER]);
+const TEXT: Object =
+    Object::of("type text").with(&[("citations", Shape::List(&Shape::Typed(&CITATIONS))), MARKER]);
 const IMAGE: Object = Object::of("type transformations")
     .with(&[("source", Shape::Typed(&SOURCES)), MARKER])
     .needing("source");
 pub(super) const DOCUMENT: Object = Object::of("type citations context title")
     .with(&[("source", Shape::Typed(&SOURCES)), MARKER])
     .needing("source");
-const SEARCH_RESULT: Object = Object::of("type source title content citations")
-    .with(&[MARKER])
+const SEARCH_RESULT: Object = Object::of("type source title citations")
+    .with(&[("content", Shape::List(&Shape::Typed(&TEXTS))), MARKER])
     .needing("source title content");
+pub(super) const TEXTS: Typed = Typed { of: system_block, untyped: None, others: Others::Refused };
+const CITATIONS: Typed = Typed { of: citation, untyped: None, others: Others::Refused };
+
+/// A title is there, but may be null. Answers, which are sent again, name a file besides.
+fn citation(kind: &str) -> Option<&'static Object> {
+    const CHARS: Object = Object::of(
+        "type cited_text document_index document_title start_char_index end_char_index file_id",
+    )
+    .needing("cited_text document_index start_char_index end_char_index");
+    const BLOCKS: Object = Object::of(
+        "type cited_text document_index document_title start_block_index end_block_index file_id",
+    )
+    .needing("cited_text document_index start_block_index end_block_index");
+    const PAGES: Object = Object::of(
+        "type cited_text document_index document_title start_page_number end_page_number file_id",
+    )
+    .needing("cited_text document_index start_page_number end_page_number");
+    const FOUND: Object = Object::of(
+        "type cited_text search_result_index source title start_block_index end_block_index",
+    )
+    .needing("cited_text search_result_index source start_block_index end_block_index");
+    const SEARCHED: Object = Object::of("type cited_text encrypted_index title url")
+        .needing("cited_text encrypted_index url");
+    Some(match kind {
+        "char_location" => &CHARS,
+        "content_block_location" => &BLOCKS,
+        "page_location" => &PAGES,
+        "search_result_location" => &FOUND,
+        "web_search_result_location" => &SEARCHED,
+        _ => return None,
+    })
+}
+
 const THINKING: Object = Object::of("type thinking signature").needing("thinking signature");
 const REDACTED: Object = Object::of("type data").needing("data");
 const USE: Object = Object::of("type id name input caller toolset_name").with(&[MARKER]);
@@ -149,11 +183,15 @@ const UPLOAD: Object = Object::of("type file_id").with(&[MARKER]).needing("file_
 pub(super) const REFERENCE: Object =
     Object::of("type tool_name").with(&[MARKER]).needing("tool_name");
 
-const TOOL: Object = Object::of(
-    "type description allowed_callers defer_loading eager_input_streaming input_examples strict",
-)
-.with(&[("name", Shape::Such(is_tool_name)), ("input_schema", Shape::Object(&SCHEMA)), MARKER])
-.needing("name input_schema");
+const TOOL: Object =
+    Object::of("type allowed_callers defer_loading eager_input_streaming input_examples strict")
+        .with(&[
+            ("name", Shape::Such(is_tool_name)),
+            ("description", Shape::Such(is_any)),
+            ("input_schema", Shape::Object(&SCHEMA)),
+            MARKER,
+        ])
+        .needing("name input_schema");
 
 const SCHEMA: Object = Object::open("")
     .with(&[
@@ -178,8 +216,6 @@ fn choice(kind: &str) -> Option<&'static Object> {
 /// A model may know more ways to think by tomorrow.
 const THINKING_CONFIG: Typed = Typed { of: |_| None, untyped: None, others: Others::Taken };
 
-const SYSTEM: Typed = Typed { of: system_block, untyped: None, others: Others::Refused };
-
 /// A rule of its own judges whether it says something.
 fn system_block(kind: &str) -> Option<&'static Object> {
     (kind == "text").then_some(&TEXT)
@@ -199,6 +235,6 @@ const BODY: Object = Object::of(
     // None is for filling the cache.
     ("max_tokens", Shape::Least(0.0)),
     ("stop_sequences", Shape::List(&Shape::Such(says_something))),
-    ("system", Shape::List(&Shape::Typed(&SYSTEM))),
+    ("system", Shape::List(&Shape::Typed(&TEXTS))),
     MARKER,
 ]);

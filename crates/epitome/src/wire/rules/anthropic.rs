@@ -164,7 +164,7 @@ rules! {
         repair "what is only spelt otherwise is written right; the white space is left out",
         error "…: Input should be … (or: messages: final assistant content cannot end with trailing whitespace)",
         source "Anthropic SDK types; PROVIDERS.md B.1.2 (12, 13), B.1.3; citations: DOC citations; names: [BK]";
-    ANTHROPIC_MISSING = Anthropic "anthropic/missing": "blocks, sources of media and tools of the client's have all members that they need",
+    ANTHROPIC_MISSING = Anthropic "anthropic/missing": "blocks, citations, sources of media and tools of the client's have all members that they need, and a body that asks for an answer its `max_tokens`",
         repair "a member of which only one value can be meant is added",
         error "messages.….content.….redacted_thinking.data: Field required",
         source "Anthropic SDK types";
