@@ -23,6 +23,7 @@ fn what_is_inspected_is_as_the_page_says() {
         expect_file!["chat.txt"],
         expect_file!["around.txt"],
         expect_file!["within.txt"],
+        expect_file!["lengths.txt"],
     ] {
         page::check(&file, inspected);
     }

@@ -1,10 +1,12 @@
 //! Rules only for an inspection: Anthropic's blocks in messages of Chat, which have members of their own here, and what
 //! only OpenAI itself refuses.
 
+use super::OpenaiChat;
 use crate::json::{self, Span};
 use crate::request::Request;
 use crate::transcript::{Entry, Part, PartKind, Role};
-use crate::wire::id_charset::longer;
+use crate::wire::conversion::Conversion;
+use crate::wire::id_charset::{longer, others_than};
 use crate::wire::rules::{self, Finding, Mend};
 use crate::wire::tool_names::{self, repeated};
 use crate::word_list::words;
@@ -31,6 +33,10 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     });
     let mut findings: Vec<Finding> = strange.collect();
     findings.extend(request.transcript.entries().flat_map(of_responses));
+    // Of the model's own length (PROVIDERS.md B.3).
+    if let Some(length) = request.reader().and_then(|model| OpenaiChat.id_length(&model)) {
+        findings.extend(others_than(&request.transcript, length, rules::CHAT_LENGTH));
+    }
     if is_for_openai {
         findings.extend(longer(&request.transcript, LONGEST_ID, rules::CHAT_LENGTH));
         findings.extend(request.transcript.entries().flat_map(longer_names));

@@ -184,8 +184,8 @@ rules! {
         repair "a tool that is the very same is left out",
         error "Duplicate tool names are not allowed.",
         source "[BK], as in Responses";
-    CHAT_LENGTH = OpenaiChat "chat/length": "for OpenAI's models a call's id has at most 40 characters, and the name of its tool 64",
-        repair "the id of the call and its result, or the name, is cut",
+    CHAT_LENGTH = OpenaiChat "chat/length": "for OpenAI's models a call's id has at most 40 characters, and the name of its tool 64; for Mistral's it has nine letters and digits",
+        repair "the id of the call and its result, or the name, is cut; Mistral's get numbered ones",
         error "Invalid 'messages[…].tool_calls[…].…': string too long. Expected a string with maximum length …, but got a string with length … instead.",
         source "PROVIDERS.md B.3 (GH camel-ai/camel#2215); name: OpenAI SDK docstrings";
 }
