@@ -45,21 +45,44 @@ pub(super) fn ids(
 ) -> Vec<Finding> {
     let is_right = |id: &str| letters.are_those_of(id);
     let lawful = |id: &str| letters.lawful(id, letters.longest.saturating_sub(ROOM));
-    renamed(transcript, is_right, lawful, rule, past)
+    renamed(transcript, is_right, |id, taken| unused(lawful(id), taken), rule, past)
 }
 
 /// Ids that are too long, whatever they are made of.
 pub(super) fn longer(transcript: &Transcript, longest: usize, rule: RuleId) -> Vec<Finding> {
     let is_right = |id: &str| id.chars().count() <= longest;
-    let cut = |id: &str| id.chars().take(longest.saturating_sub(ROOM)).collect();
-    renamed(transcript, is_right, cut, rule, &Past::default())
+    let cut = |id: &str| -> String { id.chars().take(longest.saturating_sub(ROOM)).collect() };
+    renamed(transcript, is_right, |id, taken| unused(cut(id), taken), rule, &Past::default())
+}
+
+/// Ids of another length than this, or of more than letters and digits: they are numbered.
+pub(super) fn others_than(transcript: &Transcript, length: usize, rule: RuleId) -> Vec<Finding> {
+    let letters = Letters { others: "", longest: length };
+    let is_right = |id: &str| id.len() == length && letters.are_those_of(id);
+    let mut next = 1;
+    let numbered = |_: &str, taken: &mut Taken| {
+        let digits = length.saturating_sub("call".len());
+        loop {
+            let id = format!("call{next:0digits$}");
+            next += 1;
+            if !taken.contains_key(&id) {
+                return id;
+            }
+        }
+    };
+    renamed(transcript, is_right, numbered, rule, &Past::default())
+}
+
+/// The id that is wished, or another if it is in use.
+fn unused(wished: String, taken: &mut Taken) -> String {
+    if taken.contains_key(&wished) { fresh_id(&wished, taken) } else { wished }
 }
 
 /// Ids that aren't right: the call and its result get one that is.
 fn renamed(
     transcript: &Transcript,
     is_right: impl Fn(&str) -> bool,
-    lawful: impl Fn(&str) -> String,
+    mut fresh: impl FnMut(&str, &mut Taken) -> String,
     rule: RuleId,
     past: &Past,
 ) -> Vec<Finding> {
@@ -91,8 +114,7 @@ fn renamed(
     }
     let mut findings = Vec::new();
     for (first, id) in bad {
-        let wished = lawful(&id);
-        let to = if taken.contains_key(&wished) { fresh_id(&wished, &mut taken) } else { wished };
+        let to = fresh(&id, &mut taken);
         taken.entry(to.clone()).or_insert(2);
         findings.push(Finding::of_entry(
             rule,

@@ -39,6 +39,10 @@ pub(super) enum Shape {
     Object(&'static Object),
     /// Each element of a list; another value isn't judged.
     List(&'static Shape),
+    /// The same, and another value is of the second form.
+    ListOr(&'static Shape, &'static Shape),
+    /// One of these strings, and another value is of the form.
+    WordOr(&'static [&'static str], &'static Shape),
     /// A list of so many elements: at least, and at most.
     Listed(usize, usize, &'static Shape),
     /// An object whose `type` says what it is made of.
@@ -236,7 +240,10 @@ impl<'a> Reading<'a> {
         let raw = span.of(self.source);
         match (shape, raw.as_bytes().first()) {
             (Shape::Object(object), Some(b'{')) => self.object(span, object, name),
-            (Shape::List(shape), Some(b'[')) => self.list(span, (0, usize::MAX), shape, name),
+            (Shape::List(shape) | Shape::ListOr(shape, _), Some(b'[')) => {
+                self.list(span, (0, usize::MAX), shape, name);
+            }
+            (Shape::ListOr(_, other), _) => self.value(span, other, name),
             (Shape::Listed(least, most, shape), Some(b'[')) => {
                 self.list(span, (*least, *most), shape, name);
             }
@@ -244,7 +251,10 @@ impl<'a> Reading<'a> {
             (Shape::Object(_) | Shape::Typed(_) | Shape::Listed(..), _) if self.must_be(raw) => {
                 self.find(self.shapes.kind, format!("{name}: {}", said(raw)), Mend::Nothing);
             }
-            (Shape::OneOf(known) | Shape::Enum(known), Some(b'"')) => self.word(span, known, name),
+            (Shape::OneOf(known) | Shape::Enum(known) | Shape::WordOr(known, _), Some(b'"')) => {
+                self.word(span, known, name);
+            }
+            (Shape::WordOr(_, other), _) => self.value(span, other, name),
             (Shape::Enum(_), Some(b'0'..=b'9')) => {}
             (Shape::Such(holds), Some(b'"')) if holds(&unquote(raw)) => {}
             (Shape::Least(least), Some(b'-' | b'0'..=b'9'))
@@ -486,8 +496,10 @@ mod tests {
                     ("flag", Shape::Flag),
                     ("never", Shape::Barred),
                     ("url", Shape::Address(&["image/png"])),
+                    ("pick", Shape::WordOr(&["up"], &Shape::Object(&INNER))),
+                    ("all", Shape::ListOr(&Shape::Flag, &Shape::Object(&INNER))),
                 ])
-                .either("blob way some count flag url note memo never")
+                .either("blob way some count flag url note memo never all pick")
                 .apart(&[("note", "memo")]),
         ),
         body: Shape::Any,
@@ -545,6 +557,10 @@ mod tests {
             r#"{"never":null,"way":"up"}"#,
             r#"{"url":"HTTPS://e.x"}"#,
             r#"{"note":1,"memo":null}"#,
+            r#"{"pick":"up"}"#,
+            r#"{"pick":{"data":"AAAA"}}"#,
+            r#"{"all":[true,false]}"#,
+            r#"{"all":{"data":"AAAA"}}"#,
         ] {
             assert_eq!(found(right), [], "{right}");
         }
@@ -561,10 +577,16 @@ mod tests {
             r#"{"url":""}"#,
             r#"{"note":1,"memo":2}"#,
             r#"{"blob":{"data":"a%"}}"#,
+            r#"{"pick":"down"}"#,
+            r#"{"pick":{"data":"a%"}}"#,
+            r#"{"all":[true,"yes"]}"#,
+            r#"{"all":{"data":"a%"}}"#,
         ] {
             assert_eq!(found(wrong), [("gemini/value", Mend::Nothing)], "{wrong}");
         }
-        assert_eq!(found(r#"{"some":"a"}"#), [("gemini/unknown-part", Mend::Nothing)]);
+        for odd in [r#"{"some":"a"}"#, r#"{"all":"a"}"#, r#"{"pick":7}"#] {
+            assert_eq!(found(odd), [("gemini/unknown-part", Mend::Nothing)], "{odd}");
+        }
         assert_eq!(found(r#"{"way":null}"#), [("gemini/missing", Mend::Nothing)]);
     }
 

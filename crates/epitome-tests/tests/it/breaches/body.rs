@@ -16,7 +16,15 @@ fn found(request: &Request) -> Vec<(&'static str, String, String)> {
 /// What is found where, and what a repair makes of it.
 #[test]
 fn what_is_inspected_is_as_the_page_says() {
-    for file in [expect_file!["inspected.txt"], expect_file!["held.txt"]] {
+    for file in [
+        expect_file!["inspected.txt"],
+        expect_file!["held.txt"],
+        expect_file!["served.txt"],
+        expect_file!["chat.txt"],
+        expect_file!["around.txt"],
+        expect_file!["within.txt"],
+        expect_file!["lengths.txt"],
+    ] {
         page::check(&file, inspected);
     }
 }

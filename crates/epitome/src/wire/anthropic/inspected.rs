@@ -1,12 +1,14 @@
 //! Which blocks may stand where, and which belong together, as far as no compaction has to know.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use super::served;
 use crate::json::{self, Span, quote};
 use crate::request::Request;
-use crate::transcript::{Marks, Part, PartKind, Role, Slot};
+use crate::transcript::{Marks, Part, PartKind, Role};
 use crate::wire::rules::{self, Finding, Mend};
 use crate::wire::thinking::Thinking;
+use crate::word_list::words;
 
 /// Whether the request is for a model of which the SDK's types hold: others behind the same format take what they like.
 pub(super) fn is_claudes(request: &Request) -> bool {
@@ -18,11 +20,12 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
         return Vec::new();
     }
     let mut findings = sides(request);
-    findings.extend(served(request));
+    findings.extend(served::check(request));
     findings.extend(references(request));
     findings.extend(last_block(request));
     findings.extend(citations(request));
     findings.extend(beside_thinking(request));
+    findings.extend(limit(request));
     findings
 }
 
@@ -52,6 +55,14 @@ fn last_block(request: &Request) -> Option<Finding> {
         }
         _ => None,
     }
+}
+
+/// A limit that is missing where an answer is asked for: a count of tokens, which needs none, has none of these members.
+fn limit(request: &Request) -> Option<Finding> {
+    const ASKS: [&str; 6] = words!("stream temperature top_k top_p stop_sequences metadata");
+    let asks = ASKS.iter().any(|name| request.value(&[name]).is_some());
+    let lacks = asks && request.value(&["max_tokens"]).is_none();
+    lacks.then(|| Finding::of_member(rules::ANTHROPIC_MISSING, "max_tokens", "no max_tokens"))
 }
 
 /// What doesn't go with thinking that is enabled by hand (PROVIDERS.md B.1.3).
@@ -112,56 +123,23 @@ fn citations(request: &Request) -> Vec<Finding> {
     plain.into_iter().filter(|_| !cited.is_empty()).map(of_part).collect()
 }
 
-/// Thinking is the assistant's; images and documents are the user's.
+/// Thinking, and what the provider's own tools were asked and gave, is the assistant's; images and documents are the user's.
 fn sides(request: &Request) -> Vec<Finding> {
     let mut findings = Vec::new();
     for entry in request.transcript.entries() {
-        let strange = match entry.role() {
-            Role::User => PartKind::Reasoning,
-            Role::Assistant => PartKind::Media,
-            _ => continue,
+        let is_of_other = |part: &Part<'_>| match entry.role() {
+            Role::User => part.kind() == PartKind::Reasoning || part.is(Marks::SERVER),
+            Role::Assistant => part.kind() == PartKind::Media,
+            // A system message says texts, and which tools there are.
+            Role::System => matches!(part.kind(), PartKind::Media | PartKind::Reasoning),
+            _ => false,
         };
-        let is_strange = |part: &Part<'_>| part.kind() == strange && !part.is(Marks::NESTED);
+        let is_strange = |part: &Part<'_>| is_of_other(part) && !part.is(Marks::NESTED);
         findings.extend(entry.parts().filter(is_strange).map(|part| {
             let kind = json::text_member(part.raw(), "type").unwrap_or_default();
             Finding::of_part(rules::ANTHROPIC_BLOCK_SIDE, entry.index, part.slot, &kind)
         }));
     }
-    findings
-}
-
-/// What the provider's own tools were asked is answered before a person speaks again, and asked under an id of its own.
-fn served(request: &Request) -> Vec<Finding> {
-    let transcript = &request.transcript;
-    let mut findings = Vec::new();
-    let mut open: HashMap<String, (usize, Slot)> = HashMap::new();
-    let mut ids: HashSet<String> = HashSet::new();
-    for entry in transcript.entries() {
-        for part in entry.parts().filter(|part| part.is(Marks::SERVER)) {
-            let id = part.id().into_owned();
-            match part.kind() {
-                PartKind::Call => {
-                    if !ids.insert(id.clone()) {
-                        let rule = rules::ANTHROPIC_REUSED_SERVED_ID;
-                        findings.push(Finding::of_part(rule, entry.index, part.slot, &id));
-                    }
-                    open.insert(id, (entry.index, part.slot));
-                }
-                PartKind::Result => {
-                    open.remove(&id);
-                }
-                _ => {}
-            }
-        }
-        let speaks = |part: Part<'_>| part.kind() == PartKind::Text && !part.is(Marks::NESTED);
-        // A program goes on when the tools that it called were answered; a pause, when the reply is sent back.
-        if entry.role() == Role::User && !entry.has_results() && entry.parts().any(speaks) {
-            let rule = rules::ANTHROPIC_UNSERVED;
-            findings
-                .extend(open.drain().map(|(id, (at, slot))| Finding::of_part(rule, at, slot, &id)));
-        }
-    }
-    findings.sort_by_key(|finding| finding.slot);
     findings
 }
 

@@ -6,6 +6,7 @@ mod frame;
 mod inspected;
 mod markers;
 mod rules;
+mod served;
 mod shapes;
 mod terms;
 mod unsigned;

@@ -1,8 +1,9 @@
 //! What a body is made of (SDK types of anthropic 2.14).
 
+use super::served;
 use crate::wire::rules;
 use crate::wire::shape::{
-    Names, Object, Others, Shape, Shapes, Typed, is_tool_name, says_something,
+    Names, Object, Others, Shape, Shapes, Typed, is_any, is_tool_name, says_something,
 };
 
 pub(super) const SHAPES: Shapes = Shapes {
@@ -15,7 +16,7 @@ pub(super) const SHAPES: Shapes = Shapes {
     missing: rules::ANTHROPIC_MISSING,
 };
 
-const MARKER: (&str, Shape) = (
+pub(super) const MARKER: (&str, Shape) = (
     "cache_control",
     Shape::Object(
         &Object::open("")
@@ -44,13 +45,10 @@ fn block_of(kind: &str) -> Option<&'static Object> {
         "tool_result" => &RESULT,
         "server_tool_use" => &SERVED,
         "mcp_tool_use" => &MCP,
-        "mcp_tool_result" => &MCP_RESULT,
         "compaction" => &COMPACTION,
         "container_upload" => &UPLOAD,
         "tool_addition" | "tool_removal" | "fallback" | "mcp_tool_listing" => &OPEN,
-        // Each tool of the provider's has results of its own.
-        kind if kind.ends_with("_tool_result") => &SERVED_RESULT,
-        _ => return None,
+        _ => return served::result(kind),
     })
 }
 
@@ -117,16 +115,50 @@ const fn named(name: &'static [(&'static str, Shape)]) -> Object {
 }
 
 const OPEN: Object = Object::open("");
-const TEXT: Object = Object::of("type text citations").with(&[MARKER]);
+const TEXT: Object =
+    Object::of("type text").with(&[("citations", Shape::List(&Shape::Typed(&CITATIONS))), MARKER]);
 const IMAGE: Object = Object::of("type transformations")
     .with(&[("source", Shape::Typed(&SOURCES)), MARKER])
     .needing("source");
-const DOCUMENT: Object = Object::of("type citations context title")
+pub(super) const DOCUMENT: Object = Object::of("type citations context title")
     .with(&[("source", Shape::Typed(&SOURCES)), MARKER])
     .needing("source");
-const SEARCH_RESULT: Object = Object::of("type source title content citations")
-    .with(&[MARKER])
+const SEARCH_RESULT: Object = Object::of("type source title citations")
+    .with(&[("content", Shape::List(&Shape::Typed(&TEXTS))), MARKER])
     .needing("source title content");
+pub(super) const TEXTS: Typed = Typed { of: system_block, untyped: None, others: Others::Refused };
+const CITATIONS: Typed = Typed { of: citation, untyped: None, others: Others::Refused };
+
+/// A title is there, but may be null. Answers, which are sent again, name a file besides.
+fn citation(kind: &str) -> Option<&'static Object> {
+    const CHARS: Object = Object::of(
+        "type cited_text document_index document_title start_char_index end_char_index file_id",
+    )
+    .needing("cited_text document_index start_char_index end_char_index");
+    const BLOCKS: Object = Object::of(
+        "type cited_text document_index document_title start_block_index end_block_index file_id",
+    )
+    .needing("cited_text document_index start_block_index end_block_index");
+    const PAGES: Object = Object::of(
+        "type cited_text document_index document_title start_page_number end_page_number file_id",
+    )
+    .needing("cited_text document_index start_page_number end_page_number");
+    const FOUND: Object = Object::of(
+        "type cited_text search_result_index source title start_block_index end_block_index",
+    )
+    .needing("cited_text search_result_index source start_block_index end_block_index");
+    const SEARCHED: Object = Object::of("type cited_text encrypted_index title url")
+        .needing("cited_text encrypted_index url");
+    Some(match kind {
+        "char_location" => &CHARS,
+        "content_block_location" => &BLOCKS,
+        "page_location" => &PAGES,
+        "search_result_location" => &FOUND,
+        "web_search_result_location" => &SEARCHED,
+        _ => return None,
+    })
+}
+
 const THINKING: Object = Object::of("type thinking signature").needing("thinking signature");
 const REDACTED: Object = Object::of("type data").needing("data");
 const USE: Object = Object::of("type id name input caller toolset_name").with(&[MARKER]);
@@ -135,11 +167,9 @@ const RESULT: Object = Object::of("type tool_use_id toolset_name").with(&[
     ("is_error", Shape::Flag),
     MARKER,
 ]);
-const SERVED: Object = Object::of("type name input caller")
-    .with(&[("id", Shape::Such(is_served_id)), MARKER])
+const SERVED: Object = Object::of("type input caller")
+    .with(&[("id", Shape::Such(is_served_id)), ("name", Shape::Such(served::is_name)), MARKER])
     .needing("name");
-const SERVED_RESULT: Object =
-    Object::of("type tool_use_id content caller").with(&[MARKER]).needing("tool_use_id content");
 
 /// `^srvtoolu_[a-zA-Z0-9_]+$` (PROVIDERS.md B.1.2).
 fn is_served_id(id: &str) -> bool {
@@ -148,17 +178,20 @@ fn is_served_id(id: &str) -> bool {
 }
 const MCP: Object =
     Object::of("type id name input server_name").with(&[MARKER]).needing("name server_name");
-const MCP_RESULT: Object =
-    Object::of("type tool_use_id content is_error").with(&[MARKER]).needing("tool_use_id");
 const COMPACTION: Object = Object::open("").with(&[MARKER]);
 const UPLOAD: Object = Object::of("type file_id").with(&[MARKER]).needing("file_id");
-const REFERENCE: Object = Object::of("type tool_name").with(&[MARKER]).needing("tool_name");
+pub(super) const REFERENCE: Object =
+    Object::of("type tool_name").with(&[MARKER]).needing("tool_name");
 
-const TOOL: Object = Object::of(
-    "type description allowed_callers defer_loading eager_input_streaming input_examples strict",
-)
-.with(&[("name", Shape::Such(is_tool_name)), ("input_schema", Shape::Object(&SCHEMA)), MARKER])
-.needing("name input_schema");
+const TOOL: Object =
+    Object::of("type allowed_callers defer_loading eager_input_streaming input_examples strict")
+        .with(&[
+            ("name", Shape::Such(is_tool_name)),
+            ("description", Shape::Such(is_any)),
+            ("input_schema", Shape::Object(&SCHEMA)),
+            MARKER,
+        ])
+        .needing("name input_schema");
 
 const SCHEMA: Object = Object::open("")
     .with(&[
@@ -183,8 +216,6 @@ fn choice(kind: &str) -> Option<&'static Object> {
 /// A model may know more ways to think by tomorrow.
 const THINKING_CONFIG: Typed = Typed { of: |_| None, untyped: None, others: Others::Taken };
 
-const SYSTEM: Typed = Typed { of: system_block, untyped: None, others: Others::Refused };
-
 /// A rule of its own judges whether it says something.
 fn system_block(kind: &str) -> Option<&'static Object> {
     (kind == "text").then_some(&TEXT)
@@ -204,6 +235,6 @@ const BODY: Object = Object::of(
     // None is for filling the cache.
     ("max_tokens", Shape::Least(0.0)),
     ("stop_sequences", Shape::List(&Shape::Such(says_something))),
-    ("system", Shape::List(&Shape::Typed(&SYSTEM))),
+    ("system", Shape::List(&Shape::Typed(&TEXTS))),
     MARKER,
 ]);

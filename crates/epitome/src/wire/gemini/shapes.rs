@@ -43,7 +43,13 @@ const PART: Object = Object::union(
     ("codeExecutionResult", Shape::Object(&CODE_RESULT)),
 ]);
 
-const BODY: Object = Object::open("").with(&[
+/// Members of Vertex AI's own are among them, the model, which SDKs have in the address, and other formats' lists, which
+/// are found as such.
+const BODY: Object = Object::of(
+    "model contents generationConfig safetySettings cachedContent labels serviceTier continuationToken store \
+     modelArmorConfig outputConfig generateContentRequest messages input",
+)
+.with(&[
     ("systemInstruction", Shape::Object(&CONTENT)),
     ("tools", Shape::List(&Shape::Object(&TOOL))),
     (

@@ -1,11 +1,14 @@
 //! Rules only for an inspection: Anthropic's blocks in messages of Chat, which have members of their own here, and what
 //! only OpenAI itself refuses.
 
+use super::OpenaiChat;
 use crate::json::{self, Span};
 use crate::request::Request;
-use crate::transcript::{Entry, Part, PartKind};
-use crate::wire::id_charset::longer;
+use crate::transcript::{Entry, Part, PartKind, Role};
+use crate::wire::conversion::Conversion;
+use crate::wire::id_charset::{longer, others_than};
 use crate::wire::rules::{self, Finding, Mend};
+use crate::wire::tool_names::{self, repeated};
 use crate::word_list::words;
 
 /// Whether a part of this type, which is another format's, is found here.
@@ -30,10 +33,19 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
     });
     let mut findings: Vec<Finding> = strange.collect();
     findings.extend(request.transcript.entries().flat_map(of_responses));
+    // Of the model's own length (PROVIDERS.md B.3).
+    if let Some(length) = request.reader().and_then(|model| OpenaiChat.id_length(&model)) {
+        findings.extend(others_than(&request.transcript, length, rules::CHAT_LENGTH));
+    }
     if is_for_openai {
         findings.extend(longer(&request.transcript, LONGEST_ID, rules::CHAT_LENGTH));
         findings.extend(request.transcript.entries().flat_map(longer_names));
+        findings.extend(request.transcript.entries().flat_map(refusals));
         findings.extend(idle_choice(request));
+        findings.extend(unknown_choice(request));
+        for kind in KINDS {
+            findings.extend(repeated(request, &["tools", "", kind], rules::CHAT_TOOL_NAMES));
+        }
     }
     findings
 }
@@ -41,6 +53,9 @@ pub(super) fn check(request: &Request) -> Vec<Finding> {
 /// In characters (PROVIDERS.md B.3).
 const LONGEST_ID: usize = 40;
 const LONGEST_NAME: usize = 64;
+
+/// Kinds of tools, each with a member of its name.
+const KINDS: [&str; 2] = ["function", "custom"];
 
 /// Whether OpenAI itself reads it.
 pub(super) fn is_for_openai(request: &Request) -> bool {
@@ -92,6 +107,25 @@ fn idle_choice(request: &Request) -> Option<Finding> {
     let finding =
         Finding::of_member(rules::CHAT_KIND, "tool_choice", format!("{choice}, no tools"));
     (!has_tools).then_some(finding)
+}
+
+/// A choice of a tool that isn't there.
+fn unknown_choice(request: &Request) -> Option<Finding> {
+    request.tools()?;
+    let said = request.value(&["tool_choice", "type"])?;
+    let kind = KINDS.into_iter().find(|kind| *kind == json::unquote(said))?;
+    let choice = ["tool_choice", kind, "name"];
+    tool_names::unknown_choice(request, &["tools", "", kind], &choice, rules::CHAT_KIND)
+}
+
+/// Only the model refuses. Images that others than the user show aren't refused by all models (PROVIDERS.md B.3).
+fn refusals(entry: Entry<'_>) -> Vec<Finding> {
+    let is_one = |part: &Part<'_>| part.kind() == PartKind::Opaque && part.name() == "refusal";
+    let found = |part: Part<'_>| {
+        Finding::of_part(rules::CHAT_KIND, entry.index, part.slot, "a refusal of another's")
+    };
+    let is_models = matches!(entry.role(), Role::Assistant | Role::Other);
+    entry.parts().filter(|part| !is_models && is_one(part)).map(found).collect()
 }
 
 fn longer_names(entry: Entry<'_>) -> Vec<Finding> {

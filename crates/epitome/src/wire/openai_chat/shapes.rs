@@ -1,7 +1,7 @@
 //! What parts and tools are made of (SDK types of openai 3.57). Members of others' are theirs.
 
 use super::inspected::is_of_others;
-use crate::wire::openai_responses::IMAGES;
+use crate::wire::openai_responses::{DETAILS, IMAGES};
 use crate::wire::rules;
 use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, is_any, is_tool_name};
 
@@ -15,12 +15,29 @@ pub(super) const SHAPES: Shapes = Shapes {
     missing: rules::CHAT_KIND,
 };
 
-const MESSAGE: Object = Object::open("").with(&[
+// An SDK of the provider's sends its answers again, with `annotations` and `parsed`; compatibles' reasoning is carried.
+const MESSAGE: Object = Object::of(
+    "role tool_call_id function_call refusal audio annotations parsed reasoning_content reasoning reasoning_details",
+)
+.with(&[
+    ("name", Shape::Such(is_any)),
     ("content", Shape::List(&Shape::Typed(&PARTS))),
     ("tool_calls", Shape::List(&Shape::Typed(&CALLS))),
 ]);
-const BODY: Object =
-    Object::open("").with(&[("tools", Shape::Listed(1, 128, &Shape::Typed(&TOOLS)))]);
+const BODY: Object = Object::open("").with(&[
+    ("tools", Shape::Listed(1, 128, &Shape::Typed(&TOOLS))),
+    ("tool_choice", Shape::WordOr(&["none", "auto", "required"], &Shape::Typed(&CHOICES))),
+]);
+
+const CHOICES: Typed = Typed { of: choice, untyped: None, others: Others::Refused };
+
+fn choice(kind: &str) -> Option<&'static Object> {
+    const ALLOWED: Object = Object::open("allowed_tools").needing("allowed_tools");
+    match kind {
+        "allowed_tools" => Some(&ALLOWED),
+        kind => tool(kind),
+    }
+}
 
 const PARTS: Typed = Typed { of: part, untyped: None, others: Others::Refused };
 const TOOLS: Typed = Typed { of: tool, untyped: None, others: Others::Taken };
@@ -35,8 +52,16 @@ const CALL: Object = Object::open("")
     .filled(&[("type", "\"function\"")]);
 const CALLED: Object = Object::open("arguments").filled(&[("arguments", "\"{}\"")]);
 
+const CUSTOM_CALL: Object =
+    Object::open("").with(&[("custom", Shape::Object(&WORDS))]).needing("custom");
+const WORDS: Object = Object::open("name input").needing("name input");
+
 fn call(kind: &str) -> Option<&'static Object> {
-    (kind == "function").then_some(&CALL)
+    Some(match kind {
+        "function" => &CALL,
+        "custom" => &CUSTOM_CALL,
+        _ => return None,
+    })
 }
 
 /// "Must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64."
@@ -49,7 +74,9 @@ fn part(kind: &str) -> Option<&'static Object> {
         .with(&[(
             "image_url",
             Shape::Object(
-                &Object::open("").with(&[("url", Shape::Address(IMAGES))]).needing("url"),
+                &Object::open("")
+                    .with(&[("url", Shape::Address(IMAGES)), ("detail", Shape::OneOf(DETAILS))])
+                    .needing("url"),
             ),
         )])
         .needing("image_url");

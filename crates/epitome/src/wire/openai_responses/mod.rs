@@ -16,7 +16,7 @@ mod shapes;
 mod terms;
 
 use head::Head;
-pub(super) use shapes::IMAGES;
+pub(super) use shapes::{DETAILS, IMAGES};
 
 use super::clean::Past;
 use super::shape::Shapes;

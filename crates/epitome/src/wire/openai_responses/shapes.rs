@@ -2,6 +2,7 @@
 
 use crate::wire::rules;
 use crate::wire::shape::{Names, Object, Others, Shape, Shapes, Typed, is_any, is_tool_name};
+use crate::word_list::words;
 
 pub(super) const SHAPES: Shapes = Shapes {
     entry: Shape::Typed(&ITEMS),
@@ -16,6 +17,9 @@ pub(super) const SHAPES: Shapes = Shapes {
 /// Images that OpenAI's models see.
 pub(in crate::wire) const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/gif"];
 
+/// How closely an image is looked at.
+pub(in crate::wire) const DETAILS: &[&str] = &["low", "high", "auto", "original"];
+
 /// An item whose members aren't judged, but those that must be there.
 const fn open(needed: &'static str) -> Object {
     const SOME: &str = "action approval_request_id approve arguments call_id encrypted_content name operation \
@@ -28,6 +32,15 @@ const ITEMS: Typed = Typed { of: item, untyped: Some(&MESSAGE), others: Others::
 const BLOCKS: Typed = Typed { of: block, untyped: None, others: Others::Refused };
 const CONTENT: (&str, Shape) = ("content", Shape::List(&Shape::Typed(&BLOCKS)));
 const OUTPUT: (&str, Shape) = ("output", Shape::List(&Shape::Typed(&BLOCKS)));
+
+const STATUS: (&str, Shape) = ("status", Shape::OneOf(&["in_progress", "completed", "incomplete"]));
+/// What the provider's own tools may be at.
+const PROGRESS: Object = Object::open("").with(&[(
+    "status",
+    Shape::OneOf(&words!(
+        "in_progress searching interpreting generating calling completed incomplete failed"
+    )),
+)]);
 
 fn item(kind: &str) -> Option<&'static Object> {
     const ANY: Object = open("");
@@ -60,14 +73,14 @@ fn item(kind: &str) -> Option<&'static Object> {
         "compaction" => &COMPACTION,
         "apply_patch_call_output" => &PATCHED,
         "computer_call_output" => &SCREEN,
+        "web_search_call"
+        | "file_search_call"
+        | "code_interpreter_call"
+        | "image_generation_call" => &PROGRESS,
         "computer_call"
         | "shell_call_output"
         | "local_shell_call_output"
         | "tool_search_call"
-        | "web_search_call"
-        | "file_search_call"
-        | "code_interpreter_call"
-        | "image_generation_call"
         | "configuration_update"
         | "program"
         | "program_output"
@@ -114,46 +127,45 @@ const TEXT: Object = Object::of("type text prompt_cache_breakpoint").needing("te
 const SAID: Object =
     Object::of("type text annotations logprobs prompt_cache_breakpoint parsed").needing("text");
 const IMAGE: Object = Object::of("type file_id prompt_cache_breakpoint")
-    .with(&[
-        ("image_url", Shape::Address(IMAGES)),
-        ("detail", Shape::OneOf(&["low", "high", "auto", "original"])),
-    ])
+    .with(&[("image_url", Shape::Address(IMAGES)), ("detail", Shape::OneOf(DETAILS))])
     .either("image_url file_id");
 const FILE: Object =
     Object::of("type file_data file_id file_url filename detail prompt_cache_breakpoint")
         .either("file_data file_id file_url");
 
 const MESSAGE: Object = Object::of(
-    "type role id status phase created_by internal_chat_message_metadata_passthrough \
+    "type role id phase created_by internal_chat_message_metadata_passthrough \
      agent parsed",
 )
-.with(&[CONTENT]);
+.with(&[CONTENT, STATUS]);
 const REASONING: Object = Object::of(
-    "type id encrypted_content status created_by \
+    "type id encrypted_content created_by \
      internal_chat_message_metadata_passthrough agent",
 )
-.with(&[("summary", Shape::Listed(0, usize::MAX, &Shape::Typed(&BLOCKS))), CONTENT])
+.with(&[("summary", Shape::Listed(0, usize::MAX, &Shape::Typed(&BLOCKS))), CONTENT, STATUS])
 .filled(&[("summary", "[]")]);
 const CALL: Object = Object::of(
-    "type id call_id name arguments namespace caller async status created_by \
+    "type id call_id name arguments namespace caller async created_by \
      internal_chat_message_metadata_passthrough agent parsed_arguments",
 )
+.with(&[STATUS])
 .needing("call_id");
 const CUSTOM: Object = Object::of(
-    "type id call_id name input namespace caller async status created_by \
+    "type id call_id name input namespace caller async created_by \
      internal_chat_message_metadata_passthrough agent",
 )
+.with(&[STATUS])
 .needing("call_id");
 const CALL_OUTPUT: Object = Object::of(
-    "type id call_id name namespace caller status created_by \
+    "type id call_id name namespace caller created_by \
      internal_chat_message_metadata_passthrough agent",
 )
-.with(&[OUTPUT]);
+.with(&[OUTPUT, STATUS]);
 const CUSTOM_OUTPUT: Object = Object::of(
-    "type id call_id name caller status created_by \
+    "type id call_id name caller created_by \
      internal_chat_message_metadata_passthrough agent",
 )
-.with(&[OUTPUT]);
+.with(&[OUTPUT, STATUS]);
 
 /// The provider's own tools are its own.
 const TOOLS: Typed = Typed { of: tool, untyped: None, others: Others::Taken };
@@ -188,5 +200,19 @@ fn word_format(kind: &str) -> Option<&'static Object> {
     (kind == "grammar").then_some(&GRAMMAR)
 }
 
-const BODY: Object = Object::open("")
-    .with(&[("instructions", Shape::Such(is_any)), ("tools", Shape::List(&Shape::Typed(&TOOLS)))]);
+/// An object names a tool of any kind.
+const CHOICES: Typed = Typed { of: |_| None, untyped: None, others: Others::Taken };
+
+/// Members of events on a socket, those that Codex sends, and other formats' lists, which are found as such, are among them.
+const BODY: Object = Object::of(
+    "access_programs background background_options context_management conversation image include input \
+     max_output_tokens max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt \
+     prompt_cache_key prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store \
+     stream stream_options temperature text top_logprobs top_p truncation user betas personality multi_agent \
+     type event_id generate stream_id client_metadata messages contents",
+)
+.with(&[
+    ("instructions", Shape::Such(is_any)),
+    ("tools", Shape::List(&Shape::Typed(&TOOLS))),
+    ("tool_choice", Shape::WordOr(&["none", "auto", "required"], &Shape::Typed(&CHOICES))),
+]);

@@ -160,15 +160,15 @@ rules! {
         repair "",
         error "messages.….content.…: Input tag '…' found using 'type' does not match any of the expected tags: …",
         source "Anthropic SDK types";
-    ANTHROPIC_VALUE = Anthropic "anthropic/value": "values are of those that the SDK has: a cache marker's time to live, a tool's name, whether a result is an error, an object's schema without a choice at its top, base64, stop sequences that say something; thinking by hand leaves sampling and tools alone; all documents have citations or none has; no white space ends the request",
+    ANTHROPIC_VALUE = Anthropic "anthropic/value": "values are of those that the SDK has: a cache marker's time to live, a tool's name, and that of a tool of the provider's, whether a result is an error, an object's schema without a choice at its top, base64, stop sequences that say something; thinking by hand leaves sampling and tools alone; all documents have citations or none has; no white space ends the request",
         repair "what is only spelt otherwise is written right; the white space is left out",
         error "…: Input should be … (or: messages: final assistant content cannot end with trailing whitespace)",
         source "Anthropic SDK types; PROVIDERS.md B.1.2 (12, 13), B.1.3; citations: DOC citations; names: [BK]";
-    ANTHROPIC_MISSING = Anthropic "anthropic/missing": "blocks, sources of media and tools of the client's have all members that they need",
+    ANTHROPIC_MISSING = Anthropic "anthropic/missing": "blocks, citations, sources of media and tools of the client's have all members that they need, and a body that asks for an answer its `max_tokens`",
         repair "a member of which only one value can be meant is added",
         error "messages.….content.….redacted_thinking.data: Field required",
         source "Anthropic SDK types";
-    ANTHROPIC_BLOCK_SIDE = Anthropic "anthropic/block-side": "thinking is the assistant's, and not the end of the request; images and documents are the user's",
+    ANTHROPIC_BLOCK_SIDE = Anthropic "anthropic/block-side": "thinking, and what the provider's own tools were asked and gave, is the assistant's, and thinking not the end of the request; images and documents are the user's",
         repair "thinking at the end is dropped",
         error "messages.…: The final block in an assistant message cannot be `thinking`. (or: `thinking` blocks can only be in `assistant` messages)",
         source "PROVIDERS.md B.1.2 (11) (GH router-for-me/CLIProxyAPI#5321); sides: [BK]";
@@ -176,6 +176,10 @@ rules! {
         repair "",
         error "messages.…: `…` tool use with id `…` was found without a corresponding `…_tool_result` block",
         source "PROVIDERS.md B.1.2 (11) [BK]";
+    ANTHROPIC_SERVED_PAIR = Anthropic "anthropic/served-pair": "a server_tool_use, or an mcp_tool_use, has one result, of its tool's type",
+        repair "a second result is dropped",
+        error "messages.….content.…: unexpected `tool_use_id` found in `…` blocks: …. Each `…` block must have a corresponding `…` block before it.",
+        source "PROVIDERS.md B.1.2 (7); Anthropic SDK types; text [BK]";
     ANTHROPIC_REUSED_SERVED_ID = Anthropic "anthropic/reused-served-id": "a server_tool_use has an id of its own",
         repair "",
         error "messages.….content.…: `tool_use` ids must be unique",

@@ -76,7 +76,7 @@ rules! {
         repair "",
         error "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config. Proposed fix: move those values to CachedContent from GenerateContent request.",
         source "PROVIDERS.md B.4";
-    GEMINI_MEMBER = Gemini "gemini/extra-member": "a content has a role and parts, and nothing else",
+    GEMINI_MEMBER = Gemini "gemini/extra-member": "a content has a role and parts, and nothing else; the body has the members of the SDK's",
         repair "the member is left out",
         error "Invalid JSON payload received. Unknown name \"…\" at 'contents[…]': Cannot find field.",
         source "SDK types; text [BK]";

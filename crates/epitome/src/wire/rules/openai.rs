@@ -144,19 +144,19 @@ rules! {
         repair "a text gets its type; an image's address is put into `image_url`",
         error "Invalid value: 'input_text'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.",
         source "OpenAI SDK types";
-    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts, calls and tools are objects of a type that the SDK has, with what they hold; a list of tools has 1 to 128 of them, with names of up to 64 letters, digits, `_` and `-`; a tool_choice comes with tools; an address has a scheme; sound is WAV or MP3",
-        repair "a call's type and empty arguments are added",
+    CHAT_KIND = OpenaiChat "chat/form": "for OpenAI's models, parts, calls and tools are objects of a type that the SDK has, with what they hold; a list of tools has 1 to 128 of them, with names of up to 64 letters, digits, `_` and `-`; a tool_choice comes with tools and names one of them, and is a word that the SDK has; messages have only the members of the SDK's; refusals are the assistant's; a name is a string; an address has a scheme; sound is WAV or MP3",
+        repair "a call's type and empty arguments are added; a member that isn't known is left out",
         error "Invalid type for 'messages[…].content[…]': expected an object, but got … instead.",
         source "OpenAI SDK types; PROVIDERS.md B.3; text [BK]";
     RESPONSES_KIND = OpenaiResponses "responses/unknown-type": "items, blocks and tools are objects, items and blocks of a type that the SDK has",
         repair "",
         error "Invalid value: '…'. Supported values are: ….",
         source "OpenAI SDK types";
-    RESPONSES_MEMBER = OpenaiResponses "responses/extra-member": "items and blocks have only the members of their type",
+    RESPONSES_MEMBER = OpenaiResponses "responses/extra-member": "the body, items and blocks have only the members of their type",
         repair "the member is left out",
         error "Unknown parameter: 'input[…].…'.",
         source "OpenAI SDK types; text [BK]";
-    RESPONSES_VALUE = OpenaiResponses "responses/value": "an image is PNG, JPEG, GIF or WebP, at an address with a scheme; a function's name has 1 to 128 letters, digits, `_` and `-`; a patch's operation, a grammar's syntax and a status are of those that the SDK has; a tool_choice names a tool of the request's",
+    RESPONSES_VALUE = OpenaiResponses "responses/value": "an image is PNG, JPEG, GIF or WebP, at an address with a scheme; a function's name has 1 to 128 letters, digits, `_` and `-`; a patch's operation, a grammar's syntax and a status are of those that the SDK has; a tool_choice is a word that the SDK has, or names a tool of the request's",
         repair "what is only spelt otherwise is written right; an address in an object stands by itself",
         error "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
         source "OpenAI SDK types; text [BK]";
@@ -180,8 +180,12 @@ rules! {
         repair "the mark is left out, and U+FFFD stands for half a character",
         error "We could not parse the JSON body of your request. …",
         source "PROVIDERS.md B.0; text [BK]";
-    CHAT_LENGTH = OpenaiChat "chat/length": "for OpenAI's models a call's id has at most 40 characters, and the name of its tool 64",
-        repair "the id of the call and its result, or the name, is cut",
+    CHAT_TOOL_NAMES = OpenaiChat "chat/tool-names": "for OpenAI's models, tools have different names",
+        repair "a tool that is the very same is left out",
+        error "Duplicate tool names are not allowed.",
+        source "[BK], as in Responses";
+    CHAT_LENGTH = OpenaiChat "chat/length": "for OpenAI's models a call's id has at most 40 characters, and the name of its tool 64; for Mistral's it has nine letters and digits",
+        repair "the id of the call and its result, or the name, is cut; Mistral's get numbered ones",
         error "Invalid 'messages[…].tool_calls[…].…': string too long. Expected a string with maximum length …, but got a string with length … instead.",
         source "PROVIDERS.md B.3 (GH camel-ai/camel#2215); name: OpenAI SDK docstrings";
 }
