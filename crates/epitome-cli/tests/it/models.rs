@@ -153,7 +153,7 @@ fn a_request_is_checked_for_another_model() {
         exit 3
         --- stdout
         tool_choice anthropic/value: beside thinking
-          rule:   values are of those that the SDK has: a cache marker's time to live, a tool's name, whether a result is an error, an object's schema without a choice at its top, base64, stop sequences that say something; thinking by hand leaves sampling and tools alone; all documents have citations or none has; no white space ends the request
+          rule:   values are of those that the SDK has: a cache marker's time to live, a tool's name, and that of a tool of the provider's, whether a result is an error, an object's schema without a choice at its top, base64, stop sequences that say something; thinking by hand leaves sampling and tools alone; all documents have citations or none has; no white space ends the request
           error:  …: Input should be … (or: messages: final assistant content cannot end with trailing whitespace)
           repair: only its author can mend it
 

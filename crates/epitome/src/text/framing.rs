@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr3_iter;
+
 /// How texts begin that a recall gave; its id and `]` follow.
 pub(crate) const RECALL_MARK: &str = "[recalled ";
 /// How a checkpoint begins; its digest and `>` follow.
@@ -15,10 +17,17 @@ const MOST_BLANK: usize = 16;
 /// A text without anything that could pass for the head of a find, or for the fence of a checkpoint. A model reads other letters and
 /// blanks as the same, and lines may be joined later.
 pub(crate) fn without(text: Cow<'_, str>) -> Cow<'_, str> {
-    let is_sign = |c: char| matches!(plain(c), '<' | '[');
+    let bytes = text.as_bytes();
+    // The signs in full width begin with this byte.
+    let signs = memchr3_iter(b'<', b'[', 0xef, bytes);
+    let may_be = |at: &usize| match bytes.get(at + 1) {
+        Some(next) if next.is_ascii_alphabetic() => b"cr".contains(&next.to_ascii_lowercase()),
+        Some(next) => !next.is_ascii_digit() && !b"\"'[]{}<>(),;:.-_".contains(next),
+        None => false,
+    };
     let mut out = String::new();
     let mut done = 0;
-    for (at, _) in text.match_indices(is_sign) {
+    for at in signs.filter(may_be) {
         if let Some((end, behind)) = mark(&text[at..]) {
             out.push_str(&text[done..at + end]);
             out.push_str(": ");
@@ -35,6 +44,9 @@ pub(crate) fn without(text: Cow<'_, str>) -> Cow<'_, str> {
 /// Where the word of a mark at the beginning of `text` ends, and what follows the blanks behind it; `None` where none stands there.
 fn mark(text: &str) -> Option<(usize, usize)> {
     let sign = plain(text.chars().next()?);
+    if !matches!(sign, '<' | '[') {
+        return None;
+    }
     let word = if sign == '[' { "recalled" } else { "checkpoint" };
     let mut chars = text.char_indices().skip(1).peekable();
     let mut blanks = 0;
