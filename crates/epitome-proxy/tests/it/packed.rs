@@ -75,10 +75,9 @@ async fn what_is_put_into_a_packed_reply_is_in_it() {
         let message = json!({"type": "message", "content": [block], "usage": {"input_tokens": 9}});
         let is_streamed = head.uri.query() == Some("stream");
         let stream = format!("{START}data: {{\"type\":\"message_stop\"}}\n\n");
-        std::future::ready(match is_streamed {
-            true => packed(EVENTS, &stream),
-            false => packed(JSON, &message.to_string()),
-        })
+        let whole = message.to_string();
+        let (kind, text) = if is_streamed { (EVENTS, &stream) } else { (JSON, &whole) };
+        std::future::ready(packed(kind, text))
     })
     .await;
     let stage = Stage::new(&before(&url, Some(1_000_000))).await;

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 /// A conversation of Anthropic's, in which the messages at these places have a marker of this life.
 fn session(marked: &[(usize, &str)]) -> Request {
     let step = |n: usize| {
-        let output: String =
+        let lines: Vec<String> =
             (0..40).map(|line| format!("fn f{n}_{line}() {{ todo!() }}\n")).collect();
+        let output = lines.concat();
         let id = format!("toolu_{n}");
         let input = json!({"file_path": format!("src/m{n}.rs")});
         [

@@ -115,9 +115,9 @@ impl Sessions {
         self.experience.note(model, note);
         // What it tells of the prompt corrects the counts of this conversation alone.
         let mut counts = self.experience.get().of_counts(model);
-        let counter = self.compactor.counter().name();
+        let by = self.compactor.counter().name();
         if let (Some(used), Some(line)) = (used, self.lines.get_mut(&sent.session)) {
-            line.learn(&mut counts, counter, &sent, used);
+            line.learn(&mut counts, by, &sent, used);
         }
         if let Some(epoch) = sent.retry_of {
             // It didn't help: what the view has lost for it comes back.

@@ -18,8 +18,11 @@ pub(super) fn render(request: &Request, view: &View) -> (String, Vec<Stands>) {
     let text = |piece: Piece| -> Cow<'_, str> {
         let Piece::Entry(at) = piece else {
             let placed = view.checkpoint().expect("a checkpoint is laid where there is one");
-            let marked = |marker| dialect.marked_message(&placed.text, marker);
-            return marker.map_or_else(|| dialect.user_message(&placed.text), marked).into();
+            let message = match marker {
+                Some(marker) => dialect.marked_message(&placed.text, marker),
+                None => dialect.user_message(&placed.text),
+            };
+            return message.into();
         };
         let entry = request.transcript.entry(at);
         match fates[at] {

@@ -99,14 +99,13 @@ pub fn classify(status: u16, body: &str) -> AnswerKind {
     if !REFUSALS.contains(&status) {
         return AnswerKind::Other;
     }
-    let verdict = match serde_json::from_str::<Value>(body) {
-        Ok(value) => by_value(&value),
-        Err(_) => {
-            let text = &body[..body.floor_char_boundary(LONGEST)];
-            let mut own = String::new();
-            let told = words::tell_text(text, "", &mut own).map(|()| plain(&own));
-            by_words(&plain(text), told.as_deref())
-        }
+    let verdict = if let Ok(value) = serde_json::from_str::<Value>(body) {
+        by_value(&value)
+    } else {
+        let text = &body[..body.floor_char_boundary(LONGEST)];
+        let mut own = String::new();
+        let told = words::tell_text(text, "", &mut own).map(|()| plain(&own));
+        by_words(&plain(text), told.as_deref())
     };
     match verdict {
         // Whatever it says, the status says that the body was too large.
