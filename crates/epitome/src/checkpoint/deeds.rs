@@ -9,7 +9,7 @@ mod looks;
 mod merge;
 mod targets;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::outcome::{has_failed, has_warned, is_bad, outcome, state};
@@ -75,6 +75,8 @@ pub(super) struct Deeds {
     shown: HashMap<u32, Box<str>>,
     changed: Changes,
     done_to: Changes,
+    /// The newest call that made each id, by its place.
+    made: HashMap<Key, usize>,
     editor: Editor,
     /// Calls that an earlier checkpoint counts and doesn't name.
     pub(super) unnamed: u32,
@@ -109,7 +111,7 @@ const MOST_ARGUMENTS: usize = 4096;
 /// What stands before how a call went.
 const WENT: &str = " → ";
 /// What stands between how a call went and what became of it.
-const THEN: &str = " (then ";
+const THEN: &str = " (then [";
 /// What stands before the number of calls that no line names.
 const UNNAMED: &str = "[…] more calls, not named: ";
 /// Bytes of a target among others, unless it is one exact string.
@@ -237,7 +239,8 @@ impl Deeds {
                 let (mut went, in_full) = outcome(act, &asked, output, reported, is_new);
                 let was_made = |number: &u32| self.is_made(*number, &self.all[deed].what);
                 let takes_back = known.takes_back.filter(|it| !is_bad(&went) && was_made(it));
-                let deed = &mut self.all[deed];
+                let at = deed;
+                let deed = &mut self.all[at];
                 deed.failed = u32::from(has_failed(&went));
                 deed.warned = u32::from(has_warned(&went));
                 let open = known.open.filter(|path| tells_of(output, path));
@@ -258,6 +261,7 @@ impl Deeds {
                 }
                 deed.went = went.into();
                 deed.shape = shape(deed);
+                self.note_made(at);
             }
             Asked::Look { number, look, targets, act, whole } => {
                 let verdict = judge(output, reported);
@@ -279,23 +283,28 @@ impl Deeds {
         }
     }
 
+    /// Notes the ids that the outcome of a call tells and the call doesn't.
+    fn note_made(&mut self, at: usize) {
+        let Deed { what, went, .. } = &self.all[at];
+        let is_sign = |c: char| !c.is_alphanumeric() && !"-_.".contains(c);
+        let asked: HashSet<&str> = what.split(is_sign).collect();
+        let is_id = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
+        let made = went.split(is_sign).filter(|word| is_id(word) && !asked.contains(word));
+        let made: Vec<Key> = made.map(keys::key).collect();
+        self.made.extend(made.into_iter().map(|id| (id, at)));
+    }
+
     /// Says beside the call that made `id` what message `number` found of it: a job that was queued may have failed since.
     fn became(&mut self, number: u32, id: &str, state: &str) {
-        let is_sign = |c: char| !c.is_alphanumeric() && !"-_.".contains(c);
-        let names = |text: &str| text.split(is_sign).any(|word| word == id);
-        let is_id = id.contains(|c: char| c.is_ascii_digit()) && !id.contains(is_sign);
-        let made = self.all.iter_mut().rev().filter(|_| is_id);
-        let Some(deed) = made.into_iter().find(|it| names(&it.went) && !names(&it.what)) else {
-            return;
-        };
+        let Some(deed) = self.made.get(&keys::key(id)).map(|at| &mut self.all[*at]) else { return };
         let was = deed.went.split(THEN).next().unwrap_or_default();
         if was.contains(state) {
             return;
         }
-        deed.went = format!("{was}{THEN}[{number}]: {state})").into();
+        deed.went = format!("{was}{THEN}{number}]: {state})").into();
         if !deed.in_full.is_empty() {
             let was = deed.in_full.split(THEN).next().unwrap_or_default();
-            deed.in_full = format!("{was}{THEN}[{number}]: {state})").into();
+            deed.in_full = format!("{was}{THEN}{number}]: {state})").into();
         }
         deed.shape = shape(deed);
     }
@@ -321,6 +330,7 @@ impl Deeds {
                 self.unnamed = self.unnamed.saturating_add(count.parse().unwrap_or(0));
             } else if let Some(deed) = Deed::read(line) {
                 self.all.push(Deed { place: self.all.len() as u32, ..deed });
+                self.note_made(self.all.len() - 1);
             } else if let Some(look) = line.strip_prefix(LOOKS).and_then(Look::read) {
                 let at = self.look(&look.tool);
                 self.looks[at].carry(look);

@@ -45,8 +45,11 @@ pub fn numbers_within(entry: Entry<'_>) -> Vec<(Slot, usize)> {
     let Some(contents) = read(&parts[at].text()) else { return Vec::new() };
     // Those that it doesn't stand for came before it, one in each entry and the others here.
     let last = contents.stands_for.last().unwrap_or_default();
-    let outside = (0..last).filter(|number| !contents.stands_for.contains(*number));
-    let outside: Vec<usize> = outside.skip(entry.index).collect();
+    let after = |number: &usize| Some(contents.stands_for.next_outside(number + 1));
+    let outside = std::iter::successors(Some(contents.stands_for.next_outside(0)), after);
+    // More than there are parts can't be here, whatever a forged one says.
+    let outside = outside.take_while(|number| *number < last).skip(entry.index).take(at + 1);
+    let outside: Vec<usize> = outside.collect();
     let Some((task, later)) = outside.split_first() else { return Vec::new() };
     let parts_of = |number: &usize| {
         let several = contents.parts.iter().find(|(of, _)| of == number);
