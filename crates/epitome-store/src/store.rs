@@ -83,8 +83,8 @@ impl Store {
     /// URL or beside it.
     ///
     /// # Errors
-    /// The server can't be reached or refuses, there is no store or another version of this program made it, or the server can't
-    /// be verified as far as the URL demands (`sslmode`, `sslrootcert`); for another machine verification is the default.
+    /// The server can't be reached or refuses. There is no store, or another version of this program made it. The server can't be
+    /// verified as far as the URL demands (`sslmode`, `sslrootcert`); for another machine verification is the default.
     pub fn connect(url: &str, password: Option<&str>, access: Access) -> Result<Self, StoreError> {
         let server = Server::new(url, password)?;
         let may = if access == Access::Read { May::Read } else { May::Write };

@@ -1,7 +1,7 @@
 //! Exact repeats and stale re-reads: the later copy is enough.
 //!
-//! In order: a result that is repeated later becomes a pointer; a repeated question (the same file, the same command)
-//! keeps only its newest answer; and reads of a file that was written or edited since are stale.
+//! In order: a result that is repeated later becomes a pointer. A repeated question (the same file, the same command) keeps
+//! only its newest answer. Reads of a file that was written or edited since are stale.
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
