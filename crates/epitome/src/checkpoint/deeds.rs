@@ -27,7 +27,7 @@ pub(super) use looks::LookRoom;
 use looks::{Answer, LOOKS, Look};
 pub(super) use merge::Merging;
 use merge::{grouped, mended, shape};
-use targets::{inner, value};
+use targets::{TargetCache, inner, value};
 
 /// One call, or several that ask the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,8 @@ pub(super) struct Deed {
     is_one: bool,
     /// Whether those that went well had other outcomes than `went`.
     differs: bool,
+    /// What `what` says the call was done to.
+    targets: TargetCache,
 }
 
 /// All of them.
@@ -194,6 +196,7 @@ impl Deeds {
             shape: 0,
             is_one: true,
             differs: false,
+            targets: TargetCache::default(),
         });
     }
 
@@ -246,6 +249,7 @@ impl Deeds {
                 let open = known.open.filter(|path| tells_of(output, path));
                 if let Some(path) = &open {
                     deed.what = file_key(&deed.what, path).into();
+                    deed.targets = TargetCache::default();
                     deed.names_files = true;
                     deed.asks = 0;
                 }

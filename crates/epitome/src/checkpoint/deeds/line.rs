@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::counts::CallCounts;
 use super::merge::shape;
-use super::{Deed, WENT, names_files, targets};
+use super::{Deed, TargetCache, WENT, names_files, targets};
 use crate::checkpoint::outcome::{has_failed, has_warned, is_bad};
 use crate::checkpoint::target::{MOST_ERROR, whole_ends};
 
@@ -75,6 +75,7 @@ impl Deed {
             shape: 0,
             is_one: times == 1,
             differs,
+            targets: TargetCache::default(),
         };
         deed.shape = shape(&deed);
         Some(deed)

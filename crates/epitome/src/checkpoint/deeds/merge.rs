@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::targets::{self, detailed, flags, handles, inner, targets, tool, with_arguments};
-use super::{BETWEEN, CUT, Deed, MOST_BRIEF};
+use super::{BETWEEN, CUT, Deed, MOST_BRIEF, TargetCache};
 use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
 use crate::checkpoint::target::{MOST_COMMAND, MOST_ERROR, is_target};
 use crate::text::keys::{self, Key};
@@ -252,7 +252,14 @@ impl<'a> Group<'a> {
     /// A group to which `deed` will be added first.
     fn of(deed: &'a Deed, what: &str, kind: usize) -> Self {
         Group {
-            deed: Deed { what: what.into(), times: 0, failed: 0, warned: 0, ..deed.clone() },
+            deed: Deed {
+                what: what.into(),
+                times: 0,
+                failed: 0,
+                warned: 0,
+                targets: TargetCache::default(),
+                ..deed.clone()
+            },
             targets: Vec::new(),
             alone: Some(deed),
             is_cut: false,
@@ -385,6 +392,7 @@ impl<'a> Group<'a> {
             let is_one = merging == Merging::Newest && !deed.names_files;
             let between = if is_one { ", " } else { BETWEEN };
             deed.what = format!("{}({before}{})", deed.what, told.join(between)).into();
+            deed.targets = TargetCache::default();
         }
         let alone = self.alone.filter(|alone| alone.what != deed.what);
         deed.alone = alone.map(|alone| alone.what.clone()).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
 
 use super::{BETWEEN, Deed, MOST_TARGET};
 use crate::checkpoint::outcome::is_bad;
@@ -89,6 +90,24 @@ pub(super) fn with_arguments(what: &str, most: usize) -> Option<String> {
 /// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, cabin=economy, n=2)` its short arguments together, of
 /// `Bash(cd app && rm -f x.rs)` the program and the files that it changes.
 pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
+    let found = deed.targets.0.get_or_init(|| found(deed).into_iter().map(Cow::into_owned).collect());
+    found.iter().map(|target| Cow::Borrowed(&**target)).collect()
+}
+
+/// The targets of a call, found when they are first asked for: reading a command line costs more than all else that merging does.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TargetCache(OnceLock<Arc<[String]>>);
+
+impl PartialEq for TargetCache {
+    /// It follows from the call.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for TargetCache {}
+
+fn found(deed: &Deed) -> Vec<Cow<'_, str>> {
     let inner = inner(&deed.what);
     let all = arguments(inner);
     let short = short(&all);
