@@ -195,6 +195,7 @@ impl<'r, 'a> Tree<'r, 'a> {
         let is_linked =
             self.places().any(|at| self.parents[at].is_some() && !self.row(at).is_again);
         let mut seen = vec![false; self.members.len()];
+        let missing = self.missing();
         // Goes down only, so that looking for the row before costs no more than one pass.
         let mut behind = self.members.len();
         loop {
@@ -209,7 +210,12 @@ impl<'r, 'a> Tree<'r, 'a> {
                 at = parent;
                 continue;
             }
-            let is_before = |at: &usize| self.is_anchored(*at) && !seen[*at];
+            // What hangs on the same missing row was rewound, but for the results of its calls.
+            let is_sibling = |of: &usize| {
+                let on = missing[at].filter(|_| is_linked);
+                on.is_some() && missing[*of] == on && !self.is_result(*of)
+            };
+            let is_before = |of: &usize| self.is_anchored(*of) && !seen[*of] && !is_sibling(of);
             match (0..behind.min(at)).rfind(is_before) {
                 Some(before) if !(is_linked && self.is_root(at, before)) => at = before,
                 _ => break,
@@ -218,6 +224,18 @@ impl<'r, 'a> Tree<'r, 'a> {
         }
         walk.way.reverse();
         walk
+    }
+
+    /// For each row the missing row on which it hangs, if it hangs on one.
+    fn missing(&self) -> Vec<Option<&'a str>> {
+        let mut missing: Vec<Option<&str>> = Vec::with_capacity(self.members.len());
+        for at in self.places() {
+            missing.push(match self.parents[at] {
+                Some(parent) => missing.get(parent).copied().flatten(),
+                None => self.row(at).parent,
+            });
+        }
+        missing
     }
 
     /// Whether what lies before was compacted away. Older versions wrote a summary and no boundary.
@@ -234,14 +252,14 @@ impl<'r, 'a> Tree<'r, 'a> {
     fn is_root(&self, at: usize, before: usize) -> bool {
         let row = self.row(at);
         let could_be = match row.what {
-            What::User | What::Injected | What::Queued | What::Link => !self
-                .rows
-                .blocks(self.members[at])
-                .iter()
-                .any(|b| matches!(b.pairs, Pairs::Result(_))),
+            What::User | What::Injected | What::Queued | What::Link => !self.is_result(at),
             _ => false,
         };
         could_be && row.parent.is_none() && row.session == self.row(before).session
+    }
+
+    fn is_result(&self, at: usize) -> bool {
+        self.pairs(at).any(|pairs| matches!(pairs, Pairs::Result(_)))
     }
 
     /// Adds what the way misses of its messages: blocks of the same message, results of its calls.

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::tool::may_change;
+
 /// How a cue word has to stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
@@ -74,12 +76,16 @@ pub fn commands(sentence: &str) -> bool {
     let cues = &*CUES;
     let mut words = sentence
         .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-')))
-        .filter(|word| !word.is_empty())
+        .filter(|word| word.contains(char::is_alphanumeric))
         .peekable();
     let mut is_first = true;
     let mut lower = String::new();
     while let Some(word) = words.next() {
         lowered(word, &mut lower);
+        // `Hold the release`, `Undo that`: what names a tool's deed asks for one.
+        if is_first && may_change(&lower) {
+            return true;
+        }
         if let Some(found) = cues.words.get(lower.as_str()) {
             let holds = |(place, next): &(Place, Option<&str>)| {
                 (*place == Place::Anywhere || is_first)
@@ -134,6 +140,9 @@ mod tests {
             "You must not delete it",
             "Please don’t touch the lock file",
             "Use tabs.",
+            "Hold the release.",
+            "- undo that",
+            "You may push now.",
             "- HARD RULE 3: no writes",
             "Bitte niemals direkt auf main pushen.",
             "Никогда не удаляй файлы.",

@@ -102,7 +102,7 @@ pub(super) fn changes(word: &str) -> bool {
 }
 
 /// Whether a word may be one, though it may be a noun.
-pub(super) fn may_change(word: &str) -> bool {
+pub(crate) fn may_change(word: &str) -> bool {
     changes(word) || CHANGING_NOUNS.contains(&word)
 }
 

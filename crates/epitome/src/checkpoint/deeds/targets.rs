@@ -90,7 +90,8 @@ pub(super) fn with_arguments(what: &str, most: usize) -> Option<String> {
 /// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, cabin=economy, n=2)` its short arguments together, of
 /// `Bash(cd app && rm -f x.rs)` the program and the files that it changes.
 pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
-    let found = deed.targets.0.get_or_init(|| found(deed).into_iter().map(Cow::into_owned).collect());
+    let found =
+        deed.targets.0.get_or_init(|| found(deed).into_iter().map(Cow::into_owned).collect());
     found.iter().map(|target| Cow::Borrowed(&**target)).collect()
 }
 
