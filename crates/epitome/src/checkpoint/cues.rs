@@ -74,18 +74,11 @@ pub fn commands(sentence: &str) -> bool {
         return true;
     }
     let cues = &*CUES;
-    let mut words = sentence
-        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-')))
-        .filter(|word| word.contains(char::is_alphanumeric))
-        .peekable();
+    let mut words = words(sentence).peekable();
     let mut is_first = true;
     let mut lower = String::new();
     while let Some(word) = words.next() {
         lowered(word, &mut lower);
-        // `Hold the release`, `Undo that`: what names a tool's deed asks for one.
-        if is_first && may_change(&lower) {
-            return true;
-        }
         if let Some(found) = cues.words.get(lower.as_str()) {
             let holds = |(place, next): &(Place, Option<&str>)| {
                 (*place == Place::Anywhere || is_first)
@@ -102,6 +95,17 @@ pub fn commands(sentence: &str) -> bool {
     !sentence.is_ascii()
         && sentence.chars().any(is_spaceless)
         && cues.runs.iter().any(|cue| sentence.contains(cue))
+}
+
+/// Whether a sentence begins with a verb that names a tool's deed: `Hold the release`, `Undo that`.
+pub(super) fn asks(sentence: &str) -> bool {
+    words(sentence).next().is_some_and(|verb| may_change(&verb.to_ascii_lowercase()))
+}
+
+fn words(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-')))
+        .filter(|word| word.contains(char::is_alphanumeric))
 }
 
 fn lowered(word: &str, into: &mut String) {
@@ -140,8 +144,7 @@ mod tests {
             "You must not delete it",
             "Please don’t touch the lock file",
             "Use tabs.",
-            "Hold the release.",
-            "- undo that",
+            "- use spaces",
             "You may push now.",
             "- HARD RULE 3: no writes",
             "Bitte niemals direkt auf main pushen.",
@@ -151,7 +154,10 @@ mod tests {
             assert!(commands(sentence), "{sentence}");
         }
         for sentence in ["The port is 8080.", "It will use tabs", "Thanks!", "see Note: this"] {
-            assert!(!commands(sentence), "{sentence}");
+            assert!(!commands(sentence) && !asks(sentence), "{sentence}");
+        }
+        for sentence in ["Hold the release.", "- undo that", "Fix the build."] {
+            assert!(asks(sentence) && !commands(sentence), "{sentence}");
         }
     }
 }

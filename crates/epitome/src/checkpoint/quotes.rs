@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use super::cues::commands;
+use super::cues::{asks, commands};
 use super::ranges::Ranges;
 use super::{fence, titles};
 use crate::count::TokenCounter;
@@ -243,7 +243,7 @@ pub(super) fn end(
 /// The value of a person's sentence.
 fn rank(sentence: &str) -> Rank {
     match () {
-        () if commands(sentence) => Rank::Commands,
+        () if commands(sentence) || asks(sentence) => Rank::Commands,
         () if specifics(sentence).next().is_some() => Rank::Specific,
         () => Rank::Other,
     }
