@@ -21,10 +21,12 @@ enum Place {
     First,
 }
 
+/// What a word says, where it has to stand, and the word that has to follow, if one has to.
+type Reading = (Cue, Place, Option<&'static str>);
+
 /// The words of `data/cues.txt`.
 struct Cues {
-    /// Words, with the word that has to follow, if one has to.
-    words: HashMap<&'static str, Vec<(Cue, Place, Option<&'static str>)>>,
+    words: HashMap<&'static str, Vec<Reading>>,
     /// Words of scripts that have no spaces.
     runs: Vec<(Cue, &'static str)>,
 }

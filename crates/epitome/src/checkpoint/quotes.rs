@@ -330,7 +330,7 @@ const LEAST_MESSAGES: u64 = 8;
 /// What is chosen of a message: its sentences, or all of a brief one.
 fn pieces(text: &str, room: Room, counter: &dyn TokenCounter) -> Vec<std::ops::Range<usize>> {
     let is_brief = text.len() <= BRIEF && counter.text(text).tokens * LEAST_MESSAGES <= room.all;
-    if is_brief { vec![0..text.len()] } else { sentences(text) }
+    if is_brief { Vec::from([0..text.len()]) } else { sentences(text) }
 }
 
 /// Which sentences fit, and whether one that commands or forbids doesn't.
@@ -375,8 +375,8 @@ fn chosen(
     let (mut used, mut lacks_commands) = (0, false);
     let mut last_missed = None;
     for (rank, at, nth) in ranked {
-        // Behind a newer request that isn't quoted an older one would seem to hold.
-        if matches!(rank, Rank::Asks | Rank::Other) && last_missed == Some(rank) {
+        // Behind newer words that aren't quoted older ones would seem to hold.
+        if rank == Rank::Other && last_missed == Some(rank) {
             continue;
         }
         let most = if rank == Rank::Commands { room.commands.max(room.all) } else { room.all };

@@ -444,7 +444,7 @@ const OUTCOME_BYTES: usize = 96;
 const WORDS_SHARE: u64 = 42;
 
 /// The target that leaves room for this many further turns of the conversation's mean growth, in the counter's tokens. At least a
-/// quarter of the shown prompt and enough for human words and deeds; at most half, because a rewrite must be worth its cost.
+/// quarter of the shown prompt and enough for human words and deeds beside what stays; at most half, because a rewrite must be worth its cost.
 fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let is_reply = |entry: &Entry<'_>| entry.role() == Role::Assistant;
     let replies = subject.base.transcript.entries().filter(is_reply).count().max(1) as u64;
@@ -460,7 +460,10 @@ fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
     let deeds = newest.flat_map(|entry| entry.parts()).filter(may_act);
     let deeds = deeds.map(|part| part.raw_body().len().min(MOST_DEED) + OUTCOME_BYTES);
     let bytes: usize = words.chain(deeds).sum();
-    let quoting = subject.frame + bytes as u64 / BYTES * 100 / WORDS_SHARE;
+    // The newest step stays.
+    let step = entries().rev().take_while(|entry| !is_reply(entry)).map(|entry| entry.raw().len());
+    let stays = subject.frame + step.sum::<usize>() as u64 / BYTES;
+    let quoting = stays + bytes as u64 / BYTES * 100 / WORDS_SHARE;
     shown.saturating_sub(grown).max(quoting).clamp(shown / 4, shown / 2).max(1)
 }
 

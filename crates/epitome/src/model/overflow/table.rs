@@ -49,6 +49,8 @@ patterns! {
     "bedrock" Bytes:
         "too many total text bytes";
     "vllm" Tokens:
+        "decoder prompt (length {used}) is longer than the maximum model length of {limit}",
+        "is longer than the maximum model length of {limit}",
         "maximum context length is {limit} tokens. however, you requested {reply} output tokens and your prompt contains at least {used} input tokens",
         "maximum context length is {limit} tokens. however, you requested {used} tokens",
         "you passed {used} input tokens and requested {reply} output tokens. however, the model's context length is only {limit} tokens",
@@ -56,11 +58,13 @@ patterns! {
         "exceeds the max_model_len",
         "maximum context length is {limit} tokens";
     "sglang" Tokens:
+        "input length ({used} tokens) exceeds the maximum allowed length ({limit} tokens)",
         "input ({used} tokens) is longer than the model's context length ({limit} tokens)",
         "is longer than the model's context length",
         "requested token count exceeds the model's maximum context length of {limit} tokens",
         "requested token count exceeds the model's maximum context length";
     "tgi" Tokens:
+        "`inputs` must have less than {limit} tokens. given: {used}",
         "`inputs` tokens + `max_new_tokens` must be <= {limit}. given: {used} `inputs` tokens and {reply} `max_new_tokens`",
         "`inputs` tokens + `max_new_tokens` must be";
     "llama.cpp" Tokens:
@@ -69,10 +73,24 @@ patterns! {
         "n_ctx: {limit}\nn_prompt_tokens: {used}\ntype: exceed_context_size_error",
         "exceeds the available context size",
         "exceed_context_size_error";
+    "lm-studio" Tokens:
+        "initial prompt is greater than the context length (n_keep: {used}>= n_ctx: {limit})",
+        "initial prompt is greater than the context length",
+        "cannot truncate prompt with n_keep ({used}) >= n_ctx ({limit})",
+        "trying to keep the first {used} tokens when context the overflows{*}context length of only {limit} tokens";
     "ollama" Tokens:
         "the input length exceeds the context length",
         "the prompt is longer than the context length",
         "exceeded max context length";
+    "copilot" Tokens:
+        "prompt token count of {used} exceeds the limit of {limit}",
+        "model_max_prompt_tokens_exceeded";
+    "cohere" Tokens:
+        "tokens in the prompt cannot exceed {limit} - received {used}";
+    "dashscope" Tokens:
+        "range of input length should be [1, {limit}]";
+    "zai" Tokens:
+        "prompt exceeds max length";
     "cerebras" Tokens:
         "current length is {used} while limit is {limit}";
     "mistral" Tokens:
