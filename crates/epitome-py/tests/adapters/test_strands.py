@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from copy import deepcopy
 from types import SimpleNamespace
 from typing import Any
 
+import epitome
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("strands")
 
-from epitome.adapters.strands import EpitomeConversationManager
+from epitome.adapters.objects import plain
+from epitome.adapters.strands import EpitomeConversationManager, _encoded, _raw, _said
+from strands.types.content import ContentBlock, Message
+from strands.types.tools import ToolResult, ToolUse
+
+from .drawn import arguments, check_places, histories, ids, long, picture, strategies, targets, texts, words
 
 PICTURE = b"\x89PNG" * 3
 SIZES: list[str] = ["12 KB", "1024", "hello", b64encode(PICTURE).decode()]
@@ -42,3 +51,108 @@ def test_texts_that_are_called_bytes_stay_texts(size: str) -> None:
     assert agent.messages[2] is not messages[2] and len(answered[1]["toolResult"]["content"][0]["text"]) < 4_800
     assert asked[0]["toolUse"]["input"]["bytes"] == size
     assert [answered[0], answered[2]] == [messages[2]["content"][0], messages[2]["content"][2]]
+
+
+def block(**members: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Blocks of one kind, with its content."""
+    return st.fixed_dictionaries(members)
+
+
+def source(encoded: st.SearchStrategy[bytes]) -> Any:
+    return st.fixed_dictionaries({"bytes": encoded}) | st.just({"location": {"type": "s3", "uri": "s3://bucket/key"}})
+
+
+data = st.binary(max_size=20).map(lambda more: picture + more)
+images: Any = st.fixed_dictionaries({"format": st.just("png"), "source": source(data)})
+documents: Any = st.fixed_dictionaries(
+    {"format": st.just("pdf"), "name": st.uuids().map(str), "source": source(data)},
+    optional={"context": words, "citations": st.just({"enabled": True})},
+)
+videos: Any = st.fixed_dictionaries({"format": st.just("mp4"), "source": source(data)})
+guarded: Any = st.fixed_dictionaries({"text": st.fixed_dictionaries({"text": words, "qualifiers": st.just(["query"])})})
+asked = (
+    block(text=words)
+    | block(image=images)
+    | block(video=videos)
+    | block(guardContent=guarded)
+    | block(cachePoint=st.just({"type": "default"}))
+)
+thoughts: Any = st.fixed_dictionaries(
+    {"reasoningText": st.fixed_dictionaries({"text": words}, optional={"signature": words})}
+)
+redacted: Any = st.fixed_dictionaries({"redactedContent": data})
+cited: Any = st.fixed_dictionaries(
+    {"content": st.just([{"text": "x"}]), "citations": st.just([{"title": "é", "location": {"web": {"url": "u"}}}])}
+)
+spoken = block(text=words) | block(reasoningContent=thoughts | redacted) | block(citationsContent=cited)
+observed = (
+    block(text=texts.map(lambda text: text or "x") | st.just("line\n" * 300))
+    | block(json=arguments)
+    | block(image=images)
+    | block(document=documents)
+)
+
+
+@st.composite
+def turns(draw: st.DrawFn) -> list[Message]:
+    noted: Any = {"metadata": {"custom": {"at": object()}}, "tracking_id": "t"} if draw(st.booleans()) else {}
+    own: list[Any] = [
+        {"text": draw(words)},
+        *draw(st.lists(asked, max_size=2)),
+        *draw(st.lists(block(document=documents), max_size=1)),
+    ]
+    first: Any = {"role": "user", "content": own, **noted}
+    messages: list[Message] = [first]
+    for _ in range(draw(st.integers(0, 3))):
+        numbers = ids(draw, ("tooluse_", "-", "_" * 28))
+        calls: list[ToolUse] = [{"toolUseId": number, "name": "run", "input": draw(arguments | texts)} for number in numbers]
+        content: list[ContentBlock] = [*draw(st.lists(spoken, max_size=2)), *[ContentBlock(toolUse=call) for call in calls]]
+        messages.append({"role": "assistant", "content": content})
+        answers: list[ToolResult] = [
+            {
+                "toolUseId": number,
+                "status": draw(st.sampled_from(["success", "error"])),
+                "content": draw(st.lists(observed, min_size=1, max_size=2)),
+            }
+            for number in numbers
+        ]
+        messages.append({"role": "user", "content": [{"toolResult": answer} for answer in answers]})
+    return [*messages, {"role": "assistant", "content": [*draw(st.lists(spoken, max_size=2)), {"text": draw(words)}]}]
+
+
+@given(turns())
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_messages_come_back_from_json(messages: list[Message]) -> None:
+    for message in messages:
+        said = _said(message)
+        back = _raw(said, set(_encoded(message, said)))
+        assert back == {"role": message["role"], "content": message["content"]}
+
+
+@given(histories(turns()), targets, strategies)
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_messages_are_kept_or_valid(messages: list[Message], target: str, wanted: str) -> None:
+    newest: Message = {"role": "user", "content": [{"text": "And now?"}]}
+    own = [*messages, newest]
+    copies = [_said(message) for message in deepcopy([{**one, "metadata": {}} for one in own])]
+    agent: Any = SimpleNamespace(messages=list(own))
+    EpitomeConversationManager(trigger=long, target=target, strategies=wanted).apply_management(agent)
+    assert [_said(message) for message in own] == copies
+    # Where nothing else is left, it is behind the checkpoint in one message.
+    assert agent.messages[-1]["content"][-1] == newest["content"][-1]
+    blocks = [one for message in own for one in message["content"]]
+    numbers = {one["toolUse"]["toolUseId"] for one in blocks if "toolUse" in one}
+    results = {one["toolResult"]["toolUseId"]: one["toolResult"] for one in blocks if "toolResult" in one}
+    for message in check_places(own, agent.messages):
+        for one in message["content"]:
+            if one in blocks or "text" in one:
+                continue
+            [(kind, its)] = one.items()
+            assert kind in ("toolUse", "toolResult") and its["toolUseId"] in numbers
+            if kind == "toolResult":
+                was = results[its["toolUseId"]]
+                assert its["status"] == was["status"]
+                assert all(piece in was["content"] or piece.keys() == {"text"} for piece in its["content"])
+    # Where bytes lie elsewhere, Strands has a form of its own.
+    wire = [plain(_said(one)) for one in agent.messages]
+    assert epitome.check(wire, format="bedrock", excluding=["bedrock/unknown-block"]) == []
