@@ -16,6 +16,8 @@ pytest.importorskip("strands")
 
 from epitome.adapters.objects import plain
 from epitome.adapters.strands import EpitomeConversationManager, _encoded, _raw, _said
+from strands import Agent, tool
+from strands.models import Model
 from strands.types.content import ContentBlock, Message
 from strands.types.tools import ToolResult, ToolUse
 
@@ -51,6 +53,38 @@ def test_texts_that_are_called_bytes_stay_texts(size: str) -> None:
     assert agent.messages[2] is not messages[2] and len(answered[1]["toolResult"]["content"][0]["text"]) < 4_800
     assert asked[0]["toolUse"]["input"]["bytes"] == size
     assert [answered[0], answered[2]] == [messages[2]["content"][0], messages[2]["content"][2]]
+
+
+class Silent(Model):
+    """A model that nobody asks."""
+
+    def update_config(self, **_: Any) -> None: ...
+    def get_config(self) -> Any:
+        return {"context_window_limit": 4_000}
+
+    def structured_output(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
+
+    def stream(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
+
+
+def test_system_prompt_and_tools_count() -> None:
+    def connect(port: int) -> str:
+        return "refused"
+
+    connect.__doc__ = "Connects to a port. " * 300
+    turn: list[Message] = [
+        {"role": "user", "content": [{"text": "Go on."}]},
+        {"role": "assistant", "content": [{"text": "It refused the connection, as all of the others did."}]},
+    ]
+    frames: list[dict[str, Any]] = [{}, {"system_prompt": "Be brief. " * 500}, {"tools": [tool(connect)]}]
+    for frame in frames:
+        manager = EpitomeConversationManager()
+        agent = Agent(Silent(), messages=turn * 100, conversation_manager=manager, callback_handler=None, **frame)
+        manager.apply_management(agent)
+        assert bool(manager.receipts) == bool(frame)
+        assert (len(agent.messages) < 200) == bool(frame)
 
 
 def block(**members: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
