@@ -112,7 +112,9 @@ def test_tools_count() -> None:
 
 
 pictures = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
-contents: Any = words | st.lists(st.builds(lambda text: {"type": "text", "text": text}, words) | st.just(pictures), min_size=1)
+contents: Any = words | st.lists(
+    st.builds(lambda text: {"type": "text", "text": text}, words) | st.just(pictures), min_size=1
+)
 spaces = st.sampled_from(["", " ", "\n", " \n "])
 
 
@@ -153,7 +155,7 @@ def test_messages_come_back_from_json(messages: list[Any]) -> None:
 
 
 @given(histories(turns()), targets, strategies)
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_messages_are_kept_or_valid(messages: list[Any], target: str, wanted: str) -> None:
     own: list[Any] = [{"role": "system", "content": "Be brief."}, *messages, {"role": "user", "content": "And now?"}]
     copies = deepcopy([said(message) for message in own])

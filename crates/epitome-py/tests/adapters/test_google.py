@@ -72,13 +72,13 @@ def turns(draw: st.DrawFn) -> list[types.Content]:
 
 
 @given(turns())
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 def test_contents_come_back_from_json(contents: list[types.Content]) -> None:
     assert [content(plain(one)) for one in contents] == contents
 
 
 @given(histories(turns()), targets, strategies)
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 def test_contents_are_kept_or_valid(contents: list[types.Content], target: str, wanted: str) -> None:
     copies = deepcopy(contents)
     session = epitome.Session(trigger=long, target=target, strategies=wanted, format="gemini")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import epitome
@@ -20,14 +21,11 @@ from langchain_core.messages import AIMessage, AnyMessage, ChatMessage, HumanMes
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
-words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=200)
+from .drawn import histories, long, strategies, targets, words
+
 images = st.just({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}})
 blocks = st.lists(st.builds(lambda text: {"type": "text", "text": text}, words) | images, min_size=1, max_size=3)
 humans = st.builds(HumanMessage, content=words | blocks, id=st.none() | st.uuids().map(str), name=st.none() | st.just("ann"))
-
-
-def long(sizes: epitome.Measurements) -> str | None:
-    return "long" if sizes.messages > 5 else None
 
 
 @st.composite
@@ -63,9 +61,6 @@ def turns(draw: st.DrawFn) -> list[AnyMessage]:
     return messages
 
 
-histories = st.lists(turns(), min_size=3, max_size=12).map(lambda turns: [message for turn in turns for message in turn])
-
-
 def test_calls_that_share_an_id_keep_their_arguments() -> None:
     calls = [
         {"name": name, "args": {"host": host}, "id": "t", "type": "tool_call"}
@@ -87,7 +82,14 @@ def test_calls_that_share_an_id_keep_their_arguments() -> None:
             ]
 
 
-@given(histories, st.sampled_from(["60%", "30%"]), st.sampled_from(["ladder", "outputs,arguments", "excerpts,fold"]))
+@given(turns())
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_messages_come_back_from_json(messages: list[AnyMessage]) -> None:
+    for message in messages:
+        assert made(message, dict(enumerate(deepcopy(said(message))))) == message
+
+
+@given(histories(turns()), targets, strategies)
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_messages_come_back_as_they_were_or_valid(history: list[AnyMessage], target: str, strategies: str) -> None:
     session = epitome.Session(trigger=long, target=target, format="openai-chat", strategies=strategies)
@@ -259,11 +261,11 @@ def test_blocks_that_nobody_knows_come_through(block: dict[str, Any]) -> None:
     def short(context: epitome.StrategyContext) -> list[epitome.Edit]:
         return [epitome.Edit(part, "Seen.") for part in context.parts if part.entry == 3 and part.kind == "text"]
 
-    for strategies in ([short], "outputs", "ladder", "media,fold"):
-        session = epitome.Session(trigger=long, target="60%", strategies=strategies, format="openai-chat")
+    for names in ([short], "outputs", "ladder", "media,fold"):
+        session = epitome.Session(trigger=long, target="60%", strategies=names, format="openai-chat")
         shown = Objects(session, said, made).fit([*history, HumanMessage("And now?")])
         assert len(session.receipts) == 1
-        if strategies == [short]:
+        if names == [short]:
             assert shown[:3] == history[:3] and all(one is was for one, was in zip(shown[:3], history[:3], strict=True))
             assert shown[3] is not history[3] and shown[3].content[1:] == [block]
 

@@ -40,16 +40,13 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
-words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=200)
+from .drawn import histories, long, strategies, targets, words
+
 PICTURE = BinaryContent(b"\x89PNG" * 300, media_type="image/png")
 media = st.sampled_from([ImageUrl("https://example.com/a.png"), PICTURE, DocumentUrl("https://example.com/a.pdf")])
 prompts: Any = words | st.lists(
     words | media | st.builds(TextContent, words) | st.just(CachePoint()), min_size=1, max_size=3
 )
-
-
-def long(sizes: epitome.Measurements) -> str | None:
-    return "long" if sizes.messages > 5 else None
 
 
 @st.composite
@@ -89,14 +86,14 @@ def turns(draw: st.DrawFn) -> list[ModelMessage]:
     return messages
 
 
-histories = st.lists(turns(), min_size=3, max_size=12).map(lambda turns: [message for turn in turns for message in turn])
+@given(turns())
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_messages_come_back_from_json(messages: list[ModelMessage]) -> None:
+    for message in messages:
+        assert made(message, dict(enumerate(deepcopy(said(message))))) == message
 
 
-@given(
-    histories,
-    st.sampled_from(["60%", "30%"]),
-    st.sampled_from(["ladder", "outputs,arguments", "excerpts,fold", "media,reasoning"]),
-)
+@given(histories(turns()), targets, strategies)
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_messages_come_back_as_they_were_or_valid(history: list[ModelMessage], target: str, strategies: str) -> None:
     session = epitome.Session(trigger=long, target=target, format="openai-chat", strategies=strategies)

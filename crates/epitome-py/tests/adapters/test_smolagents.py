@@ -122,7 +122,7 @@ def test_messages_come_back_from_json(messages: list[ChatMessage]) -> None:
 
 
 @given(histories(turns()), targets, strategies)
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_messages_are_kept_or_valid(messages: list[ChatMessage], target: str, wanted: str) -> None:
     system, newest = SystemPromptStep("Be brief.").to_messages(), TaskStep("And now?").to_messages()
     own = [*system, *messages, *newest]
