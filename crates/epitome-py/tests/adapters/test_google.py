@@ -107,3 +107,35 @@ def test_contents_are_kept_or_valid(contents: list[types.Content], target: str, 
 def _unsigned(part: types.Part) -> types.Part:
     """The part without what the strategy for reasoning takes out."""
     return part.model_copy(update={"thought_signature": None})
+
+
+TOOLS = [types.Tool(function_declarations=[types.FunctionDeclaration(name="run", description="Runs it. " * 300)])]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        types.GenerateContentConfig(system_instruction="Be brief. " * 300),
+        types.GenerateContentConfig(system_instruction=["Be brief. " * 300, types.Part(text="And kind.")]),
+        types.GenerateContentConfig(system_instruction=types.Content(parts=[types.Part(text="Be brief. " * 300)])),
+        types.GenerateContentConfig(tools=[*TOOLS, print]),
+        {"system_instruction": "Be brief. " * 300, "temperature": 0},
+    ],
+)
+def test_the_configuration_counts(config: Any) -> None:
+    contents = [types.Content(role="user", parts=[types.Part(text="Go on.")])]
+    sizes = []
+    for given_to in ({}, {"config": config}):
+        session = epitome.Session(window=100_000)
+        call = fitted(session, model="gemini-2.5-pro", contents=contents, **given_to)
+        assert call == {"model": "gemini-2.5-pro", "contents": contents, **given_to}
+        assert session.looked is not None
+        sizes.append(session.looked.tokens)
+    assert sizes[1] > sizes[0] + 500
+
+
+def test_a_configuration_that_is_none_is_named() -> None:
+    contents = [types.Content(role="user", parts=[types.Part(text="Go on.")])]
+    with pytest.raises(epitome.InputError) as caught:
+        fitted(epitome.Session(window=2_000), model="gemini-2.5-pro", contents=contents, config={"temperature": "hot"})
+    assert caught.value.field == "config"
