@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from types import SimpleNamespace
 from typing import Any
 
 import epitome
@@ -22,6 +23,7 @@ from crewai.tools import tool
 from crewai.utilities.types import LLMMessage
 from epitome.adapters.crewai import EpitomeHook, made, said
 
+from ..sessions import REFUSED
 from .drawn import arguments, check_places, histories, ids, long, strategies, targets, texts, words
 
 PROMPT = "Analyze the tool result. If requirements are met, provide the Final Answer."
@@ -83,6 +85,31 @@ def test_what_cant_be_written_ends_no_call(caplog: pytest.LogCaptureFixture) -> 
     own = list(messages)
     EpitomeHook(window=2_000)(LLMCallHookContext(messages=messages))
     assert messages == own and "messages[1]: on purpose" in caplog.text
+
+
+def test_crewai_is_kept_inside_its_window() -> None:
+    hook = EpitomeHook(window=2_000)
+    messages: list[Any] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Find the port.", "files": {}},
+    ]
+    first = list(messages)
+    for nth in range(60):
+        call = {"id": f"c{nth}", "type": "function", "function": {"name": "connect", "arguments": f'{{"port":{nth}}}'}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call], "raw_tool_call_parts": [object()]})
+        messages.append({"role": "tool", "tool_call_id": f"c{nth}", "content": REFUSED})
+        hook(LLMCallHookContext(messages=messages))
+        wire = [
+            {name: value for name, value in one.items() if name not in ("files", "raw_tool_call_parts")} for one in messages
+        ]
+        assert epitome.count(wire).tokens < 2_000 and epitome.check(wire, format="openai-chat") == []
+    assert hook.receipts and messages[0] is first[0] and messages[1] is first[1]
+    assert "raw_tool_call_parts" in messages[-2]
+    for model, is_smaller in (("openai/gpt-4o", True), ("my-own", False)):
+        context = LLMCallHookContext(messages=[{"role": "user", "content": "Look. " * 500}] * 500)
+        context.llm = SimpleNamespace(model=model)
+        EpitomeHook()(context)
+        assert (len(context.messages) < 500) == is_smaller
 
 
 class Answering(BaseLLM):  # type: ignore[misc, unused-ignore]

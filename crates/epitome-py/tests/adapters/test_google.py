@@ -1,4 +1,4 @@
-"""Google's own contents there and back."""
+"""Google's own contents there and back, its configuration, and its kit."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from epitome.adapters.google import content
 from epitome.adapters.objects import plain
 from google.genai import types
 
+from ..sessions import REFUSED
 from .drawn import arguments, check_places, histories, ids, long, picture, strategies, targets, texts, words
 
 blobs = st.builds(types.Blob, data=st.binary(max_size=20).map(lambda more: picture + more), mime_type=st.just("image/png"))
@@ -139,3 +140,39 @@ def test_a_configuration_that_is_none_is_named() -> None:
     with pytest.raises(epitome.InputError) as caught:
         fitted(epitome.Session(window=2_000), model="gemini-2.5-pro", contents=contents, config={"temperature": "hot"})
     assert caught.value.field == "config"
+
+
+async def test_adk_is_kept_inside_its_window() -> None:
+    pytest.importorskip("google.adk")
+    from epitome.adapters.google import EpitomePlugin
+    from google.adk.agents import Agent
+    from google.adk.apps import App
+    from google.adk.models import BaseLlm
+    from google.adk.models.llm_response import LlmResponse
+    from google.adk.runners import InMemoryRunner
+
+    class Scripted(BaseLlm):
+        model: str = "scripted"
+        shown: list[Any] = []  # noqa: RUF012
+
+        async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+            self.shown.append(list(llm_request.contents))
+            if len(self.shown) < 60:
+                call = types.FunctionCall(name="connect", args={"port": 8000 + len(self.shown)})
+                part = types.Part(function_call=call, thought_signature=b"\x00\xff")
+            else:
+                part = types.Part(text="Found it.")
+            yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+    def connect(port: int) -> str:
+        """Connects to a port."""
+        return REFUSED
+
+    model, plugin = Scripted(shown=[]), EpitomePlugin(window=2_000)
+    agent = Agent(name="finder", model=model, instruction="Be brief.", tools=[connect])
+    runner = InMemoryRunner(app=App(name="finder", root_agent=agent, plugins=[plugin]))
+    await runner.run_debug("Find the port.", quiet=True)
+    assert len(model.shown) == 60 and len(plugin.session.receipts) >= 2
+    for contents in model.shown:
+        wire = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in contents]
+        assert epitome.count(wire, format="gemini").tokens < 2_000 and epitome.check(wire, format="gemini") == []

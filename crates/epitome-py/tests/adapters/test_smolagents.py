@@ -15,11 +15,23 @@ pytest.importorskip("smolagents")
 
 from epitome.adapters.smolagents import EpitomeModel, groups, made, said
 from PIL import Image
-from smolagents import ActionStep, ChatMessage, MessageRole, Model, PlanningStep, TaskStep, Timing, ToolCall, tool
+from smolagents import (
+    ActionStep,
+    ChatMessage,
+    MessageRole,
+    Model,
+    PlanningStep,
+    TaskStep,
+    Timing,
+    ToolCall,
+    ToolCallingAgent,
+    tool,
+)
 from smolagents.memory import SystemPromptStep
-from smolagents.models import get_clean_message_list, tool_role_conversions
+from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction, get_clean_message_list, tool_role_conversions
 from smolagents.utils import AgentError
 
+from ..sessions import REFUSED
 from .drawn import arguments, check_places, histories, ids, long, strategies, targets, texts, words
 
 
@@ -33,6 +45,72 @@ class Scripted(Model):  # type: ignore[misc, unused-ignore]
 def user(*content: Any) -> ChatMessage:
     blocks = [{"type": "text", "text": one} if isinstance(one, str) else {"type": "image", "image": one} for one in content]
     return ChatMessage(MessageRole.USER, blocks)
+
+
+def test_images_of_smolagents_count_and_leave_a_mark() -> None:
+    def message(role: str, *content: Any) -> Any:
+        blocks = [
+            {"type": "text", "text": one} if isinstance(one, str) else {"type": "image", "image": one} for one in content
+        ]
+        return ChatMessage(MessageRole(role), blocks)
+
+    large = EpitomeModel(Scripted(model_id="gpt-5"))
+    large.shown([message("user", "Look.", Image.new("RGB", (2000, 2000)))] * 30)
+    assert large.session.looked is not None and large.session.looked.tokens > 30 * 500
+
+    pictures = [Image.new("RGB", (64, 64), (nth, 0, 0)) for nth in range(41)]
+    messages = [message("user", "Task", pictures[40])]
+    for nth in range(20):
+        call = [{"id": "c", "type": "function", "function": {"name": "look", "arguments": {"n": nth}}}]
+        messages.append(message("tool-call", f"Calling tools:\n{call}"))
+        messages.append(message("tool-response", "Observation:\n" + "refused\n" * 200, pictures[nth]))
+        messages.append(message("user", f"Look at this, number {nth}.", pictures[20 + nth]))
+    for wanted in ("media", "excerpts", "outputs", "ladder"):
+        options: Any = {"target": "40%", "strategies": wanted, "trigger": lambda sizes: "long"}
+        shown = EpitomeModel(Scripted(model_id="gpt-5"), **options).shown(messages)
+        for one in shown:
+            same = [was for was in messages if was is one]
+            was = next((was for was in messages if was.role == one.role and was.content[0] == one.content[0]), None)
+            images = [block["image"] for block in one.content if block["type"] == "image"]
+            assert all(any(image is picture for picture in pictures) for image in images)
+            if not same and not images and (was is not None or one.role == MessageRole.TOOL_RESPONSE):
+                assert "image" in str(one.content), one.content
+
+
+def test_smolagents_are_kept_inside_their_window() -> None:
+    class Calling(Model):  # type: ignore[misc, unused-ignore]
+        def __init__(self) -> None:
+            super().__init__(model_id="scripted")
+            self.shown: list[Any] = []
+
+        def generate(self, messages: Any, *more: Any, **how: Any) -> Any:
+            self.shown.append(list(messages))
+            nth = len(self.shown)
+            name, arguments = ("connect", {"port": 8000 + nth}) if nth < 60 else ("final_answer", {"answer": "Found it."})
+            function = ChatMessageToolCallFunction(name=name, arguments=arguments)
+            call = ChatMessageToolCall(function=function, id=f"c{nth}", type="function")
+            return ChatMessage(MessageRole.ASSISTANT, "Next.", tool_calls=[call])
+
+    @tool  # type: ignore[untyped-decorator, unused-ignore]
+    def connect(port: int) -> str:
+        """Connects to a port.
+
+        Args:
+            port: Which one.
+        """
+        return REFUSED
+
+    under = Calling()
+    model = EpitomeModel(under, window=4_500, model="gpt-5")
+    agent = ToolCallingAgent(tools=[connect], model=model, max_steps=100, verbosity_level=0)
+    assert agent.run("Find the port.") == "Found it."
+    assert len(under.shown) == 60 and model.session.receipts and len(agent.memory.steps) == 61
+    for messages in under.shown:
+        wire = [one for group in groups(messages) for one in said(group)]
+        assert epitome.count(wire).tokens < 4_500 and epitome.check(wire, format="openai-chat") == []
+    # What tools said are nobody's words.
+    human = model.session.receipts[0].data["human_messages"]
+    assert human["all"] == 1 and human["shown"] == 1, human
 
 
 def test_roles_may_be_plain_strings() -> None:

@@ -1,4 +1,4 @@
-"""What Strands' tools say comes through a compaction as it was: bytes as bytes, texts as texts."""
+"""Strands' messages there and back, bytes as bytes and texts as texts; its agents work past their window."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ from epitome.adapters.objects import plain
 from epitome.adapters.strands import EpitomeConversationManager, _encoded, _raw, _said
 from strands import Agent, tool
 from strands.models import Model
+from strands.session.file_session_manager import FileSessionManager
 from strands.types.content import ContentBlock, Message
+from strands.types.exceptions import ContextWindowOverflowException
 from strands.types.tools import ToolResult, ToolUse
 
+from ..sessions import REFUSED
 from .drawn import arguments, check_places, histories, ids, long, picture, strategies, targets, texts, words
 
 PICTURE = b"\x89PNG" * 3
@@ -58,15 +61,106 @@ def test_texts_that_are_called_bytes_stay_texts(size: str) -> None:
 class Silent(Model):
     """A model that nobody asks."""
 
+    window = 4_000
+
     def update_config(self, **_: Any) -> None: ...
     def get_config(self) -> Any:
-        return {"context_window_limit": 4_000}
+        return {"context_window_limit": self.window}
 
     def structured_output(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError
 
     def stream(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError
+
+
+def test_strands_is_kept_inside_its_window(tmp_path: Any) -> None:
+    class Overflowing(Silent):
+        def __init__(self) -> None:
+            self.shown: list[Any] = []
+
+        async def stream(self, messages: Any, *_: Any, **__: Any) -> Any:
+            self.shown.append([dict(message) for message in messages])
+            if len(self.shown) == 5:
+                raise ContextWindowOverflowException("too long")
+            yield {"messageStart": {"role": "assistant"}}
+            yield {"contentBlockStart": {"start": {}}}
+            yield {"contentBlockDelta": {"delta": {"text": "It refused the connection, as all of the others did."}}}
+            yield {"contentBlockStop": {}}
+            yield {"messageStop": {"stopReason": "end_turn"}}
+
+    archive = epitome.Archive(tmp_path / "archive")
+    manager = EpitomeConversationManager(window=2_000, archive=archive)
+    model = Overflowing()
+    agent = Agent(model=model, conversation_manager=manager, callback_handler=None)
+    for turn in range(60):
+        agent(f"And what does port {turn} of the server say when it is asked for its name?")
+    # What overflowed was compacted as far as that went, and what was due landed.
+    assert [one.outcome for one in manager.receipts][-1] == "target" and len(manager.receipts) >= 2
+    assert manager.removed_message_count > 0
+    assert epitome.count(agent.messages, format="bedrock").tokens < 2_000
+    assert epitome.check(agent.messages, format="bedrock", excluding=["bedrock/extra-member"]) == []
+    assert archive.recall("port 7 of the server")
+    agent.messages[:] = agent.messages[-2:]
+    with pytest.raises(ContextWindowOverflowException):
+        manager.reduce_context(agent, ContextWindowOverflowException("too long"))
+
+
+class Scripted(Silent):
+    """What a model of Strands answers: calls of a tool, then the end."""
+
+    window = 2_000
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+        self.shown: list[list[Any]] = []
+
+    async def stream(self, messages: Any, *_: Any, **__: Any) -> Any:
+        self.shown.append([dict(message) for message in messages])
+        self.left -= 1
+        yield {"messageStart": {"role": "assistant"}}
+        if self.left > 0:
+            use = {"name": "connect", "toolUseId": f"t{self.left}"}
+            yield {"contentBlockStart": {"start": {"toolUse": use}}}
+            yield {"contentBlockDelta": {"delta": {"toolUse": {"input": f'{{"port": {8000 + self.left}}}'}}}}
+        else:
+            yield {"contentBlockStart": {"start": {}}}
+            yield {"contentBlockDelta": {"delta": {"text": "Done."}}}
+        yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "tool_use" if self.left > 0 else "end_turn"}}
+
+
+def test_strands_runs_stay_inside_the_window_and_are_restored(tmp_path: Any) -> None:
+    @tool
+    def connect(port: int) -> str:
+        """Connects to a port."""
+        return REFUSED
+
+    def agent(model: Any) -> Any:
+        return Agent(
+            model=model,
+            tools=[connect],
+            conversation_manager=EpitomeConversationManager(),
+            session_manager=FileSessionManager("s", storage_dir=str(tmp_path)),
+            agent_id="a",
+            callback_handler=None,
+        )
+
+    model = Scripted(60)
+    live = agent(model)
+    live("Find the port. Never touch port 22.")
+    assert len(model.shown) == 60 and len(live.conversation_manager.receipts) >= 2
+    for messages in model.shown:
+        wire = [{"role": one["role"], "content": one["content"]} for one in messages]
+        assert epitome.count(wire, format="bedrock").tokens < 2_000
+        assert epitome.check(wire, format="bedrock") == []
+    restored = agent(Scripted(60))
+    assert [one["content"] for one in restored.messages] == [one["content"] for one in live.messages]
+    assert "Never touch port 22." in str(restored.messages[0]) and "<checkpoint " in str(restored.messages)
+    # So it is after more compactions.
+    restored("Go on.")
+    again = agent(Scripted(1))
+    assert [one["content"] for one in again.messages] == [one["content"] for one in restored.messages]
 
 
 def test_system_prompt_and_tools_count() -> None:
