@@ -116,9 +116,14 @@ impl Told {
     }
 }
 
-/// At most so much of a name that others give.
+/// At most so much of a name that others give, and `…` if there is more.
 fn short(name: &str) -> String {
-    name.chars().take(NAME).collect()
+    let mut chars = name.chars();
+    let mut short: String = chars.by_ref().take(NAME).collect();
+    if chars.next().is_some() {
+        short.push('…');
+    }
+    short
 }
 
 impl Conversation {

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 pub(super) fn tokens(count: u64) -> String {
     match count {
         ..1_000 => count.to_string(),
-        1_000..10_000 => format!("{:.1}k", count as f64 / 1e3),
-        10_000..1_000_000 => format!("{}k", (count + 500) / 1_000),
+        1_000..9_950 => format!("{:.1}k", count as f64 / 1e3),
+        9_950..999_500 => format!("{}k", (count + 500) / 1_000),
         _ => format!("{:.1}M", count as f64 / 1e6),
     }
 }
@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn figures_are_short() {
         let told: Vec<String> =
-            [0, 999, 1_000, 9_949, 12_345, 999_499, 1_234_567].map(tokens).into();
-        assert_eq!(told, ["0", "999", "1.0k", "9.9k", "12k", "999k", "1.2M"]);
+            [0, 999, 1_000, 9_949, 9_950, 12_345, 999_499, 999_500].map(tokens).into();
+        assert_eq!(told, ["0", "999", "1.0k", "9.9k", "10k", "12k", "999k", "1.0M"]);
         let told: Vec<String> = [0.0, 0.1234, -0.5, 12.345, -3.0].map(dollars).into();
         assert_eq!(told, ["$0.00", "$0.1234", "−$0.5000", "$12.35", "−$3.00"]);
     }

@@ -111,8 +111,8 @@ pub(super) fn all(
         }
         p.faint { "Figures since the proxy began, of the " (counted(conversations.len() as u64, "conversation")) " asked last. Tokens are estimates unless they are said to be measured." }
         div.tiles {
-            (tile("requests", &html! { (sum(|it| it.requests)) }, "that the engine looked at"))
-            (tile("passed", &html! { (passed) }, "model calls forwarded unchanged, without examination; /metrics says why"))
+            (tile("requests", &html! { (sum(|it| it.requests)) }, "that were examined"))
+            (tile("passed", &html! { (passed) }, "forwarded without examination; /metrics says why"))
             (tile("compactions", &html! { (sum(|it| it.adopted)) }, &given_up))
             (tile("kept out", &html! { (tokens(sum(|it| it.kept_out))) }, "tokens, estimated, over all prompts"))
             (of_money(&money))
@@ -120,19 +120,19 @@ pub(super) fn all(
         @if conversations.is_empty() {
             p { "None yet. Conversations appear after an agent's first request." }
         } @else {
-            div.scroll { table {
+            div.scroll { table.list {
                 tr { th.w { "conversation" } th.w { "model" } th { "requests" } th { "prompt" } th { "sent" } th { "compacted" } th { "saved" } th { "asked" } }
                 @for (id, it) in conversations {
                     @let last = it.points.last().map(|point| point.prompt).unwrap_or_default();
                     tr {
                         td.w { a href=(format!("/ui/{id}")) { code { (id) } } }
                         td.w.name { (name(&it.model)) span.faint.small { " " (it.api) " · " (it.owner) } }
-                        td { (it.requests) }
-                        td { (tokens(last.before)) }
-                        td { (tokens(last.after)) }
-                        td { (it.adopted) }
-                        td { (net(&it.money)) }
-                        td { (ago(it.last)) }
+                        td data-what="requests" { (it.requests) }
+                        td data-what="prompt" { (tokens(last.before)) }
+                        td data-what="sent" { (tokens(last.after)) }
+                        td data-what="compacted" { (it.adopted) }
+                        td data-what="saved" { (net(&it.money)) }
+                        td data-what="asked" { (ago(it.last)) }
                     }
                 }
             } }
@@ -183,7 +183,7 @@ fn card(id: &str, done: &Done) -> Markup {
                 Ok(told) => {
                     p {
                         (tokens(told.before)) " → " (tokens(told.after)) " tokens, " (told.entries.0) " → " (counted(told.entries.1 as u64, "message"))
-                        "; the first " (tokens(told.kept_prefix)) " tokens are the same; the checkpoint has " (tokens(told.checkpoint)) ". "
+                        "; the first " (tokens(told.kept_prefix)) " tokens are unchanged; the checkpoint has " (tokens(told.checkpoint)) ". "
                         (told.human.1) " of " (counted(told.human.0 as u64, "human message")) " shown or quoted in full"
                         @if told.human.2 > 0 { ", " span.bad { (told.human.2) " lost" } } "."
                     }
@@ -200,11 +200,11 @@ fn card(id: &str, done: &Done) -> Markup {
                 @let kinds = ContentKind::ALL.map(|kind| (kind, both[0].get(kind).tokens, both[1].get(kind).tokens));
                 @let most = kinds.iter().map(|(_, before, after)| (*before).max(*after)).max().unwrap_or(1).max(1);
                 div.scroll { table {
-                    tr { th.w { "kind" } th { "before" } th { "after" } th.w {} }
+                    tr { th.w { "kind" } th { "before" } th { "after" } th {} }
                     @for (kind, before, after) in kinds.iter().filter(|(_, before, after)| before + after > 0) {
                         tr {
                             td.w { (kind.words()) } td { (tokens(*before)) } td { (tokens(*after)) }
-                            td.w { svg.bar viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" {
+                            td.drawn { svg.bar viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" {
                                 rect.before x="0" y="0" height="10" width=(format!("{:.1}", *before as f64 * 100.0 / most as f64)) {}
                                 rect x="0" y="3" height="4" width=(format!("{:.1}", *after as f64 * 100.0 / most as f64)) {}
                             } }
@@ -227,7 +227,7 @@ pub(super) fn content(id: &str, number: u64, stretches: &[Stretch]) -> String {
     let body = html! {
         p.small { a href=(format!("/ui/{id}")) { "Conversation " code { (id) } } }
         h1 { "Compaction " (number) }
-        p.faint { (counted(gone, "message")) " left or changed, " (counted(new, "message")) " stand instead. Secrets are masked, and long messages cut." }
+        p.faint { (counted(gone, "message")) " removed or changed; in their place, " (counted(new, "message")) ". Secrets are masked, and long messages cut." }
         @for stretch in stretches {
             @match stretch {
                 Stretch::Same(count) => p.same { (counted(*count as u64, "message")) " as before" },

@@ -5,6 +5,15 @@ use std::sync::LazyLock;
 
 use crate::tool::may_change;
 
+/// What a sentence does to who hears it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cue {
+    /// It commands or forbids, from now on.
+    Commands,
+    /// It asks for something, perhaps once: `Hold the release`, `Please undo that`.
+    Asks,
+}
+
 /// How a cue word has to stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
@@ -15,17 +24,21 @@ enum Place {
 /// The words of `data/cues.txt`.
 struct Cues {
     /// Words, with the word that has to follow, if one has to.
-    words: HashMap<&'static str, Vec<(Place, Option<&'static str>)>>,
+    words: HashMap<&'static str, Vec<(Cue, Place, Option<&'static str>)>>,
     /// Words of scripts that have no spaces.
-    runs: Vec<&'static str>,
+    runs: Vec<(Cue, &'static str)>,
 }
 
 static CUES: LazyLock<Cues> = LazyLock::new(|| {
     let mut cues = Cues { words: HashMap::new(), runs: Vec::new() };
     let lines = include_str!("../../data/cues.txt").lines();
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '['])) {
+        let (cue, line) = match line.strip_prefix('?') {
+            Some(line) => (Cue::Asks, line),
+            None => (Cue::Commands, line),
+        };
         if line.chars().any(is_spaceless) {
-            cues.runs.push(line);
+            cues.runs.push((cue, line));
             continue;
         }
         let (place, line) = match line.strip_prefix('^') {
@@ -36,7 +49,7 @@ static CUES: LazyLock<Cues> = LazyLock::new(|| {
             Some((word, next)) => (word, Some(next)),
             None => (line, None),
         };
-        cues.words.entry(word).or_default().push((place, next));
+        cues.words.entry(word).or_default().push((cue, place, next));
     }
     cues
 });
@@ -70,38 +83,44 @@ fn has_label(sentence: &str) -> bool {
 /// assert!(!commands("The tests passed."));
 /// ```
 pub fn commands(sentence: &str) -> bool {
+    cue(sentence) == Some(Cue::Commands)
+}
+
+/// What a sentence does, by its words; the first or second one may be a verb that names a tool's deed.
+pub(super) fn cue(sentence: &str) -> Option<Cue> {
     if has_label(sentence) {
-        return true;
+        return Some(Cue::Commands);
     }
     let cues = &*CUES;
-    let mut words = sentence
-        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-')))
-        .filter(|word| word.contains(char::is_alphanumeric))
-        .peekable();
-    let mut is_first = true;
+    let mut found: Option<Cue> = None;
+    let mut words = words(sentence).peekable();
     let mut lower = String::new();
+    let mut at = 0;
     while let Some(word) = words.next() {
         lowered(word, &mut lower);
-        // `Hold the release`, `Undo that`: what names a tool's deed asks for one.
-        if is_first && may_change(&lower) {
-            return true;
+        let holds = |(_, place, next): &&(Cue, Place, Option<&str>)| {
+            (*place == Place::Anywhere || at == 0)
+                && next.is_none_or(|next| {
+                    words.peek().is_some_and(|word| word.eq_ignore_ascii_case(next))
+                })
+        };
+        let known = cues.words.get(lower.as_str()).into_iter().flatten();
+        let here = known.filter(holds).map(|(cue, ..)| *cue).min();
+        if here == Some(Cue::Commands) {
+            return here;
         }
-        if let Some(found) = cues.words.get(lower.as_str()) {
-            let holds = |(place, next): &(Place, Option<&str>)| {
-                (*place == Place::Anywhere || is_first)
-                    && next.is_none_or(|next| {
-                        words.peek().is_some_and(|word| word.eq_ignore_ascii_case(next))
-                    })
-            };
-            if found.iter().any(holds) {
-                return true;
-            }
-        }
-        is_first = false;
+        found = found.or(here).or((at < 2 && may_change(&lower)).then_some(Cue::Asks));
+        at += 1;
     }
-    !sentence.is_ascii()
-        && sentence.chars().any(is_spaceless)
-        && cues.runs.iter().any(|cue| sentence.contains(cue))
+    let is_run = !sentence.is_ascii() && sentence.chars().any(is_spaceless);
+    let runs = cues.runs.iter().filter(|(_, run)| is_run && sentence.contains(run));
+    runs.map(|(cue, _)| *cue).chain(found).min()
+}
+
+fn words(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-')))
+        .filter(|word| word.contains(char::is_alphanumeric))
 }
 
 fn lowered(word: &str, into: &mut String) {
@@ -140,8 +159,7 @@ mod tests {
             "You must not delete it",
             "Please don’t touch the lock file",
             "Use tabs.",
-            "Hold the release.",
-            "- undo that",
+            "- use spaces",
             "You may push now.",
             "- HARD RULE 3: no writes",
             "Bitte niemals direkt auf main pushen.",
@@ -151,7 +169,11 @@ mod tests {
             assert!(commands(sentence), "{sentence}");
         }
         for sentence in ["The port is 8080.", "It will use tabs", "Thanks!", "see Note: this"] {
-            assert!(!commands(sentence), "{sentence}");
+            assert_eq!(cue(sentence), None, "{sentence}");
+        }
+        for sentence in ["Hold the release.", "- undo that", "Please look again.", "请再看一遍"]
+        {
+            assert_eq!(cue(sentence), Some(Cue::Asks), "{sentence}");
         }
     }
 }

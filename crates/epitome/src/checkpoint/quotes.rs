@@ -1,14 +1,15 @@
 //! The user's words: earlier human messages, copied, never written.
 //!
-//! If they don't all fit, sentences that command or forbid come first, then those with specifics, then the newest. What is
-//! left out of a message is marked `[…]`. A label tells the message's number and how many lines follow. A line that would pass for a
-//! title, a label or a fence is indented. So nothing in a quote passes for another lane.
+//! If they don't all fit, sentences that command or forbid come first, then those that ask for something, those with specifics,
+//! and the newest. A brief message is quoted whole or not at all. What is left out of a message is marked `[…]`. A label tells the
+//! message's number and how many lines follow. A line that would pass for a title, a label or a fence is indented. So nothing in a
+//! quote passes for another lane.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use super::cues::commands;
+use super::cues::{Cue, cue};
 use super::ranges::Ranges;
 use super::{fence, titles};
 use crate::count::TokenCounter;
@@ -172,6 +173,7 @@ pub(super) fn lane_of(words: &[QuotedMessage]) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Commands,
+    Asks,
     Specific,
     Other,
 }
@@ -242,10 +244,11 @@ pub(super) fn end(
 
 /// The value of a person's sentence.
 fn rank(sentence: &str) -> Rank {
-    match () {
-        () if commands(sentence) => Rank::Commands,
-        () if specifics(sentence).next().is_some() => Rank::Specific,
-        () => Rank::Other,
+    match cue(sentence) {
+        Some(Cue::Commands) => Rank::Commands,
+        Some(Cue::Asks) => Rank::Asks,
+        None if specifics(sentence).next().is_some() => Rank::Specific,
+        None => Rank::Other,
     }
 }
 
@@ -271,9 +274,9 @@ fn lane_by(
     Lane { text: lane_of(&quoted), quoted, whole, lacks_commands }
 }
 
-/// The sentences of one message, and which are chosen.
+/// The pieces of one message, and which are chosen.
 struct Chosen {
-    sentences: Vec<std::ops::Range<usize>>,
+    pieces: Vec<std::ops::Range<usize>>,
     picked: Vec<bool>,
     /// Whether any is.
     has_some: bool,
@@ -292,11 +295,11 @@ impl Chosen {
         }
         let mut text = String::new();
         let mut from = None;
-        for (index, (range, is_chosen)) in self.sentences.iter().zip(&self.picked).enumerate() {
+        for (index, (range, is_chosen)) in self.pieces.iter().zip(&self.picked).enumerate() {
             match (is_chosen, from) {
                 (true, None) => from = Some(range.start),
                 (false, Some(start)) => {
-                    text.push_str(&word.text[start..self.sentences[index - 1].end]);
+                    text.push_str(&word.text[start..self.pieces[index - 1].end]);
                     from = None;
                 }
                 _ => {}
@@ -312,11 +315,22 @@ impl Chosen {
                 text.push(' ');
             }
         }
-        if let (Some(start), Some(last)) = (from, self.sentences.last()) {
+        if let (Some(start), Some(last)) = (from, self.pieces.last()) {
             text.push_str(&word.text[start..last.end]);
         }
         Some(QuotedMessage { text, quote: Quote::Part, ..*word })
     }
+}
+
+/// Bytes of a message that is quoted whole or not at all: its sentences say little without each other.
+const BRIEF: usize = 160;
+/// So many messages have room then, or a sentence has to do.
+const LEAST_MESSAGES: u64 = 8;
+
+/// What is chosen of a message: its sentences, or all of a brief one.
+fn pieces(text: &str, room: Room, counter: &dyn TokenCounter) -> Vec<std::ops::Range<usize>> {
+    let is_brief = text.len() <= BRIEF && counter.text(text).tokens * LEAST_MESSAGES <= room.all;
+    if is_brief { vec![0..text.len()] } else { sentences(text) }
 }
 
 /// Which sentences fit, and whether one that commands or forbids doesn't.
@@ -338,28 +352,33 @@ fn chosen(
         }
     }
     for (at, word) in words.iter().enumerate() {
-        let sentences = sentences(&word.text);
-        for (nth, range) in sentences.iter().enumerate() {
-            let sentence = &word.text[range.clone()];
+        let pieces = pieces(&word.text, room, counter);
+        for (nth, range) in pieces.iter().enumerate() {
+            let piece = &word.text[range.clone()];
             // A gap, a code fence, a rule: it says nothing alone.
-            if sentence.contains(char::is_alphanumeric) {
-                let rare =
-                    || telling_words(sentence).filter(|word| holders[word].1 <= MOST_HOLDERS);
+            if piece.contains(char::is_alphanumeric) {
+                let rare = || telling_words(piece).filter(|word| holders[word].1 <= MOST_HOLDERS);
                 let is_ruled = rare().any(|word| ruled.contains(&word));
-                let rank = if is_ruled { Rank::Commands } else { rank(sentence) };
+                let ranks = sentences(piece).into_iter().map(|of| rank(&piece[of])).min();
+                let rank = ranks.filter(|_| !is_ruled).unwrap_or(Rank::Commands);
                 if rank == Rank::Commands {
                     ruled.extend(rare());
                 }
                 ranked.push((rank, at, nth));
             }
         }
-        let picked = vec![false; sentences.len()];
-        all.push(Chosen { picked, sentences, has_some: false, missed: None });
+        let picked = vec![false; pieces.len()];
+        all.push(Chosen { picked, pieces, has_some: false, missed: None });
     }
     // The newest first.
     ranked.sort_by_key(|(rank, at, nth)| (*rank, std::cmp::Reverse((*at, *nth))));
     let (mut used, mut lacks_commands) = (0, false);
+    let mut last_missed = None;
     for (rank, at, nth) in ranked {
+        // Behind a newer request that isn't quoted an older one would seem to hold.
+        if matches!(rank, Rank::Asks | Rank::Other) && last_missed == Some(rank) {
+            continue;
+        }
         let most = if rank == Rank::Commands { room.commands.max(room.all) } else { room.all };
         let most = most.saturating_sub(used);
         let chosen = &mut all[at];
@@ -371,13 +390,14 @@ fn chosen(
         let lacks = &mut lacks_commands;
         let mut pass = || {
             *missed = missed.or(Some(rank));
+            last_missed = Some(rank);
             *lacks |= rank == Rank::Commands;
         };
         if most <= LABEL {
             pass();
             continue;
         }
-        let range = chosen.sentences[nth].clone();
+        let range = chosen.pieces[nth].clone();
         // Most sentences that can't fit are told by their length.
         if range.len() as u64 > most * 16 {
             pass();
@@ -388,7 +408,8 @@ fn chosen(
             nth.and_then(|nth| chosen.picked.get(nth)).is_some_and(|picked| !picked)
         };
         let gaps = u64::from(is_left(nth.checked_sub(1))) + u64::from(is_left(Some(nth + 1)));
-        let around = if chosen.has_some { gaps * MARK } else { LABEL + MARK };
+        let mark = if chosen.pieces.len() > 1 { MARK } else { 0 };
+        let around = if chosen.has_some { gaps * MARK } else { LABEL + mark };
         let tokens = counter.text(&words[at].text[range]).tokens + around;
         let tokens = tokens.saturating_sub(if chosen.has_some { MARK } else { 0 });
         if tokens > most {
@@ -453,16 +474,30 @@ mod tests {
 
     #[test]
     fn commands_come_first_then_specifics_then_the_newest() {
+        let mut words = words();
+        for word in &mut words[..2] {
+            word.text.push_str(&" That is how it goes, on and on.".repeat(5));
+        }
         let quoted = |most| {
-            let lane = lane_in(&words()[..2], most);
+            let lane = lane_in(&words[..2], most);
             assert!(read(&lane.text).0 == lane.quoted, "{}", lane.text);
             lane.text
         };
         assert_eq!(quoted(14), "[0, part] […] Never push to main. […]\n");
-        let more =
-            "[0, part] […] Never push to main. […]\n[4, part] […] Look at src/a.rs and go on.\n";
+        let more = "[0, part] […] Never push to main. […]\n[4, part] […] Look at src/a.rs and go on. […]\n";
         assert_eq!(quoted(30), more);
         assert_eq!(quoted(2), "");
+    }
+
+    #[test]
+    fn a_brief_message_is_quoted_whole_or_not_at_all() {
+        let said = |at| {
+            QuotedMessage::new(at, format!("Dana is ill. Cancel that one. You may delete {at}."))
+        };
+        let words: Vec<QuotedMessage> = (1..20).map(said).collect();
+        let lane = lane_in(&words, 150);
+        assert!(lane.quoted.len() > 5 && lane.whole == lane.quoted.len(), "{}", lane.text);
+        assert_eq!(lane_in(&words, 16).text, "[19, part] […] You may delete 19.\n");
     }
 
     #[test]

@@ -50,10 +50,10 @@ fn elements(from: &dyn Dialect, at: usize, raw: &str, list: Span, neutral: &mut 
 }
 
 /// Members of blocks that are read, or say nothing.
-const READ: [&str; 28] = words!(
+const READ: [&str; 31] = words!(
     "type text id name input tool_use_id content is_error source title image_url detail file \
      filename file_data file_url file_id input_audio refusal function arguments custom toolUseId \
-     status format mime_type data uri"
+     status format mime_type data uri args response parts"
 );
 
 /// Lists a block's further members: cache markers, citations, annotations.

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::swar::{Octets, Told};
 use crate::specifics;
 
 /// How many joined characters a cut moves back over before it gives up and takes any `char`
@@ -144,23 +143,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Whether a text is one clean line already. Most are, so this comes first.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
-    let (eights, rest) = text.as_chunks();
-    // As if the eight bytes before were spaces: none may follow them, as at the beginning.
-    let mut before = Told::all();
-    for eight in eights {
-        let eight = Octets::of(*eight);
-        let spaces = eight.are(b' ');
-        let is_odd = eight.within(b' ', b'~').and(eight.ascii()).not();
-        if is_odd.or(spaces.and(spaces.behind(before))).any() {
-            return false;
-        }
-        before = spaces;
-    }
-    let mut before = match eights.last() {
-        Some(eight) => eight[Octets::SIZE - 1],
-        None => b' ',
-    };
-    for byte in rest {
+    // None may stand at the beginning, either.
+    let mut before = b' ';
+    for byte in text {
         if !matches!(byte, b' '..=b'~') || *byte == b' ' && before == b' ' {
             return false;
         }

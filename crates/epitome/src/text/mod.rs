@@ -21,7 +21,6 @@ pub mod secrets;
 pub(crate) mod sentence;
 pub(crate) mod shortened;
 pub mod stub;
-pub(crate) mod swar;
 pub mod time;
 pub mod words;
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use epitome::text::figure::counted;
 
 use super::{facts, growth};
+use crate::input::Prompt;
 use crate::receipt;
 use crate::survey::{Survey, Tool, shade, share};
 use crate::terminal::{
@@ -39,6 +40,11 @@ fn head(out: &mut String, survey: &Survey, width: usize) {
     let tokens = paint(STRONG, format!("{} tokens", count(survey.total.tokens)));
     let how = paint(FAINT, receipt::basis(survey.total, &survey.counter));
     put!(out, "{tokens} {how}");
+    if let Some(Prompt { entries, tokens }) = survey.source.reported {
+        // A recording may lack them.
+        let of = format!("first {} with system prompt and tools", counted(entries, "message"));
+        row(out, &format!("{} tokens reported for the {of}", count(tokens)));
+    }
     row(out, &facts(survey));
     if let Some(reading) = &survey.reader {
         row(out, &reading.words(survey.total));

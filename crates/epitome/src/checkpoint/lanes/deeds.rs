@@ -112,6 +112,9 @@ impl Lanes<'_> {
     fn filled(&self, deeds: &[Deed], in_full: u64, most: u64) -> Option<Vec<String>> {
         let mut lines = lines(deeds);
         let needed = self.total(&lines);
+        if needed > most {
+            return None;
+        }
         let mut left = in_full.saturating_sub(needed);
         // What each call was given comes before all that is known of the newest.
         for longer in [Deed::line_with_arguments, Deed::line_in_full] {
@@ -123,7 +126,7 @@ impl Lanes<'_> {
                 }
             }
         }
-        (needed <= most).then_some(lines)
+        Some(lines)
     }
 
     /// The newest of these calls as they are, as many as fit in `most` tokens with what `merging` makes of the others; `None` where no

@@ -9,7 +9,6 @@ mod base64;
 mod blocks;
 mod called;
 mod commands;
-mod ends;
 mod lists;
 mod names;
 mod nearby;
@@ -28,11 +27,9 @@ use base64::Run;
 use blocks::private_key;
 use called::{called_so, may_be_said};
 use commands::given;
-use ends::{Ends, Told, WORD_ENDS};
 use names::{NameKind, end_of_foreign, may_be_named, named};
 use patterns::patterned;
 use shapes::{BY_FIRST, Class, LOOKED_AT, rows, shaped};
-use starts::Starts;
 use tables::Tables;
 
 use memchr::memchr;
@@ -160,7 +157,6 @@ enum Unwrapping {
 /// The secrets of a text, in order.
 struct Secrets<'t> {
     text: &'t str,
-    starts: Starts<'t>,
     at: usize,
     /// The word that `at` stands in, or one before it.
     word: Range<usize>,
@@ -178,10 +174,8 @@ struct Secrets<'t> {
 
 impl<'t> Secrets<'t> {
     fn of(text: &'t str, unwrapping: Unwrapping) -> Self {
-        let starts = Starts::of(text.as_bytes());
         Secrets {
             text,
-            starts,
             at: 0,
             word: 0..0,
             unwrapping,
@@ -195,7 +189,7 @@ impl<'t> Secrets<'t> {
 
     /// The secret that begins where a word or a part of it does, or is told by it, if one does.
     fn found(&mut self) -> Option<Secret> {
-        if is_ordinary(&WORD_ENDS, self.text.as_bytes(), self.at..self.word.end) {
+        if is_ordinary(self.text.as_bytes(), self.at..self.word.end) {
             return None;
         }
         let rest = &self.text[self.at..];
@@ -264,8 +258,6 @@ impl Iterator for Secrets<'_> {
 
     fn next(&mut self) -> Option<Secret> {
         let bytes = self.text.as_bytes();
-        let ends: &Ends = &WORD_ENDS;
-        let ordinary = |bytes: &[u8], word| is_ordinary(ends, bytes, word);
         loop {
             if let Some(cell) = self.told.pop_front_if(|cell| cell.from <= self.at) {
                 if cell.from < self.done {
@@ -284,7 +276,7 @@ impl Iterator for Secrets<'_> {
                 self.at = start;
                 self.found()
             } else {
-                let next = self.starts.next_but(self.at, ordinary);
+                let next = starts::next_but(bytes, self.at, is_ordinary);
                 // A cell is one even if it looks like an ordinary word.
                 let next_at = next.as_ref().map_or(bytes.len(), |next| next.start);
                 self.tables.tell(self.text, next_at, &mut self.told);
@@ -313,17 +305,7 @@ impl Iterator for Secrets<'_> {
 
 /// Whether a word, or what is left of one, begins no secret for sure. Most are told by their ends and their length.
 #[inline]
-fn is_ordinary(ends: &Ends, bytes: &[u8], word: Range<usize>) -> bool {
-    match ends.tell(bytes, word.start, word.end) {
-        Told::Nothing => true,
-        Told::Name => !(may_be_said(&bytes[word.end..]) && may_be_named(&bytes[word])),
-        Told::Anything => begins_none(bytes, word),
-    }
-}
-
-/// The same by what the rules look at first.
-#[inline(never)]
-fn begins_none(bytes: &[u8], word: Range<usize>) -> bool {
+fn is_ordinary(bytes: &[u8], word: Range<usize>) -> bool {
     let (text, behind) = (&bytes[word.start..], &bytes[word.end..]);
     let word = &bytes[word];
     let may_begin = match word {
@@ -376,15 +358,6 @@ fn found(text: &str, at: usize, end: usize, done: usize) -> Option<Secret> {
         _ => None,
     });
     found.or_else(|| called_so(text, at, end))
-}
-
-/// The places of the bits that are set, lowest first.
-fn places(mut left: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let at = (left != 0).then(|| left.trailing_zeros() as usize)?;
-        left &= left - 1;
-        Some(at)
-    })
 }
 
 #[cfg(test)]

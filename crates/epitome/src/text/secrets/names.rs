@@ -330,13 +330,6 @@ const LAST_LETTERS: [[u32; 32]; 32] = {
     ends
 };
 
-/// A quick look: whether a name that ends with these bytes may end as one that is a secret's, or with other signs.
-pub(super) fn may_end_named(before: u8, last: u8) -> bool {
-    !before.is_ascii_alphabetic()
-        || !last.is_ascii_alphabetic()
-        || LAST_LETTERS[usize::from(last & 31)][usize::from(before & 31)] != 0
-}
-
 /// A quick look: whether a word ends with the last letters of a name, whatever signs follow them.
 pub(super) fn may_be_named(word: &[u8]) -> bool {
     let mut ends = word.iter().rev().filter(|byte| byte.is_ascii_alphabetic());

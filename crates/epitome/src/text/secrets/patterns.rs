@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use super::{Class, Secret, places, rows};
+use super::{Class, Secret, rows};
 
 enum Piece {
     As(&'static str),
@@ -126,6 +126,15 @@ pub(super) fn patterned(whole: &str, at: usize) -> Option<Secret> {
             from: 0,
             to,
         })
+    })
+}
+
+/// The places of the bits that are set, lowest first.
+fn places(mut left: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let at = (left != 0).then(|| left.trailing_zeros() as usize)?;
+        left &= left - 1;
+        Some(at)
     })
 }
 

@@ -93,23 +93,21 @@ pub(super) fn rows() -> impl Iterator<Item = &'static str> {
 
 /// The shapes by their first two bytes, which few words have.
 pub(super) static BY_FIRST: LazyLock<ByFirst> = LazyLock::new(|| {
-    let mut by_first = ByFirst { pairs: [0; 256], places: vec![0; 1 << 14], shapes: Vec::new() };
+    let mut by_first = ByFirst { places: vec![0; 1 << 14], shapes: vec![Vec::new()] };
     for (at, shape) in SHAPES.iter().enumerate() {
         let pair = ByFirst::pair(shape.prefix.as_bytes()).expect("no prefix is shorter");
-        if by_first.pairs[pair >> 6] & 1 << (pair & 63) == 0 {
-            by_first.pairs[pair >> 6] |= 1 << (pair & 63);
-            by_first.places[pair] = by_first.shapes.len() as u8;
+        let place = &mut by_first.places[pair];
+        if *place == 0 {
+            *place = by_first.shapes.len() as u8;
             by_first.shapes.push(Vec::new());
         }
-        by_first.shapes[usize::from(by_first.places[pair])].push(at);
+        by_first.shapes[usize::from(*place)].push(at);
     }
     by_first
 });
 
 pub(super) struct ByFirst {
-    /// A bit for each pair.
-    pairs: [u64; 256],
-    /// For each pair that has one, where its shapes are.
+    /// For each pair where its shapes are; 0 without any.
     places: Vec<u8>,
     shapes: Vec<Vec<usize>>,
 }
@@ -122,18 +120,7 @@ impl ByFirst {
 
     /// The shapes that begin with the first two bytes of `text`.
     pub(super) fn of(&self, text: &[u8]) -> &[usize] {
-        match Self::pair(text) {
-            Some(pair) if self.pairs[pair >> 6] & 1 << (pair & 63) != 0 => {
-                &self.shapes[usize::from(self.places[pair])]
-            }
-            _ => &[],
-        }
-    }
-
-    /// Whether one of them begins with these letters.
-    pub(super) fn has(&self, first: u8, second: u8) -> bool {
-        let pair = usize::from(first) << 7 | usize::from(second & 0x7f);
-        self.pairs[pair >> 6] & 1 << (pair & 63) != 0
+        Self::pair(text).map_or(&[], |pair| &self.shapes[usize::from(self.places[pair])])
     }
 
     /// Whether `text` begins as one of them does.

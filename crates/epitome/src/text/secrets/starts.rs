@@ -3,9 +3,6 @@
 
 use std::ops::Range;
 
-use super::places;
-use crate::text::swar::bits;
-
 /// Digits and semicolons of a color.
 const LONGEST_COLOR: usize = 24;
 
@@ -32,95 +29,33 @@ const ESCAPES: [bool; 256] = {
     all
 };
 
-/// Bytes that are looked at at once.
-const BLOCK: usize = 64;
-
-/// The words of a text and the colons of addresses in it, a block at a time.
-pub(super) struct Starts<'t> {
-    bytes: &'t [u8],
-    /// Where the block begins that was read last, if one was.
-    block: Option<usize>,
-    /// A bit for each of its bytes that is a word's.
-    words: u64,
-    /// A bit for each colon in it that may be an address's, and for the last byte of what isn't ASCII.
-    others: u64,
-}
-
-impl<'t> Starts<'t> {
-    pub(super) fn of(bytes: &'t [u8]) -> Self {
-        Self { bytes, block: None, words: 0, others: 0 }
-    }
-
-    /// The first word from `from` on that may begin or contain something: one that isn't `ordinary` by itself, or follows
-    /// the start of an escape or a color. A colon of a possible address, and the last byte of a non-ASCII character, are
-    /// words of length 0. The part of a word before `from` is left out.
-    pub(super) fn next_but(
-        &mut self,
-        from: usize,
-        ordinary: impl Fn(&[u8], Range<usize>) -> bool,
-    ) -> Option<Range<usize>> {
-        let bytes = self.bytes;
-        let mut at = from;
-        while at < bytes.len() {
-            let block = at - at % BLOCK;
-            if self.block != Some(block) {
-                self.read(block);
+/// The first word from `from` on that may begin or contain something: one that isn't `ordinary` by itself, or follows
+/// the start of an escape or a color. A colon of a possible address, and the last byte of a non-ASCII character, are
+/// words of length 0. The part of a word before `from` is left out.
+pub(super) fn next_but(
+    bytes: &[u8],
+    from: usize,
+    ordinary: impl Fn(&[u8], Range<usize>) -> bool,
+) -> Option<Range<usize>> {
+    let mut at = from;
+    while let Some(byte) = bytes.get(at) {
+        let next = bytes.get(at + 1);
+        if WORD[usize::from(*byte)] {
+            let word = at..end_of_word(bytes, at + 1);
+            let escapes = at > 0 && ESCAPES[usize::from(bytes[at - 1])];
+            if escapes || !ordinary(bytes, word.clone()) {
+                return Some(word);
             }
-            let words = self.words;
-            let mut left = (words | self.others) & u64::MAX << (at - block);
-            at = block + BLOCK;
-            while left != 0 {
-                let place = left.trailing_zeros();
-                let start = block + place as usize;
-                let length = (words >> place).trailing_ones();
-                if length == 0 {
-                    return Some(start..start);
-                }
-                let mut end = start + length as usize;
-                if place + length == BLOCK as u32 {
-                    (end, left) = (end_of_word(bytes, end), 0);
-                    at = end;
-                } else {
-                    left &= u64::MAX << (place + length);
-                }
-                let escapes = start > 0 && ESCAPES[usize::from(bytes[start - 1])];
-                if escapes || !ordinary(bytes, start..end) {
-                    return Some(start..end);
-                }
-            }
-        }
-        None
-    }
-
-    fn read(&mut self, block: usize) {
-        let rest = &self.bytes[block..];
-        let (words, colons, high) = if let Some(all) = rest.first_chunk() {
-            signs(all)
+            at = word.end;
+        } else if *byte == b':' && matches!(next, Some(b'/' | b'\\'))
+            || !byte.is_ascii() && next.is_none_or(u8::is_ascii)
+        {
+            return Some(at..at);
         } else {
-            let mut all = [0; BLOCK];
-            all[..rest.len()].copy_from_slice(rest);
-            signs(&all)
-        };
-        // Behind the last byte is ASCII.
-        let next = rest.get(BLOCK).is_some_and(|byte| !byte.is_ascii());
-        let mut others = high & !(high >> 1 | u64::from(next) << (BLOCK - 1));
-        for at in places(colons) {
-            if matches!(rest.get(at + 1), Some(b'/' | b'\\')) {
-                others |= 1 << at;
-            }
+            at += 1;
         }
-        (self.block, self.words, self.others) = (Some(block), words, others);
     }
-}
-
-/// A bit for each byte that is a word's, for each that is a colon, and for each that isn't ASCII.
-fn signs(block: &[u8; BLOCK]) -> (u64, u64, u64) {
-    let words = bits(block, |eight| {
-        let letters = eight.folded().within(b'a', b'z').or(eight.within(b'0', b'9'));
-        letters.or(eight.are(b'_')).or(eight.are(b'-')).and(eight.ascii())
-    });
-    let colons = bits(block, |eight| eight.are(b':').and(eight.ascii()));
-    (words, colons, bits(block, |eight| eight.ascii().not()))
+    None
 }
 
 /// The word in which `at` stands, as far back as something may begin in it.
@@ -200,25 +135,6 @@ mod tests {
         assert!((0..=255u8).all(|byte| WORD[usize::from(byte)] == Class::Word.has(byte)));
     }
 
-    #[test]
-    fn every_byte_is_told_wherever_it_stands() {
-        for (at, byte) in (0..BLOCK).flat_map(|at| (0..=255u8).map(move |byte| (at, byte))) {
-            for around in [0, b' ', b'a', b':', 0x7f, 0xff] {
-                let mut block = [around; BLOCK];
-                block[at] = byte;
-                let bits = |is: &dyn Fn(u8) -> bool| {
-                    block.iter().rev().fold(0, |bits, byte| bits << 1 | u64::from(is(*byte)))
-                };
-                let told = (
-                    bits(&|byte| Class::Word.has(byte)),
-                    bits(&|byte| byte == b':'),
-                    bits(&|byte| !byte.is_ascii()),
-                );
-                assert_eq!(signs(&block), told, "{byte} at {at} in {around}");
-            }
-        }
-    }
-
     proptest! {
         #[test]
         fn no_beginning_is_passed_over(
@@ -226,7 +142,6 @@ mod tests {
             cut in 0usize..60,
         ) {
             let bytes = text.as_bytes();
-            let mut starts = Starts::of(bytes);
             let mut all = Vec::new();
             let mut at = cut.min(bytes.len());
             let mut word = word_at(bytes, at);
@@ -239,7 +154,7 @@ mod tests {
                         }
                         None => at = word.end,
                     }
-                } else if let Some(next) = starts.next_but(at, |_, _| false) {
+                } else if let Some(next) = next_but(bytes, at, |_, _| false) {
                     at = next.start + usize::from(next.is_empty());
                     word = next;
                 } else {

@@ -374,14 +374,6 @@ fn what_goes_on_and_on_is_looked_at_once() {
 }
 
 proptest! {
-    /// The quick look passes over nothing that the rules look at.
-    #[test]
-    fn ordinary_words_begin_none(word in "[-a-zA-Z0-9_]{1,30}", behind in "[ -~é]{0,30}") {
-        let text = format!("{word}{behind}");
-        let word = starts::word_at(text.as_bytes(), 0);
-        prop_assert_eq!(is_ordinary(&WORD_ENDS, text.as_bytes(), word.clone()), begins_none(text.as_bytes(), word));
-    }
-
     #[test]
     fn json_stays_json(
         said in prop::collection::vec(prop_oneof![

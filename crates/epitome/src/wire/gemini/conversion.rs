@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::shapes::may_be_shown;
 use super::{Gemini, terms::TERMS};
 use crate::json::{self, Scanner, Span, quote};
-use crate::transcript::Part;
+use crate::transcript::{Part, PartKind};
 use crate::wire::conversion::{CallDemand, Conversion, Inside, Members, Seal, texts};
 use crate::wire::neutral::{
     CallOutcome, Data, Instruction, Loss, Medium, Object, Parameters, ShownMedium, Tool,
@@ -19,9 +19,9 @@ impl Conversion for Gemini {
         &TERMS
     }
 
-    /// A part is the value of a member.
-    fn is_block(&self, _part: &Part<'_>) -> bool {
-        false
+    /// A part is the value of a member; of a medium it is its data.
+    fn is_block(&self, part: &Part<'_>) -> bool {
+        matches!(part.kind(), PartKind::Call | PartKind::Result)
     }
 
     fn text_block(&self, text: &str) -> String {
