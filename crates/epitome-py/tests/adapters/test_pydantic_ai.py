@@ -126,7 +126,7 @@ def test_messages_come_back_from_json(messages: list[ModelMessage]) -> None:
 
 
 @given(histories(turns()), targets, strategies)
-@settings(max_examples=45, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_messages_come_back_as_they_were_or_valid(history: list[ModelMessage], target: str, strategies: str) -> None:
     session = epitome.Session(trigger=long, target=target, format="openai-chat", strategies=strategies)
     silent, newest = ModelRequest([], instructions="Be brief."), ModelRequest([UserPromptPart("And now?")])
