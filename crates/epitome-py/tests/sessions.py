@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+REFUSED = "connection to 127.0.0.1 refused: errno 111, as every other one on this machine was"
+
 
 def long_session(steps: int = 100) -> list[dict[str, Any]]:
     """A session of many calls, in the form of OpenAI's Chat Completions."""

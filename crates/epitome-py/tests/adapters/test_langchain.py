@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import epitome
@@ -20,29 +21,25 @@ from langchain_core.messages import AIMessage, AnyMessage, ChatMessage, HumanMes
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
-words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=200)
-images = st.just({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}})
-blocks = st.lists(st.builds(lambda text: {"type": "text", "text": text}, words) | images, min_size=1, max_size=3)
+from .drawn import arguments, check_places, histories, ids, long, strategies, targets, words
+
+media: Any = st.sampled_from(
+    [
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+        {"type": "image", "source_type": "base64", "mime_type": "image/png", "data": "iVBORw0KGgo="},
+        {"type": "file", "base64": "JVBERg==", "mime_type": "application/pdf", "filename": "é.pdf"},
+        {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}},
+    ]
+)
+blocks: Any = st.lists(st.builds(lambda text: {"type": "text", "text": text}, words) | media, min_size=1, max_size=3)
 humans = st.builds(HumanMessage, content=words | blocks, id=st.none() | st.uuids().map(str), name=st.none() | st.just("ann"))
-
-
-def long(sizes: epitome.Measurements) -> str | None:
-    return "long" if sizes.messages > 5 else None
 
 
 @st.composite
 def turns(draw: st.DrawFn) -> list[AnyMessage]:
     messages: list[AnyMessage] = [draw(humans)]
     for nth in range(draw(st.integers(0, 3))):
-        calls = [
-            {
-                "name": "run",
-                "args": {"command": draw(words), "n": draw(st.integers())},
-                "id": f"{draw(st.uuids())}",
-                "type": "tool_call",
-            }
-            for _ in range(draw(st.integers(1, 3)))
-        ]
+        calls = [{"name": "run", "args": draw(arguments), "id": number, "type": "tool_call"} for number in ids(draw)]
         thought = [{"type": "reasoning", "reasoning": draw(words)}, {"type": "text", "text": draw(words)}]
         content: Any = draw(st.just("") | words | st.just(thought))
         invalid: list[Any] = [
@@ -58,12 +55,11 @@ def turns(draw: st.DrawFn) -> list[AnyMessage]:
             continue
         for number, text in results:
             artifact = {"raw": draw(st.integers())}
-            messages.append(ToolMessage(text, tool_call_id=number, artifact=artifact))
+            content = draw(st.just(text) | blocks)
+            status = draw(st.sampled_from(["success", "error"]))
+            messages.append(ToolMessage(content, tool_call_id=number, artifact=artifact, status=status))
     messages.append(AIMessage(content=draw(words), id=str(draw(st.uuids()))))
     return messages
-
-
-histories = st.lists(turns(), min_size=3, max_size=12).map(lambda turns: [message for turn in turns for message in turn])
 
 
 def test_calls_that_share_an_id_keep_their_arguments() -> None:
@@ -87,7 +83,14 @@ def test_calls_that_share_an_id_keep_their_arguments() -> None:
             ]
 
 
-@given(histories, st.sampled_from(["60%", "30%"]), st.sampled_from(["ladder", "outputs,arguments", "excerpts,fold"]))
+@given(turns())
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_messages_come_back_from_json(messages: list[AnyMessage]) -> None:
+    for message in messages:
+        assert made(message, dict(enumerate(deepcopy(said(message))))) == message
+
+
+@given(histories(turns()), targets, strategies)
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_messages_come_back_as_they_were_or_valid(history: list[AnyMessage], target: str, strategies: str) -> None:
     session = epitome.Session(trigger=long, target=target, format="openai-chat", strategies=strategies)
@@ -95,7 +98,6 @@ def test_messages_come_back_as_they_were_or_valid(history: list[AnyMessage], tar
     shown = Objects(session, said, made).fit([*history, HumanMessage("And now?")])
     assert len(session.receipts) == 1
     assert history == copies, "nothing that was handed in is changed"
-    originals = {id(message) for message in history}
     calls: set[str] = set()
     for message in shown:
         if isinstance(message, AIMessage):
@@ -104,8 +106,7 @@ def test_messages_come_back_as_they_were_or_valid(history: list[AnyMessage], tar
             assert message.tool_call_id in calls
         for block in message.content if isinstance(message.content, list) else []:
             assert not isinstance(block, dict) or block.get("tool_use_id") in {None, *calls}
-        if id(message) in originals:
-            continue
+    for message in check_places(history, shown[:-1]):
         # What is shown in another way has the id and the kind of what it was; else it is the checkpoint.
         was = next((one for one in history if one.id is not None and one.id == message.id), None)
         assert was is None or type(was) is type(message)
@@ -259,11 +260,11 @@ def test_blocks_that_nobody_knows_come_through(block: dict[str, Any]) -> None:
     def short(context: epitome.StrategyContext) -> list[epitome.Edit]:
         return [epitome.Edit(part, "Seen.") for part in context.parts if part.entry == 3 and part.kind == "text"]
 
-    for strategies in ([short], "outputs", "ladder", "media,fold"):
-        session = epitome.Session(trigger=long, target="60%", strategies=strategies, format="openai-chat")
+    for names in ([short], "outputs", "ladder", "media,fold"):
+        session = epitome.Session(trigger=long, target="60%", strategies=names, format="openai-chat")
         shown = Objects(session, said, made).fit([*history, HumanMessage("And now?")])
         assert len(session.receipts) == 1
-        if strategies == [short]:
+        if names == [short]:
             assert shown[:3] == history[:3] and all(one is was for one, was in zip(shown[:3], history[:3], strict=True))
             assert shown[3] is not history[3] and shown[3].content[1:] == [block]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from typing import Any
 
 import epitome
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("pydantic_ai")
@@ -17,6 +18,7 @@ from epitome.adapters.pydantic_ai import EpitomeHistory, made, said
 from pydantic_ai import Agent, ToolReturn
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
+    AudioUrl,
     BinaryContent,
     CachePoint,
     DocumentUrl,
@@ -29,74 +31,101 @@ from pydantic_ai.messages import (
     NativeToolCallPart,
     NativeToolReturnPart,
     RetryPromptPart,
+    SpeechPart,
     SystemPromptPart,
     TextContent,
     TextPart,
     ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
+    UploadedFile,
     UserPromptPart,
+    VideoUrl,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
-words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=200)
+from .drawn import arguments, check_places, histories, ids, long, strategies, targets, texts, words
+
 PICTURE = BinaryContent(b"\x89PNG" * 300, media_type="image/png")
-media = st.sampled_from([ImageUrl("https://example.com/a.png"), PICTURE, DocumentUrl("https://example.com/a.pdf")])
-prompts: Any = words | st.lists(
-    words | media | st.builds(TextContent, words) | st.just(CachePoint()), min_size=1, max_size=3
+SOUND = BinaryContent(b"RIFF", media_type="audio/wav", vendor_metadata={"é": 1})
+media = st.sampled_from(
+    [
+        ImageUrl("https://example.com/a.png", vendor_metadata={"detail": "low"}),
+        AudioUrl("https://example.com/a.mp3"),
+        VideoUrl("https://example.com/a.mp4", force_download=True),
+        DocumentUrl("https://example.com/a.pdf"),
+        UploadedFile("file_1", "openai"),
+        PICTURE,
+        SOUND,
+    ]
 )
-
-
-def long(sizes: epitome.Measurements) -> str | None:
-    return "long" if sizes.messages > 5 else None
+noted = st.builds(TextContent, words, metadata=st.just({"at": "é"}))
+prompts: Any = words | st.lists(words | media | noted | st.just(CachePoint()), min_size=1, max_size=3)
+marks: Any = st.sampled_from([{}, {"id": "é", "provider_name": "openai", "provider_details": {"a": [1, None]}}])
+spoken = st.builds(lambda text, mark: TextPart(text, **mark), texts, marks)
+thoughts = st.builds(lambda text, sign, mark: ThinkingPart(text, signature=sign, **mark), texts, st.none() | words, marks)
+files = st.builds(lambda content, mark: FilePart(content, **mark), st.sampled_from([PICTURE, SOUND]), marks)
+heard = st.builds(SpeechPart, speaker=st.just("assistant"), transcript=st.none() | texts, audio=st.none() | st.just(SOUND))
+observed: Any = (
+    texts | arguments | st.none() | st.integers() | st.lists(texts | st.just(PICTURE), max_size=3) | st.just("line\n" * 300)
+)
 
 
 @st.composite
 def turns(draw: st.DrawFn) -> list[ModelMessage]:
     first: list[Any] = [SystemPromptPart("Be brief.")] if draw(st.booleans()) else []
-    messages: list[ModelMessage] = [
-        ModelRequest([*first, UserPromptPart(draw(prompts))], instructions=draw(st.none() | words))
-    ]
+    asked = [UserPromptPart(draw(prompts)), *draw(st.lists(st.builds(UserPromptPart, prompts), max_size=1))]
+    messages: list[ModelMessage] = [ModelRequest([*first, *asked], instructions=draw(st.none() | words))]
     for _ in range(draw(st.integers(0, 3))):
         calls = [
-            ToolCallPart("run", draw(st.just('{"a":1}') | st.builds(lambda a: {"a": a}, words)), str(draw(st.uuids())))
-            for _ in range(draw(st.integers(1, 3)))
+            ToolCallPart("run", draw(st.none() | arguments | arguments.map(json.dumps)), number, **draw(marks))
+            for number in ids(draw)
         ]
-        thought = [ThinkingPart(draw(words))] if draw(st.booleans()) else []
-        spoken = [TextPart(draw(words))] if draw(st.booleans()) else []
         native: list[Any] = []
         if draw(st.booleans()):
             number = str(draw(st.uuids()))
             native = [
                 NativeToolCallPart("web_search", {"q": draw(words)}, number),
                 NativeToolReturnPart("web_search", draw(words), number),
-                FilePart(PICTURE),
             ]
-        messages.append(ModelResponse([*thought, *native, *spoken, *calls]))
+        parts: list[Any] = draw(st.lists(spoken | thoughts | files | heard, max_size=3))
+        messages.append(ModelResponse([*native, *parts, *calls], provider_response_id=draw(st.none() | words)))
         returned: list[Any] = [
             RetryPromptPart(draw(words), tool_name="run", tool_call_id=call.tool_call_id)
             if draw(st.integers(0, 4)) == 0
             else ToolReturnPart(
                 "run",
-                draw(words | st.builds(lambda a: {"said": a}, words) | st.lists(words | st.just(PICTURE), min_size=1)),
+                draw(observed),
                 call.tool_call_id,
+                metadata={"raw": "é"},
+                outcome=draw(st.sampled_from(["success", "failed", "denied"])),
             )
             for call in calls
         ]
         messages.append(ModelRequest(returned))
-    messages.append(ModelResponse([TextPart(draw(words))]))
+    messages.append(ModelResponse([*draw(st.lists(spoken | thoughts | files | heard, max_size=2)), TextPart(draw(words))]))
     return messages
 
 
-histories = st.lists(turns(), min_size=3, max_size=12).map(lambda turns: [message for turn in turns for message in turn])
+EMPTY: list[ModelMessage] = [
+    ModelRequest([]),
+    ModelRequest([UserPromptPart(""), UserPromptPart([]), UserPromptPart(["", CachePoint()])]),
+    ModelResponse([]),
+    ModelResponse([TextPart(""), ThinkingPart(""), ToolCallPart("run", "", "a")]),
+]
 
 
-@given(
-    histories,
-    st.sampled_from(["60%", "30%"]),
-    st.sampled_from(["ladder", "outputs,arguments", "excerpts,fold", "media,reasoning"]),
-)
+@given(turns())
+@example(EMPTY)
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_messages_come_back_from_json(messages: list[ModelMessage]) -> None:
+    for message in messages:
+        pieces = said(message)
+        assert not pieces or made(message, dict(enumerate(deepcopy(pieces)))) == message
+
+
+@given(histories(turns()), targets, strategies)
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_messages_come_back_as_they_were_or_valid(history: list[ModelMessage], target: str, strategies: str) -> None:
     session = epitome.Session(trigger=long, target=target, format="openai-chat", strategies=strategies)
@@ -117,7 +146,7 @@ def test_messages_come_back_as_they_were_or_valid(history: list[ModelMessage], t
     assert epitome.check([one for message in shown for one in said(message)], format="openai-chat") == []
     assert ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(shown))
     kept = [id(part) for message in history for part in message.parts]
-    for message in shown[:-1]:
+    for message in check_places([*history, newest], shown):
         for part in message.parts:
             # What isn't a text, a result or arguments is shown as it was, or not at all.
             assert id(part) in kept or isinstance(

@@ -12,7 +12,6 @@ Then ``client.chat.completions.create(**call)``. So it is with ``client.response
 ``client.messages.create`` (Anthropic's) and ``client.models.generate_content`` (``contents=``). What these clients
 answer may be put among the messages as it is. A call that has no list of messages goes through as it is: ``input="hello"``.
 So does one in which something else stands among messages, with a warning in the log ``epitome``.
-What stands in Google's ``config`` isn't counted.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from ..session import Session
 from .guard import Unjudged
 from .objects import Message, Models
 
-BESIDES = ("model", "system", "instructions", "tools", "max_tokens", "thinking")
+BESIDES = ("model", "system", "instructions", "systemInstruction", "tools", "max_tokens", "thinking")
 
 
 LISTS = (Iterator, deque, UserList)
@@ -39,13 +38,22 @@ _UNJUDGED = Unjudged()
 def fitted(session: Session, **call: Any) -> dict[str, Any]:
     """The keyword arguments ``call``, with no more messages than fit."""
     key, call = _listed(call)
-    return Models(session, _maker(key)).fit(call, BESIDES, key) if key else call
+    return {**call, key: Models(session, _maker(key)).fit(_whole(key, call), BESIDES, key)[key]} if key else call
 
 
 async def afitted(session: Session, **call: Any) -> dict[str, Any]:
     """The same without blocking the event loop."""
     key, call = _listed(call)
-    return await Models(session, _maker(key)).afit(call, BESIDES, key) if key else call
+    return {**call, key: (await Models(session, _maker(key)).afit(_whole(key, call), BESIDES, key))[key]} if key else call
+
+
+def _whole(key: str, call: dict[str, Any]) -> dict[str, Any]:
+    """The call with what counts of Google's configuration."""
+    if key != "contents" or call.get("config") is None:
+        return call
+    from .google import frame
+
+    return {**call, **frame(call["config"])}
 
 
 def _maker(key: str) -> Callable[[Message], Any]:

@@ -84,7 +84,8 @@ class EpitomeHook:
         messages: Any = context.messages
         # What CrewAI says of windows is a guess where it doesn't know the model: its name says more.
         model = getattr(getattr(context, "llm", None), "model", None)
-        shown = self._objects.fit(messages, {"model": model if isinstance(model, str) else None})
+        frame = {"model": model if isinstance(model, str) else None, "tools": _tools(context)}
+        shown = self._objects.fit(messages, frame)
         if len(shown) != len(messages) or any(one is not other for one, other in zip(shown, messages, strict=True)):
             messages[:] = shown
 
@@ -106,6 +107,13 @@ class EpitomeHook:
     def tell(self, error: InputError | OptionError, request: object) -> None:
         """Warns that a request is sent as it is."""
         self._compactors.tell(error, request)
+
+
+def _tools(context: LLMCallHookContext) -> list[Any]:
+    """The tools that are sent beside the messages; a model that is told of them in words has them there."""
+    executor: Any = getattr(context, "executor", None)
+    is_native = getattr(getattr(executor, "state", None), "use_native_tools", False)
+    return getattr(executor, "_openai_tools", []) if is_native else []
 
 
 def said(message: Message) -> list[Message]:
@@ -130,7 +138,7 @@ def _call(message: Message) -> Called | None:
     found = CALL.search(words)
     if not observed or found is None:
         return None
-    return Called(words[: found.start("input")], found["name"].strip("*` "), found["input"].strip(), result)
+    return Called(words[: found.start("input")], found["name"].strip("*` "), found["input"], result)
 
 
 def _thought(call: Called) -> int:
@@ -140,7 +148,8 @@ def _thought(call: Called) -> int:
 
 
 def _arguments(call: Called) -> str:
-    return call.arguments if _is_object(call.arguments) else json.dumps({"input": call.arguments})
+    words = call.arguments.strip()
+    return words if _is_object(words) else json.dumps({"input": words})
 
 
 def _is_object(text: str) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from ..errors import InputError
 from ..session import Session
 from .guard import Guard
 from .objects import Message, Models
@@ -53,6 +54,24 @@ def _is_injected(content: types.Content) -> bool:
     return words is not None and (words == CONTEXT or words.startswith(NUDGES) or any(fence in words for fence in FENCES))
 
 
+def frame(config: Any) -> dict[str, Any]:
+    """What of a configuration counts: instructions, and tools that aren't functions of Python."""
+    if config is None:
+        return {}
+    try:
+        whole = types.GenerateContentConfig.model_validate(config)
+    except ValueError as error:
+        raise InputError(f"config: {error}", field="config") from error
+    system = whole.system_instruction
+    shown: dict[str, Any] = {}
+    if system:
+        its: Any = system if isinstance(system, list) else getattr(system, "parts", None) or [system]
+        shown["systemInstruction"] = {"parts": [{"text": one} if isinstance(one, str) else one for one in its]}
+    if tools := [tool for tool in whole.tools or () if isinstance(tool, types.Tool)]:
+        shown["tools"] = tools
+    return shown
+
+
 class EpitomePlugin(BasePlugin):
     """Keeps the contents of each request inside the window. Options are those of :class:`epitome.Session`."""
 
@@ -63,11 +82,8 @@ class EpitomePlugin(BasePlugin):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """What the kit calls before each request; it sends what is left."""
-        request: dict[str, Any] = {"contents": llm_request.contents, "model": llm_request.model}
-        if isinstance(llm_request.config.system_instruction, str):
-            request["systemInstruction"] = {"parts": [{"text": llm_request.config.system_instruction}]}
-        if llm_request.config.tools:
-            request["tools"] = [tool for tool in llm_request.config.tools if isinstance(tool, types.Tool)]
+        contents = {"contents": llm_request.contents, "model": llm_request.model}
+        request: dict[str, Any] = {**contents, **frame(llm_request.config)}
         injected = [at for at, one in enumerate(llm_request.contents) if _is_injected(one)]
         names = ("model", "systemInstruction", "tools")
         fitted = await self._models.afit(request, names, "contents", injected=injected)

@@ -220,5 +220,24 @@ def plain(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return b64encode(value).decode()
     if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+        # What a client makes of an answer besides, it doesn't send.
+        how: Any = {"by_alias": True, "exclude_none": True, "exclude": getattr(value, "__api_exclude__", None)}
+        said = value.model_dump(mode="json", **how)
+        return _numbers(said, value.model_dump(**how)) if _has_null(said) else said
     return value
+
+
+def _has_null(said: Any) -> bool:
+    members = said.values() if isinstance(said, dict) else said if isinstance(said, list) else ()
+    return said is None or any(map(_has_null, members))
+
+
+def _numbers(said: Any, own: Any) -> Any:
+    """What a model says, with the numbers that JSON hasn't where it says null for them."""
+    if said is None and isinstance(own, float):
+        return own
+    if isinstance(said, dict) and isinstance(own, Mapping):
+        return {name: _numbers(member, own.get(name)) for name, member in said.items()}
+    if isinstance(said, list) and isinstance(own, (list, tuple)) and len(said) == len(own):
+        return [_numbers(item, its) for item, its in zip(said, own, strict=True)]
+    return said

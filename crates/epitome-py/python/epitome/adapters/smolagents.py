@@ -20,11 +20,13 @@ from ast import literal_eval
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from PIL import Image
-from smolagents import ChatMessage, MessageRole, Model
+from smolagents import ChatMessage, MessageRole, Model, Tool
+from smolagents.models import get_tool_json_schema, tool_role_conversions
 from smolagents.utils import encode_image_base64, make_image_url
 
 from ..session import Session
@@ -68,22 +70,44 @@ class EpitomeModel(Model):
         self.session = Session(format="openai-chat", summarizer=summarizer, **options)
         self._objects = Objects(Guard(self.session), said, made)
         if hasattr(under, "generate_stream"):
-            self.generate_stream = lambda messages, *more, **how: under.generate_stream(self.shown(messages), *more, **how)
+            self.generate_stream = lambda messages, *more, **how: under.generate_stream(
+                self.shown(messages, _tools(*more, **how)), *more, **how
+            )
 
     def generate(self, messages: Any, *more: Any, **how: Any) -> ChatMessage:
-        return self.under.generate(self.shown(messages), *more, **how)
+        return self.under.generate(self.shown(messages, _tools(*more, **how)), *more, **how)
 
     def parse_tool_calls(self, message: ChatMessage) -> ChatMessage:
         return self.under.parse_tool_calls(message)
 
-    def shown(self, messages: Sequence[Any]) -> list[ChatMessage]:
-        """What the model is shown of ``messages``."""
+    def shown(self, messages: Sequence[Any], tools: Sequence[Tool] = ()) -> list[ChatMessage]:
+        """What the model is shown of ``messages``, beside ``tools``, which count, too."""
         given = [ChatMessage.from_dict(dict(one)) if isinstance(one, dict) else one for one in messages]
-        return [
-            message
-            for group in self._objects.fit(groups(given), {"model": self.under.model_id})
-            for message in group.messages
-        ]
+        frame = {"model": self.under.model_id, "tools": [get_tool_json_schema(tool) for tool in tools]}
+        fitted = self._objects.fit(groups(given), frame)
+        return _joinable([message for group in fitted for message in group.messages], given)
+
+
+def _tools(
+    stop_sequences: Any = None, response_format: Any = None, tools_to_call_from: Any = None, **how: Any
+) -> Sequence[Tool]:
+    """The tools among the arguments of a call, which are those of the library's models."""
+    return tools_to_call_from or ()
+
+
+def _joinable(shown: list[ChatMessage], given: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """What is shown, where new neighbours of one role have lists as content: the library joins no others."""
+    pairs = {(id(one), id(other)) for one, other in pairwise(given)}
+    apart = [_role(one) != _role(other) or (id(one), id(other)) in pairs for one, other in pairwise(shown)]
+    sides = zip([True, *apart], [*apart, True], shown, strict=True)
+    return [
+        _saying(one, one.content) if isinstance(one.content, str) and not (before and after) else one
+        for before, after, one in sides
+    ]
+
+
+def _role(message: ChatMessage) -> Any:
+    return tool_role_conversions.get(message.role, message.role)
 
 
 def groups(messages: Sequence[ChatMessage]) -> list[Group]:

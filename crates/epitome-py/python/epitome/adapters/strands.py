@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from ..summary import Summarizers
 
 
+SPEC = ("name", "description", "inputSchema")
+"""What is sent of a tool."""
+
+
 class EpitomeConversationManager(ConversationManager):
     """Compacts an agent's messages when ``trigger`` fires, by default at 80 % of the window, and where one overflows.
 
@@ -93,17 +97,29 @@ class EpitomeConversationManager(ConversationManager):
         if not said:
             return False
         window = getattr(getattr(agent, "model", None), "context_window_limit", None)
-        outcome = compactors.compact(said, "bedrock", self._archive, window)
+        outcome = compactors.compact({**_frame(agent), "messages": said}, "bedrock", self._archive, window)
         if outcome is None or outcome.receipt.saved <= 0:
             return False
         encoded = {place for one, its in zip(own, said, strict=True) for place in _encoded(one, its)}
-        shown: Any = owned(own, said, outcome.messages, lambda message: _raw(message, encoded))
+        shown: Any = owned(own, said, outcome.messages["messages"], lambda message: _raw(message, encoded))
         # All that were said stand behind what is shown now: those before, and those after what stood for them.
         self.removed_message_count += max(len(agent.messages) - len(self._instead), 0)
         self._instead = list(shown)
         self.receipts.append(outcome.receipt)
         agent.messages[:] = shown
         return True
+
+
+def _frame(agent: Any) -> dict[str, Any]:
+    """What is sent besides: system prompt and tools."""
+    frame: dict[str, Any] = {}
+    if system := getattr(agent, "system_prompt_content", None):
+        frame["system"] = plain(system)
+    registry = getattr(agent, "tool_registry", None)
+    if tools := registry.get_all_tool_specs() if registry else []:
+        specs = [{name: plain(tool[name]) for name in SPEC if name in tool} for tool in tools]
+        frame["toolConfig"] = {"tools": [{"toolSpec": spec} for spec in specs]}
+    return frame
 
 
 def _said(message: Any) -> dict[str, Any]:
