@@ -60,6 +60,7 @@ mod ui;
 mod unpacking;
 mod upstream;
 mod usage;
+mod wanted;
 mod when;
 
 pub use epitome_tower::{Conversations, KeptConversation};

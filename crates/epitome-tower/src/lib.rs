@@ -66,5 +66,5 @@ pub use event::{Event, KeepingEvent, PassReason};
 pub use kept::{Conversations, KeptConversation};
 pub use layer::{CompactionLayer, LayerError, WithCompaction, random_key};
 pub use reply::{Read, Reply, Tell, heard};
-pub use route::{Route, route};
+pub use route::{Route, plain_path, route, route_of_plain};
 pub use service::Compacting;
