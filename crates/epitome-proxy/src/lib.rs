@@ -47,6 +47,7 @@ mod notice;
 mod offer;
 mod opening;
 mod options;
+mod paths;
 mod proxy;
 mod recall;
 mod refusal;

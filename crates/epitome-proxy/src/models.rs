@@ -22,7 +22,8 @@ use crate::asking::Asking;
 use crate::credential::may_authorize;
 use crate::exchange::{Load, ModelSayings, Outbound, Prompted};
 use crate::flow::{Collected, Flow};
-use crate::upstream::{Provider, before};
+use crate::paths::before;
+use crate::upstream::Provider;
 use crate::wanted::provider_of;
 use crate::when::LEAST_WINDOW;
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use epitome_tower::plain_path;
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 
-use crate::wanted::{CODEX, is_bare, is_of_codex};
+use crate::paths::{CODEX, behind, is_bare, is_of_codex};
 
 /// Whose interface a request speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,20 +155,6 @@ impl Upstream {
             .path_and_query(format!("{}{tail}{query}", self.prefix))
             .build()
     }
-}
-
-/// What stands behind the beginning of a path, as it came: an escaped beginning is one, too.
-fn behind<'a>(path: &'a str, beginning: &str) -> Option<&'a str> {
-    let length = beginning.matches('/').count();
-    let (end, _) = path.match_indices('/').nth(length)?;
-    (plain_path(&path[..end]) == beginning).then(|| &path[end..])
-}
-
-/// What stands before the end of a path, as it came.
-pub(crate) fn before<'a>(path: &'a str, end: &str) -> Option<&'a str> {
-    let length = end.matches('/').count();
-    let (begin, _) = path.rmatch_indices('/').nth(length.checked_sub(1)?)?;
-    (plain_path(&path[begin..]) == end).then(|| &path[..begin])
 }
 
 /// Where requests go: nowhere else.

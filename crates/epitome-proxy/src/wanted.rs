@@ -4,13 +4,8 @@ use epitome::Format;
 use epitome_tower::{Route, plain_path, route_of_plain};
 use http::{HeaderMap, HeaderName};
 
+use crate::paths::{CODEX, is_bare};
 use crate::upstream::Provider;
-
-/// Whether a plain path is one of the version, without it.
-pub(crate) fn is_bare(path: &str) -> bool {
-    let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    ["messages", "chat", "responses", "models", "embeddings", "completions"].contains(&first)
-}
 
 /// What a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,14 +91,6 @@ pub(crate) fn provider_of(format: Format) -> Option<Provider> {
         Format::Gemini | Format::GeminiInteractions => Some(Provider::Gemini),
         _ => None,
     }
-}
-
-/// What Codex asks where its user is known by a login.
-pub(crate) const CODEX: &str = "/backend-api/codex/";
-
-/// Whether a path is one of these.
-pub(crate) fn is_of_codex(path: &str) -> bool {
-    plain_path(path).starts_with(CODEX)
 }
 
 /// Whether a path is one of Google's or Amazon's clouds, whose hosts and credentials are their own: no public address of a
