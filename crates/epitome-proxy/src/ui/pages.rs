@@ -204,17 +204,17 @@ fn cause(name: &str) -> &str {
 fn content_words(kind: ContentKind) -> &'static str {
     match kind {
         ContentKind::System => "system prompt",
-        ContentKind::ToolDefinitions => "definitions of tools",
-        ContentKind::Human => "what people wrote",
-        ContentKind::Injected => "notes that the agent added",
-        ContentKind::Checkpoint => "checkpoint, for earlier messages",
-        ContentKind::ModelText => "what the model wrote",
+        ContentKind::ToolDefinitions => "tool definitions",
+        ContentKind::Human => "people's words",
+        ContentKind::Injected => "the agent's notes",
+        ContentKind::Checkpoint => "checkpoint",
+        ContentKind::ModelText => "the model's words",
         ContentKind::Reasoning => "the model's reasoning",
         ContentKind::CallArguments => "tool calls",
         ContentKind::ToolResults => "tool results",
-        ContentKind::Media => "images and documents",
-        ContentKind::Other => "content of unknown types",
-        ContentKind::Wrapping => "roles, ids and separators",
+        ContentKind::Media => "images, documents",
+        ContentKind::Other => "unknown types",
+        ContentKind::Wrapping => "ids and separators",
     }
 }
 
