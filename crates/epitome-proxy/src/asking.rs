@@ -25,7 +25,7 @@ use crate::kept::{Connector, Gone};
 use crate::ledger::Ledger;
 use crate::notice::Notice;
 use crate::options::InternalErrors;
-use crate::upstream::api;
+use crate::wanted::api;
 
 /// The client of all upstreams.
 #[derive(Clone)]

@@ -14,12 +14,16 @@ impl Proxy {
     /// Takes somebody's agreement to the next compaction of a conversation, if a request is for that.
     pub(crate) async fn agreed(&self, head: &Parts) -> Option<Response<Flow>> {
         let name = head.uri.path().strip_prefix("/ui/")?.strip_suffix("/compact")?;
-        let dashboard = self.dashboard.as_ref().filter(|_| self.mode == ProxyMode::Ask)?;
+        let dashboard = self.dashboard.as_ref()?;
         if head.method != Method::POST {
             return None;
         }
         if !dashboard.opens_for(&head.headers) {
             return Some(Dashboard::refused());
+        }
+        if self.mode != ProxyMode::Ask {
+            let why = "the mode isn't ask: no compaction waits for agreement here\n";
+            return Some(words(StatusCode::METHOD_NOT_ALLOWED, why));
         }
         let unknown = || words(StatusCode::NOT_FOUND, "this conversation isn't known any more\n");
         let ledger = self.ledger.as_ref()?;

@@ -28,7 +28,8 @@ use crate::options::{
     KeptLearning, MOST_FIELDS, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, ProxyState,
     draw_secret,
 };
-use crate::upstream::{Upstream, api};
+use crate::upstream::Upstream;
+use crate::wanted::api;
 use crate::when::{ByModel, Early, check, set_for};
 
 /// The formats that are looked at, and what counts them where nothing better is known.

@@ -19,7 +19,7 @@ use crate::flow::{Collected, Flow, FlowError, Weave};
 use crate::kept::Gone;
 use crate::native::Insert;
 use crate::notice::Notice;
-use crate::opening::Opening;
+use crate::opening::{LONGEST_WHOLE, Opening};
 use crate::unpacking::Unpacker;
 use crate::usage::{Account, Usage};
 
@@ -181,7 +181,7 @@ impl Carrier for Outbound {
 /// An upstream's reply.
 pub(crate) struct Inbound {
     pub(crate) reply: Response<Flow>,
-    /// The most that the opening of a stream is held back, to learn whether the prompt is too long; zero where nobody asks.
+    /// The most that the opening of a reply is held back, to learn whether the prompt is too long; zero where nobody asks.
     pub(crate) opening: Duration,
     /// Whether a whole reply may say that it ended where the window did.
     pub(crate) may_be_cut: bool,
@@ -196,9 +196,6 @@ impl From<Response<Flow>> for Inbound {
     }
 }
 
-/// The longest whole reply that is read before it is forwarded, where it may have ended with the window.
-const LONGEST_CUT: usize = 1 << 20;
-
 /// The longest whole reply that something is put into.
 const LONGEST_REPLY: usize = 64 << 20;
 
@@ -208,16 +205,12 @@ const LONGEST_REFUSAL: usize = 1 << 18;
 impl Reply for Inbound {
     async fn read(self) -> (Self, Read) {
         let status = self.reply.status();
-        let is_json = self
-            .reply
-            .headers()
-            .get(CONTENT_TYPE)
-            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let is_json = is_of_kind(&self.reply, "application/json");
         if status.is_success() && !(self.may_be_cut && is_json) {
             return self.opened().await;
         }
         let is_refusal = status.is_client_error() || status.is_server_error();
-        let longest = if is_refusal { LONGEST_REFUSAL } else { LONGEST_CUT };
+        let longest = if is_refusal { LONGEST_REFUSAL } else { LONGEST_WHOLE };
         if !(is_refusal || status.is_success()) {
             return (self, Read::Nothing);
         }
@@ -273,13 +266,13 @@ impl Inbound {
 
     /// The same, with what was compacted for it before what the model says.
     pub(crate) async fn with(self, insert: Insert) -> Self {
+        let is_stream = is_of_kind(&self.reply, "text/event-stream");
         let unpacked = self.unpacked();
         let (mut head, flow) = unpacked.reply.into_parts();
-        let kind = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
         if !head.status.is_success() || head.headers.contains_key(CONTENT_ENCODING) {
             return Inbound { reply: Response::from_parts(head, flow), ..unpacked };
         }
-        let flow = if kind.starts_with(b"text/event-stream") {
+        let flow = if is_stream {
             flow.with(insert)
         } else {
             let mut left = LONGEST_REPLY;
@@ -319,14 +312,15 @@ impl Inbound {
         Inbound { reply: Response::from_parts(head, flow), ..self }
     }
 
-    /// The same, once its stream has said whether the prompt is too long.
+    /// The same, once it has said whether the prompt is too long.
     async fn opened(self) -> (Self, Read) {
-        let headers = self.reply.headers();
-        let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-        let is_known = Encoding::of(headers).is_ok();
-        if !kind.starts_with(b"text/event-stream") || !is_known || self.opening.is_zero() {
+        let is_stream = is_of_kind(&self.reply, "text/event-stream");
+        let is_read = is_stream || is_of_kind(&self.reply, "application/json");
+        let is_known = Encoding::of(self.reply.headers()).is_ok();
+        if !is_read || !is_known || self.opening.is_zero() {
             return (self, Read::Nothing);
         }
+        let of = if is_stream { Opening::of } else { Opening::of_json };
         // A line is put into it.
         let opened = if self.notice.is_some() { self.unpacked() } else { self };
         let (mut head, flow) = opened.reply.into_parts();
@@ -335,12 +329,12 @@ impl Inbound {
         let (mut plain, mut read) = (Vec::new(), 0);
         let hears = |seen: &[u8]| {
             said = match &mut unpacker {
-                None => Opening::of(seen),
+                None => of(seen),
                 Some(unpacker) => match unpacker.unpack(&seen[read..]) {
                     Ok(more) => {
                         plain.extend_from_slice(&more);
                         read = seen.len();
-                        Opening::of(&plain)
+                        of(&plain)
                     }
                     Err(_) => Opening::Over,
                 },
@@ -349,7 +343,12 @@ impl Inbound {
         };
         let mut flow = flow.opened(opened.opening, hears).await;
         if let (Opening::TooLong(_), Some(notice)) = (&said, &opened.notice) {
-            flow.turn_ahead(|events| notice.in_events(events));
+            flow.turn_ahead(|said| {
+                if is_stream {
+                    return notice.in_events(said);
+                }
+                notice.in_error(std::str::from_utf8(said).ok()?).map(Bytes::from)
+            });
             head.headers.remove(CONTENT_LENGTH);
         }
         let read = match said {
@@ -358,6 +357,12 @@ impl Inbound {
         };
         (Inbound { reply: Response::from_parts(head, flow), ..opened }, read)
     }
+}
+
+/// Whether a reply is of this kind, by its header.
+fn is_of_kind(reply: &Response<Flow>, kind: &str) -> bool {
+    let told = reply.headers().get(CONTENT_TYPE);
+    told.is_some_and(|told| told.as_bytes().starts_with(kind.as_bytes()))
 }
 
 /// Why there is no reply.

@@ -47,6 +47,7 @@ mod notice;
 mod offer;
 mod opening;
 mod options;
+mod paths;
 mod proxy;
 mod recall;
 mod refusal;
@@ -60,6 +61,7 @@ mod ui;
 mod unpacking;
 mod upstream;
 mod usage;
+mod wanted;
 mod when;
 
 pub use epitome_tower::{Conversations, KeptConversation};

@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 use crate::room::Share;
 use crate::sending::{internal, unfinished};
 use crate::stall::is_streamed;
-use crate::upstream::{api, is_known_by_path};
+use crate::wanted::{api, is_known_by_path};
 
 /// Whether a body at Amazon is Anthropic's.
 fn has_version(text: Option<&String>) -> bool {

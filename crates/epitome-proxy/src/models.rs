@@ -22,7 +22,9 @@ use crate::asking::Asking;
 use crate::credential::may_authorize;
 use crate::exchange::{Load, ModelSayings, Outbound, Prompted};
 use crate::flow::{Collected, Flow};
-use crate::upstream::{Provider, provider_of};
+use crate::paths::before;
+use crate::upstream::Provider;
+use crate::wanted::provider_of;
 use crate::when::LEAST_WINDOW;
 
 /// The maximum number of known pairs of model and credential. Beyond it, vain questions are forgotten, and all those of
@@ -152,19 +154,20 @@ struct Questions {
 /// What to ask about a model that a request is for; nothing where its upstream doesn't say it.
 fn questions(head: &Parts, provider: Provider, model: &str) -> Option<Questions> {
     let (path, name) = (head.uri.path(), utf8_percent_encode(model, IN_PATH));
+    let path = path.trim_end_matches('/');
     // A call of a cloud's has another path.
     let models = match provider {
         _ if model.is_empty() => return None,
-        Provider::Anthropic => format!("{}/models/{name}", path.strip_suffix("/messages")?),
-        Provider::Gemini => match path.strip_suffix("/interactions") {
+        Provider::Anthropic => format!("{}/models/{name}", before(path, "/messages")?),
+        Provider::Gemini => match before(path, "/interactions") {
             Some(before) => format!("{before}/models/{name}"),
-            None => format!("{}/models/{name}", path.split_once("/models/")?.0),
+            None => format!("{}/models/{name}", before(path.rsplit_once('/')?.0, "/models")?),
         },
         // The public one doesn't say it.
         Provider::OpenAi if provider.is_public(&head.uri) => return None,
         Provider::OpenAi => {
-            let before = path.strip_suffix("/chat/completions");
-            format!("{}/models", before.or(path.strip_suffix("/responses"))?)
+            let chat = before(path, "/chat/completions");
+            format!("{}/models", chat.or(before(path, "/responses"))?)
         }
     };
     let server = format!("{}/props", models.trim_end_matches("/models").trim_end_matches("/v1"));
@@ -268,6 +271,18 @@ mod tests {
                 Some("https://a/x/v1/models/m%2Fn%20o"),
             ),
             (Provider::Anthropic, "https://a/model/m/invoke", "m", None),
+            (
+                Provider::Anthropic,
+                "https://a/x%20/v1/m%65ssages",
+                "m",
+                Some("https://a/x%20/v1/models/m"),
+            ),
+            (
+                Provider::Gemini,
+                "https://a/v1beta/mod%65ls/m%3AgenerateContent",
+                "m",
+                Some("https://a/v1beta/models/m"),
+            ),
             (Provider::OpenAi, "http://a/v1/chat/completions", "m", Some("http://a/v1/models")),
             (Provider::OpenAi, "http://a/responses", "m", Some("http://a/models")),
             (Provider::OpenAi, "https://api.openai.com/v1/responses", "m", None),

@@ -52,8 +52,14 @@ impl Notice {
 }
 
 /// Where errors have their message.
-const MESSAGES: [&str; 5] =
-    ["/error/message", "/response/error/message", "/0/error/message", "/message", "/error"];
+const MESSAGES: [&str; 6] = [
+    "/error/message",
+    "/response/error/message",
+    "/0/error/message",
+    "/message",
+    "/error",
+    "/detail",
+];
 
 fn with_line(error: &str, line: &str) -> Option<String> {
     let mut error: Value = serde_json::from_str(error).ok()?;
@@ -75,6 +81,7 @@ mod tests {
             r#"[{"error":{"code":400,"message":"too long"}}]"#,
             r#"{"type":"error","code":"x","message":"too long"}"#,
             r#"{"error":"too long"}"#,
+            r#"{"detail":"too long"}"#,
         ] {
             let told = with_line(error, "Agree.").expect("it has words");
             assert!(told.contains(r"too long\nAgree."), "{told}");

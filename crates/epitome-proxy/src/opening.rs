@@ -1,12 +1,13 @@
-//! How a stream opens: some providers accept a prompt, and say behind the status that it is too long.
+//! How a reply opens: some providers accept a prompt, and say behind the status that it is too long.
 
 use epitome::model::overflow::{AnswerKind, PromptOverflow, classify_event};
 use epitome::session::PromptReport;
 use epitome::word_list::words;
-use epitome_tower::{Read, heard};
+use epitome_tower::{Read, heard, said_error};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-/// What the events so far say.
+/// What came of a reply so far says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
     /// Nothing yet.
@@ -23,8 +24,11 @@ const BEFORE: [&str; 7] = words!(
      interaction.created interaction.status_update"
 );
 
-/// The most bytes of an opening.
+/// The most bytes of a stream's opening.
 pub(crate) const LONGEST: usize = 1 << 18;
+
+/// The longest whole reply that is read before it is forwarded.
+pub(crate) const LONGEST_WHOLE: usize = 1 << 20;
 
 impl Opening {
     /// Of what came so far; an event that isn't whole says nothing.
@@ -39,20 +43,44 @@ impl Opening {
         said.into_iter().find(|opening| *opening != Opening::Open).unwrap_or(Opening::Open)
     }
 
+    /// Of a reply in JSON: an object that is whole, or a list, which may be a stream, by its first object.
+    pub(crate) fn of_json(seen: &[u8]) -> Self {
+        let said = seen.trim_ascii_start();
+        let said = said.strip_prefix(b"[").unwrap_or(said).trim_ascii_start();
+        if seen.len() > LONGEST_WHOLE || said.first().is_some_and(|first| *first != b'{') {
+            return Opening::Over;
+        }
+        // It is read only where an object may end.
+        if !matches!(seen.trim_ascii_end().last(), Some(b'}' | b']')) {
+            return Opening::Open;
+        }
+        let mut objects = serde_json::Deserializer::from_slice(said).into_iter::<&RawValue>();
+        match objects.next() {
+            None => Opening::Open,
+            Some(Err(error)) if error.is_eof() => Opening::Open,
+            Some(Err(_)) => Opening::Over,
+            Some(Ok(object)) => match said_error(object.get()) {
+                Some(AnswerKind::Overflow(overflow)) => Opening::TooLong(overflow),
+                _ => Opening::Over,
+            },
+        }
+    }
+
     /// Of an event, which adds to what those before it reported.
     fn of_event(event: &str, report: &mut Option<PromptReport>) -> Self {
-        let kind = classify_event(event);
+        let mut data = event.lines().filter_map(|line| line.strip_prefix("data:")).peekable();
+        let has_data = data.peek().is_some();
+        let data = data.collect::<String>();
+        let kind = classify_event(event).or_else(|| said_error(&data));
         match kind {
             Some(AnswerKind::Overflow(overflow)) => return Opening::TooLong(overflow),
             None | Some(AnswerKind::CutShort) => {}
             Some(_) => return Opening::Over,
         }
-        let mut data = event.lines().filter_map(|line| line.strip_prefix("data:")).peekable();
-        if data.peek().is_none() {
+        if !has_data {
             // A comment, which keeps the connection alive.
             return Opening::Open;
         }
-        let data = data.collect::<String>();
         *report = heard(*report, &data);
         if kind.is_some() {
             // The window was full before the model said anything.
@@ -144,9 +172,13 @@ mod tests {
         let llama = "error: {\"code\":400,\"message\":\"the request exceeds the available context size\",\
                      \"type\":\"exceed_context_size_error\",\"n_prompt_tokens\":9,\"n_ctx\":8}\r\n\r\n";
         let bare = llama.replace("\r\n", "\r");
-        for stream in
-            [format!(": hello\n\n{CREATED}{failed}"), failed.to_owned(), llama.to_owned(), bare]
-        {
+        let words = "This model's maximum context length is 9 tokens. However, your messages resulted in 10 tokens.";
+        let [vllm, detail] = [
+            format!("data: {{\"object\":\"error\",\"message\":\"{words}\"}}\n\n"),
+            format!("data: {{\"detail\":\"{words}\"}}\n\n"),
+        ];
+        let later = format!(": hello\n\n{CREATED}{failed}");
+        for stream in [later, failed.to_owned(), llama.to_owned(), bare, vllm, detail] {
             assert!(matches!(Opening::of(stream.as_bytes()), Opening::TooLong(_)), "{stream}");
             let half = &stream.as_bytes()[..stream.len() - 2];
             assert_eq!(Opening::of(half), Opening::Open, "{stream}");
@@ -224,6 +256,29 @@ mod tests {
         // A smaller prompt wouldn't help, or nobody knows how large it was.
         assert_eq!(opening(&start(1), &[]), Opening::Over);
         assert_eq!(opening(r#"{"type":"ping"}"#, &[]), Opening::Over);
+    }
+
+    #[test]
+    fn a_whole_reply_that_is_a_refusal_is_found_once_it_is_whole() {
+        let error =
+            r#"{"error":{"code":400,"message":"prompt is too long: 9 tokens > 8 maximum"}}"#;
+        for (begin, end) in [("", ""), (" ", "\n"), ("[", ""), ("[ ", "\n]")] {
+            let reply = format!("{begin}{error}{end}");
+            assert!(matches!(Opening::of_json(reply.as_bytes()), Opening::TooLong(_)), "{reply}");
+            for cut in 0..begin.len() + error.len() {
+                assert_eq!(Opening::of_json(&reply.as_bytes()[..cut]), Opening::Open, "{cut}");
+            }
+        }
+        for said in [
+            r#"{"choices":[{"message":{"content":"prompt is too long: 9 tokens > 8 maximum"}}]}"#,
+            r#"{"error":{"code":429,"message":"Rate limit reached"}}"#,
+            r#"[{"candidates":[]}"#,
+            "words",
+            "{7}",
+        ] {
+            assert_eq!(Opening::of_json(said.as_bytes()), Opening::Over, "{said}");
+        }
+        assert_eq!(Opening::of_json(&vec![b'{'; LONGEST_WHOLE + 1]), Opening::Over);
     }
 
     #[test]

@@ -34,10 +34,11 @@ use crate::recall::Recall;
 use crate::refusal::{Denied, Refusal};
 use crate::room::{Room, Share};
 use crate::sending::{aside, send};
-use crate::stall::{begun, events, is_streamed};
+use crate::stall::{begun, events, is_generated_stream, is_streamed};
 use crate::turned::Turned;
 use crate::ui::Dashboard;
-use crate::upstream::{Upstreams, Wanted, api, provider};
+use crate::upstream::Upstreams;
+use crate::wanted::{Wanted, api, provider};
 
 /// Stands between agents and the providers of their models.
 pub struct Proxy {
@@ -363,7 +364,7 @@ impl Proxy {
         };
         let prompted = prompted.clone();
         let uri = &outbound.head.uri;
-        let is_list = uri.path().ends_with(":streamGenerateContent")
+        let is_list = is_generated_stream(uri.path())
             && !is_streamed(prompted.format, uri.path(), uri.query(), "");
         if is_list {
             // The proxy can't weave a stream that is one JSON list.

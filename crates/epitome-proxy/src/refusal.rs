@@ -7,7 +7,8 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::flow::Flow;
-use crate::upstream::{Provider, provider_of};
+use crate::upstream::Provider;
+use crate::wanted::provider_of;
 
 /// Why a request isn't answered by its upstream.
 #[derive(Debug)]

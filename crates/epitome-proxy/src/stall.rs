@@ -1,6 +1,7 @@
 //! Streams for which the proxy itself lets a client wait: they begin before it knows what to answer.
 
 use epitome::Format;
+use epitome_tower::plain_path;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Response, StatusCode};
 use serde::Deserialize;
@@ -23,9 +24,14 @@ pub(crate) fn is_streamed(format: Format, path: &str, query: Option<&str>, body:
     if format == Format::Gemini {
         let has_events =
             query.into_iter().flat_map(|query| query.split('&')).any(|it| it == "alt=sse");
-        return path.ends_with(":streamGenerateContent") && has_events;
+        return is_generated_stream(path) && has_events;
     }
     serde_json::from_str::<Asked>(body).is_ok_and(|asked| asked.stream == Some(true))
+}
+
+/// Whether a path is one of Gemini's streams, which are a JSON list unless events are asked for.
+pub(crate) fn is_generated_stream(path: &str) -> bool {
+    plain_path(path).trim_end_matches('/').ends_with(":streamGenerateContent")
 }
 
 /// A stream that begins with comments, and goes on with `flow`.

@@ -4,10 +4,10 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use epitome::Format;
-use epitome_tower::{Route, route};
+use epitome_tower::plain_path;
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
-use http::{HeaderMap, HeaderName};
+
+use crate::paths::{CODEX, behind, is_bare, is_of_codex};
 
 /// Whose interface a request speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,14 +139,13 @@ impl Upstream {
     /// without `/v1`.
     pub(crate) fn address(&self, asked: &Uri) -> Result<Uri, http::Error> {
         let path = asked.path();
-        let tail = match path.strip_prefix("/v1/") {
-            Some(rest) if self.prefix.ends_with("/v1") => format!("/{rest}"),
-            None if path.starts_with(CODEX)
-                && self.prefix.ends_with(CODEX.trim_end_matches('/')) =>
-            {
-                path[CODEX.len() - 1..].to_owned()
+        let codex = CODEX.trim_end_matches('/');
+        let tail = match (behind(path, "/v1"), behind(path, codex)) {
+            (Some(rest), _) if self.prefix.ends_with("/v1") => rest.to_owned(),
+            (None, Some(rest)) if self.prefix.ends_with(codex) => rest.to_owned(),
+            (None, _) if self.prefix.is_empty() && is_bare(&plain_path(path)) => {
+                format!("/v1{path}")
             }
-            None if self.prefix.is_empty() && is_bare(path) => format!("/v1{path}"),
             _ => path.to_owned(),
         };
         let query = asked.query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -156,12 +155,6 @@ impl Upstream {
             .path_and_query(format!("{}{tail}{query}", self.prefix))
             .build()
     }
-}
-
-/// Whether a path is one of the version, without it.
-fn is_bare(path: &str) -> bool {
-    let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    ["messages", "chat", "responses", "models", "embeddings", "completions"].contains(&first)
 }
 
 /// Where requests go: nowhere else.
@@ -244,7 +237,7 @@ impl Upstreams {
 
     /// Where a request of this provider's interface, or of nobody's, goes.
     pub(crate) fn get(&self, provider: Option<Provider>, path: &str) -> Option<&Upstream> {
-        if path.starts_with(CODEX) && provider == Some(Provider::OpenAi) {
+        if is_of_codex(path) && provider == Some(Provider::OpenAi) {
             return Some(&self.codex);
         }
         match provider {
@@ -257,131 +250,8 @@ impl Upstreams {
     }
 }
 
-/// What a request asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// An answer of a model.
-    Answer(Route),
-    /// The tokens of a prompt.
-    Count(Route),
-    /// A compaction of a prompt.
-    Compact(Route),
-    /// Anything else.
-    Other,
-}
-
-impl Wanted {
-    pub(crate) fn of(path: &str) -> Self {
-        let is_served = |route: &Route| provider_of(route.format).is_some();
-        if let Some(route) = route(path).filter(is_served) {
-            return Wanted::Answer(route);
-        }
-        // The path that counts a prompt, beside the one that answers it.
-        let path = path.trim_end_matches('/');
-        if path.ends_with("/responses/compact") {
-            return Wanted::Compact(Route { format: Format::OpenaiResponses, model: None });
-        }
-        let counts = path.strip_suffix("/publishers/anthropic/models/count-tokens:rawPredict");
-        if counts.is_some() {
-            return Wanted::Count(Route { format: Format::Anthropic, model: None });
-        }
-        let suffixes =
-            [("/count_tokens", ""), ("/input_tokens", ""), (":countTokens", ":generateContent")];
-        let answers = suffixes.iter().find_map(|(count, answer)| {
-            route(&format!("{}{answer}", path.strip_suffix(count)?)).filter(is_served)
-        });
-        let answers = answers.map(Wanted::Count);
-        answers.or_else(|| Some(Wanted::Answer(invoked(path)?))).unwrap_or(Wanted::Other)
-    }
-
-    /// A short name of it, for meters.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Wanted::Answer(route) => api(route.format),
-            Wanted::Count(_) => "count",
-            Wanted::Compact(_) => "compact",
-            Wanted::Other => "other",
-        }
-    }
-}
-
-/// A model at Amazon whose id may not say whose it is: profiles have ids of their own.
-fn invoked(path: &str) -> Option<Route> {
-    let (before, last) = path.rsplit_once('/')?;
-    let (rest, model) = before.rsplit_once('/')?;
-    let is_one =
-        matches!(last, "invoke" | "invoke-with-response-stream") && rest.ends_with("/model");
-    is_one.then(|| Route { format: Format::Anthropic, model: Some(model.to_owned()) })
-}
-
-/// Whether a path tells whose shape its body has; if not, the body does.
-pub(crate) fn is_known_by_path(path: &str) -> bool {
-    route(path).is_some() || invoked(path.trim_end_matches('/')).is_none()
-}
-
-/// A short name of an API.
-pub(crate) fn api(format: Format) -> &'static str {
-    match format {
-        Format::Anthropic => "messages",
-        Format::OpenaiChat => "chat",
-        Format::OpenaiResponses => "responses",
-        Format::Gemini => "gemini",
-        Format::GeminiInteractions => "interactions",
-        _ => "other",
-    }
-}
-
-/// Whose interface a format is of.
-pub(crate) fn provider_of(format: Format) -> Option<Provider> {
-    match format {
-        Format::Anthropic => Some(Provider::Anthropic),
-        Format::OpenaiChat | Format::OpenaiResponses => Some(Provider::OpenAi),
-        Format::Gemini | Format::GeminiInteractions => Some(Provider::Gemini),
-        _ => None,
-    }
-}
-
-/// What Codex asks where its user is known by a login.
-const CODEX: &str = "/backend-api/codex/";
-
-/// Whether a path is one of Google's or Amazon's clouds, whose hosts and credentials are their own: no public address of a
-/// provider knows them.
-fn is_of_a_cloud(path: &str) -> bool {
-    let path = path.strip_prefix("/v1beta1").or(path.strip_prefix("/v1")).unwrap_or(path);
-    path.starts_with("/projects/") || path.starts_with("/model/")
-}
-
-/// Whose interface a request speaks: by its path, else by the headers that only this provider's clients send. A credential
-/// goes to nobody by a guess.
-pub(crate) fn provider(wanted: &Wanted, path: &str, headers: &HeaderMap) -> Option<Provider> {
-    if is_of_a_cloud(path) {
-        return None;
-    }
-    if let Wanted::Answer(route) | Wanted::Count(route) | Wanted::Compact(route) = wanted {
-        // Gemini speaks as OpenAI does there, too.
-        let is_gemini = path.contains("/v1beta/");
-        return if is_gemini { Some(Provider::Gemini) } else { provider_of(route.format) };
-    }
-    if path.starts_with("/v1beta/") || path.starts_with("/upload/v1beta/") {
-        return Some(Provider::Gemini);
-    }
-    let has =
-        |prefix: &str| headers.keys().any(|name: &HeaderName| name.as_str().starts_with(prefix));
-    if has("anthropic-") || has("x-api-key") {
-        return Some(Provider::Anthropic);
-    }
-    if has("x-goog-") {
-        return Some(Provider::Gemini);
-    }
-    let is_openai =
-        path.starts_with("/v1/") || path.starts_with(CODEX) || is_bare(path) || has("openai-");
-    is_openai.then_some(Provider::OpenAi)
-}
-
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     fn at(upstream: &str, asked: &str) -> String {
@@ -415,46 +285,15 @@ mod tests {
                 "https://a/v1beta/models/m:countTokens?key=k",
             ),
             ("https://a", "/api/x%2Fy", "https://a/api/x%2Fy"),
+            ("https://a", "/m%65ssages", "https://a/v1/m%65ssages"),
+            ("https://a/v1", "/%76%31/m%65ssages?b=%20", "https://a/v1/m%65ssages?b=%20"),
+            (
+                "https://a/backend-api/codex",
+                "/backend%2Dapi/codex/r%65sponses",
+                "https://a/backend-api/codex/r%65sponses",
+            ),
         ] {
             assert_eq!(at(upstream, asked), there);
-        }
-    }
-
-    #[test]
-    fn path_and_headers_choose_the_upstream() {
-        let with = |name: &'static str| {
-            HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static("x"))])
-        };
-        let (none, bearer) = (HeaderMap::new(), with("authorization"));
-        for (path, headers, who) in [
-            ("/v1/messages", &bearer, Some(Provider::Anthropic)),
-            ("/v1/messages/count_tokens", &none, Some(Provider::Anthropic)),
-            ("/chat/completions", &none, Some(Provider::OpenAi)),
-            ("/v1/responses/input_tokens", &none, Some(Provider::OpenAi)),
-            ("/responses/compact", &none, Some(Provider::OpenAi)),
-            ("/v1beta/models/m:streamGenerateContent", &none, Some(Provider::Gemini)),
-            ("/v1beta/models", &bearer, Some(Provider::Gemini)),
-            ("/v1beta/openai/chat/completions", &bearer, Some(Provider::Gemini)),
-            ("/api/v1beta/openai/chat/completions", &bearer, Some(Provider::Gemini)),
-            ("/v1beta/openai/models", &bearer, Some(Provider::Gemini)),
-            ("/v1/models", &bearer, Some(Provider::OpenAi)),
-            ("/v1/models", &with("x-api-key"), Some(Provider::Anthropic)),
-            ("/v1/models", &with("anthropic-version"), Some(Provider::Anthropic)),
-            ("/api/event_logging", &with("anthropic-beta"), Some(Provider::Anthropic)),
-            ("/model/m/converse", &bearer, None),
-            ("/model/eu.anthropic.claude/invoke", &with("anthropic-version"), None),
-            ("/v1/projects/p/locations/l/publishers/anthropic/models/m:rawPredict", &bearer, None),
-            (
-                "/v1/projects/p/locations/l/publishers/google/models/m:generateContent",
-                &bearer,
-                None,
-            ),
-            ("/backend-api/codex/responses", &bearer, Some(Provider::OpenAi)),
-            ("/backend-api/codex/models", &bearer, Some(Provider::OpenAi)),
-            ("/model/arn%3Aaws%3Aprofile%2Fabc/invoke", &bearer, None),
-            ("/anything", &bearer, None),
-        ] {
-            assert_eq!(provider(&Wanted::of(path), path, headers), who, "{path}");
         }
     }
 

@@ -65,6 +65,6 @@ pub use carrier::{Carrier, Prompt};
 pub use event::{Event, KeepingEvent, PassReason};
 pub use kept::{Conversations, KeptConversation};
 pub use layer::{CompactionLayer, LayerError, WithCompaction, random_key};
-pub use reply::{Read, Reply, Tell, heard};
-pub use route::{Route, route};
+pub use reply::{Read, Reply, Tell, heard, said_error};
+pub use route::{Route, plain_path, route, route_of_plain};
 pub use service::Compacting;

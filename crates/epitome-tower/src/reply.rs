@@ -45,7 +45,10 @@ impl Read {
             };
             return Read::TooLong(overflow);
         }
-        Read::unseen(heard(None, body))
+        match said_error(body) {
+            Some(AnswerKind::Overflow(overflow)) => Read::TooLong(overflow),
+            _ => Read::unseen(heard(None, body)),
+        }
     }
 
     /// What a reply tells by its report, while nobody has seen anything of it.
@@ -58,6 +61,18 @@ impl Read {
             told => told.map_or(Read::Nothing, Read::Prompt),
         }
     }
+}
+
+/// The error in an event, or in a whole reply with status 200: some gateways pass an upstream's error on that way, or the
+/// bare body of one. `None` of anything else.
+pub fn said_error(json: &str) -> Option<AnswerKind> {
+    let is_bare = || {
+        let Ok(Value::Object(said)) = serde_json::from_str(json) else { return false };
+        said.get("object").is_some_and(|kind| kind == "error")
+            || said.len() == 1 && said.contains_key("detail")
+    };
+    let bare = || is_bare().then(|| classify(400, json));
+    classify_event(json).or_else(bare)
 }
 
 /// What is reported of a prompt after another piece of its reply, an event's JSON or all of it, knowing what was before.
@@ -136,6 +151,31 @@ mod tests {
         for body in ["", "data: {}", "{}", "[1]", r#"{"usage":{"prompt_tokens":-1}}"#] {
             assert_eq!(Read::of(200, body), Read::Nothing, "{body}");
         }
+    }
+
+    #[test]
+    fn an_error_is_one_whatever_the_status_says() {
+        let words = "This model's maximum context length is 20096 tokens. However, your messages resulted in 50000 tokens.";
+        for body in [
+            format!(r#"{{"error":{{"message":"{words}","code":400}},"user_id":"u"}}"#),
+            format!(r#"{{"id":"g","choices":[],"error":{{"message":"{words}","code":400}}}}"#),
+            format!(r#"{{"object":"error","message":"{words}","code":400}}"#),
+            format!(r#"{{"detail":"{words}"}}"#),
+        ] {
+            let Read::TooLong(overflow) = Read::of(200, &body) else { panic!("{body}") };
+            assert_eq!(overflow.limit, Some(20_096), "{body}");
+        }
+        for body in [
+            r#"{"error":null,"usage":{"input_tokens":12}}"#.to_owned(),
+            format!(
+                r#"{{"choices":[{{"message":{{"content":"{words}"}}}}],"usage":{{"prompt_tokens":12}}}}"#
+            ),
+            format!(r#"{{"detail":"{words}","usage":{{"prompt_tokens":12}}}}"#),
+        ] {
+            assert!(matches!(Read::of(200, &body), Read::Prompt(_)), "{body}");
+        }
+        let busy = r#"{"error":{"code":429,"message":"Rate limit reached"}}"#;
+        assert_eq!(Read::of(200, busy), Read::Nothing);
     }
 
     #[test]

@@ -8,39 +8,40 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::voice::{RecallCall, Round, Voice, append, push, said, sent, summed};
+use super::verbatim::Verbatim;
+use super::voice::{RecallCall, Round, Voice, said, sent, summed};
 
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     nth: usize,
     /// What was said in this round, by the places that it has there.
-    blocks: BTreeMap<usize, Value>,
+    blocks: BTreeMap<usize, Verbatim>,
     inputs: BTreeMap<usize, String>,
     /// Places of blocks in what the client is told.
     told: BTreeMap<usize, u64>,
     next: u64,
     /// Events of calls.
-    held: Vec<Value>,
+    held: Vec<Verbatim>,
     /// What the client was told, of whole replies.
-    visible: Vec<Value>,
+    visible: Vec<Verbatim>,
     /// What this round reports, and the sum of those before.
     usage: Value,
     before: Value,
     /// Where the provider ran code.
-    container: Value,
+    container: Verbatim,
     /// The round ended as it should.
     is_over: bool,
 }
 
-fn newer(now: &Value, before: &Value) -> Value {
+fn newer(now: &Verbatim, before: &Verbatim) -> Verbatim {
     if now.is_object() { now.clone() } else { before.clone() }
 }
 
-fn is_thinking(block: &Value) -> bool {
+fn is_thinking(block: &Verbatim) -> bool {
     block["type"] == "thinking" || block["type"] == "redacted_thinking"
 }
 
-fn recall_call(block: &Value) -> Option<RecallCall> {
+fn recall_call(block: &Verbatim) -> Option<RecallCall> {
     let is_call = block["type"] == "tool_use";
     RecallCall::of(&block["id"], &block["name"], block["input"].to_string()).filter(|_| is_call)
 }
@@ -50,30 +51,34 @@ impl Messages {
         self.blocks.values().any(|block| recall_call(block).is_some())
     }
 
-    fn delta(&mut self, at: usize, delta: &Value) {
+    fn delta(&mut self, at: usize, delta: &Verbatim) {
         let Some(block) = self.blocks.get_mut(&at) else { return };
         for name in ["text", "thinking", "signature", "content"] {
-            if let Some(more) = delta[name].as_str() {
-                append(&mut block[name], more);
+            if let Some(more) = delta[name].as_str()
+                && let Some(text) = block.entry(name)
+            {
+                text.append(more);
             }
         }
         if let Some(more) = delta["partial_json"].as_str() {
             self.inputs.entry(at).or_default().push_str(more);
         }
-        if delta["citation"].is_object() {
-            push(&mut block["citations"], &delta["citation"]);
+        if delta["citation"].is_object()
+            && let Some(citations) = block.entry("citations")
+        {
+            citations.push(delta["citation"].clone());
         }
     }
 
     /// An event of a block, as the client is told it.
-    fn placed(&mut self, mut event: Value) -> String {
+    fn placed(&mut self, mut event: Verbatim) -> String {
         let at = event["index"].as_u64().unwrap_or_default() as usize;
         let next = &mut self.next;
         let place = *self.told.entry(at).or_insert_with(|| {
             *next += 1;
             *next - 1
         });
-        event["index"] = json!(place);
+        event.set("index", place);
         sent(event["type"].as_str().unwrap_or_default(), &event)
     }
 
@@ -88,7 +93,7 @@ impl Messages {
         held.into_iter().map(|event| self.placed(event)).collect()
     }
 
-    fn of_block(&mut self, one: &str, event: Value) -> String {
+    fn of_block(&mut self, one: &str, event: Verbatim) -> String {
         let at = event["index"].as_u64().unwrap_or_default() as usize;
         match event["type"].as_str() {
             Some("content_block_start") => {
@@ -99,17 +104,18 @@ impl Messages {
             _ => {
                 if let Some(input) = self.inputs.get(&at)
                     && let Some(block) = self.blocks.get_mut(&at)
-                    && let Ok(input) = serde_json::from_str(input)
+                    && let Some(input) = Verbatim::read(input)
                 {
-                    block["input"] = input;
+                    block.set("input", input);
                 }
             }
         }
-        let block = self.blocks.get(&at).unwrap_or(&Value::Null);
-        if self.nth > 0 && is_thinking(block) {
+        let block = self.blocks.get(&at);
+        if self.nth > 0 && block.is_some_and(is_thinking) {
             return String::new();
         }
-        if block["type"] == "tool_use" || !self.held.is_empty() {
+        let is_call = block.is_some_and(|block| block["type"] == "tool_use");
+        if is_call || !self.held.is_empty() {
             self.held.push(event);
             return String::new();
         }
@@ -127,7 +133,7 @@ impl Voice for Messages {
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
         match kind.as_str() {
             "message_start" => {
-                self.usage = event["message"]["usage"].clone();
+                self.usage = event["message"]["usage"].value();
                 self.container = newer(&event["message"]["container"], &self.container);
                 if self.nth > 0 { String::new() } else { one.to_owned() }
             }
@@ -135,12 +141,11 @@ impl Voice for Messages {
                 self.of_block(one, event)
             }
             "message_delta" => {
-                if let (Some(usage), Some(more)) =
-                    (self.usage.as_object_mut(), event["usage"].as_object())
+                if let (Some(usage), Value::Object(more)) =
+                    (self.usage.as_object_mut(), event["usage"].value())
                 {
                     // Later events only have changes.
-                    let said = more.iter().filter(|(_, value)| !value.is_null());
-                    usage.extend(said.map(|(name, value)| (name.clone(), value.clone())));
+                    usage.extend(more.into_iter().filter(|(_, value)| !value.is_null()));
                 }
                 self.container = newer(&event["delta"]["container"], &self.container);
                 let calls = self.flush();
@@ -151,11 +156,9 @@ impl Voice for Messages {
                 if self.nth == 0 {
                     return format!("{calls}{one}");
                 }
-                event["usage"] = summed(&self.before, &self.usage);
-                if let Some(delta) =
-                    event["delta"].as_object_mut().filter(|_| self.container.is_object())
-                {
-                    delta.insert("container".to_owned(), self.container.clone());
+                event.set("usage", summed(&self.before, &self.usage));
+                if let Some(delta) = event.get_mut("delta").filter(|_| self.container.is_object()) {
+                    delta.set("container", self.container.clone());
                 }
                 format!("{calls}{}", sent(&kind, &event))
             }
@@ -164,14 +167,13 @@ impl Voice for Messages {
         }
     }
 
-    fn whole(&mut self, mut reply: Value) -> Option<Value> {
-        let blocks = reply["content"].as_array().cloned().unwrap_or_default();
-        self.blocks = blocks.into_iter().enumerate().collect();
-        self.usage = reply["usage"].clone();
+    fn whole(&mut self, mut reply: Verbatim) -> Option<Verbatim> {
+        self.blocks = reply["content"].values().iter().cloned().enumerate().collect();
+        self.usage = reply["usage"].value();
         self.container = newer(&reply["container"], &self.container);
         let recalls = self.recalls();
         let nth = self.nth;
-        let is_told = |block: &&Value| {
+        let is_told = |block: &&Verbatim| {
             !(nth > 0 && is_thinking(block) || recalls && block["type"] == "tool_use")
         };
         self.visible.extend(self.blocks.values().filter(is_told).cloned());
@@ -179,10 +181,10 @@ impl Voice for Messages {
             return None;
         }
         if nth > 0 {
-            reply["content"] = json!(self.visible);
-            reply["usage"] = summed(&self.before, &self.usage);
+            reply.set("content", self.visible.clone());
+            reply.set("usage", summed(&self.before, &self.usage));
             if self.container.is_object() {
-                reply["container"] = self.container.clone();
+                reply.set("container", self.container.clone());
             }
         }
         Some(reply)
@@ -197,17 +199,18 @@ impl Voice for Messages {
         if calls.is_empty() {
             return None;
         }
-        let is_said = |block: &Value| match block["type"].as_str() {
+        let is_said = |block: &Verbatim| match block["type"].as_str() {
             Some("tool_use") => recall_call(block).is_some(),
             _ => !block.is_null(),
         };
         let said = std::mem::take(&mut self.blocks).into_values();
-        let content: Vec<Value> = said.filter(is_said).collect();
+        let content: Vec<Verbatim> = said.filter(is_said).collect();
         self.before = summed(&self.before, &self.usage.take());
         self.nth += 1;
         self.is_over = false;
         (self.inputs, self.told, self.held) = Default::default();
-        let said = vec![json!({"role": "assistant", "content": content})];
+        let said =
+            vec![Verbatim::object([("role", "assistant".into()), ("content", content.into())])];
         Some(Round { said, calls, container: self.container["id"].as_str().map(str::to_owned) })
     }
 

@@ -1,22 +1,24 @@
 //! OpenAI's Chat Completions.
 
-use serde_json::{Map, Value, json};
+use indexmap::IndexMap;
+use serde_json::{Value, json};
 
-use super::voice::{RecallCall, Round, Voice, append, parting, said, sent, summed};
+use super::verbatim::Verbatim;
+use super::voice::{RecallCall, Round, Voice, parting, said, sent, summed};
 use crate::sse::data;
 
 #[derive(Debug, Default)]
 pub(super) struct Chat {
     nth: usize,
     /// The id of the first reply, which is that of all.
-    id: Value,
+    id: Verbatim,
     words: String,
     /// Members with thoughts, which some providers want back.
-    thoughts: Map<String, Value>,
+    thoughts: IndexMap<&'static str, Verbatim>,
     /// Calls, each with the number that its pieces have.
-    calls: Vec<(u64, Value)>,
+    calls: Vec<(u64, Verbatim)>,
     /// Chunks with calls.
-    held: Vec<Value>,
+    held: Vec<Verbatim>,
     /// What the client was told.
     told: String,
     usage: Value,
@@ -25,32 +27,33 @@ pub(super) struct Chat {
     is_over: bool,
 }
 
+const DELTA: &str = "/choices/0/delta";
+
 /// Members of a message that a model thought in, of DeepSeek and of OpenRouter.
 const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
 
 /// The words of a chunk, if it has any, and the rest of it.
-fn parted(mut chunk: Value) -> (Option<Value>, Value) {
+fn parted(mut chunk: Verbatim) -> (Option<Verbatim>, Verbatim) {
     let has_words =
         chunk["choices"][0]["delta"]["content"].as_str().is_some_and(|it| !it.is_empty());
     if !has_words {
         return (None, chunk);
     }
     let mut words = chunk.clone();
-    let choice = &mut words["choices"][0];
-    choice["finish_reason"] = Value::Null;
-    if let Some(delta) = choice["delta"].as_object_mut() {
+    if let Some(choice) = words.pointer_mut("/choices/0") {
+        choice.set("finish_reason", Verbatim::default());
+    }
+    if let Some(delta) = words.pointer_mut(DELTA) {
         delta.remove("tool_calls");
     }
-    if let Some(words) = words.as_object_mut() {
-        words.remove("usage");
-    }
-    if let Some(delta) = chunk["choices"][0]["delta"].as_object_mut() {
+    words.remove("usage");
+    if let Some(delta) = chunk.pointer_mut(DELTA) {
         delta.remove("content");
     }
     (Some(words), chunk)
 }
 
-fn recall_call(call: &Value) -> Option<RecallCall> {
+fn recall_call(call: &Verbatim) -> Option<RecallCall> {
     let function = &call["function"];
     let arguments = function["arguments"].as_str().unwrap_or_default().to_owned();
     RecallCall::of(&call["id"], &function["name"], arguments)
@@ -62,8 +65,10 @@ impl Chat {
     }
 
     /// A piece of a call. Some providers give all calls one number: another id is another call.
-    fn call(&mut self, piece: &Value) {
-        let Some(members) = piece.as_object() else { return };
+    fn call(&mut self, piece: &Verbatim) {
+        if !piece.is_object() {
+            return;
+        }
         let at = piece["index"].as_u64().unwrap_or_default();
         let id = piece["id"].as_str().filter(|id| !id.is_empty());
         let known = self.calls.iter().rposition(|(number, call)| {
@@ -71,49 +76,50 @@ impl Chat {
         });
         let place = known.unwrap_or_else(|| {
             let new = json!({"type": "function", "function": {"name": "", "arguments": ""}});
-            self.calls.push((at, new));
+            self.calls.push((at, new.into()));
             self.calls.len() - 1
         });
         let call = &mut self.calls[place].1;
-        for (name, value) in members {
-            match name.as_str() {
+        for (name, value) in piece.members() {
+            match name {
                 "index" => {}
                 "function" => {
                     for name in ["name", "arguments"] {
-                        if let Some(more) = value[name].as_str() {
-                            append(&mut call["function"][name], more);
+                        let text = call.get_mut("function").and_then(|it| it.entry(name));
+                        if let (Some(more), Some(text)) = (value[name].as_str(), text) {
+                            text.append(more);
                         }
                     }
                 }
-                name if !value.is_null() => call[name] = value.clone(),
+                name if !value.is_null() => call.set(name, value.clone()),
                 _ => {}
             }
         }
     }
 
     /// A piece of thoughts, of which there are texts and lists.
-    fn thought(&mut self, message: &Value) {
+    fn thought(&mut self, message: &Verbatim) {
         for name in THOUGHTS {
-            let all = self.thoughts.entry(name).or_insert(Value::Null);
-            match (&message[name], &mut *all) {
-                (Value::String(more), _) => append(all, more),
-                (Value::Array(more), Value::Array(all)) => all.extend(more.iter().cloned()),
-                (Value::Array(more), all) => *all = Value::Array(more.clone()),
-                _ => {}
+            let all = self.thoughts.entry(name).or_default();
+            if let Some(more) = message[name].as_str() {
+                all.append(more);
+            }
+            for one in message[name].values() {
+                all.push(one.clone());
             }
         }
     }
 
     /// A chunk of a later round, as one of the first reply's.
-    fn placed(&self, one: Option<&str>, mut chunk: Value) -> String {
+    fn placed(&self, one: Option<&str>, mut chunk: Verbatim) -> String {
         match one {
             Some(one) if self.nth == 0 => one.to_owned(),
             _ => {
                 if !self.id.is_null() {
-                    chunk["id"] = self.id.clone();
+                    chunk.set("id", self.id.clone());
                 }
                 if self.nth > 0 && chunk["usage"].is_object() {
-                    chunk["usage"] = summed(&self.before, &chunk["usage"]);
+                    chunk.set("usage", summed(&self.before, &chunk["usage"].value()));
                 }
                 sent("", &chunk)
             }
@@ -136,31 +142,31 @@ impl Voice for Chat {
             self.id = chunk["id"].clone();
         }
         if chunk["usage"].is_object() {
-            self.usage = chunk["usage"].clone();
+            self.usage = chunk["usage"].value();
         }
         // `told` is what was said before this round.
-        let content = chunk.pointer_mut("/choices/0/delta/content");
-        if let Some(Value::String(words)) = content {
-            let is_first = self.words.is_empty();
-            self.words.push_str(words);
-            if is_first {
-                words.insert_str(0, parting(&self.told, &self.words));
+        if let Some(words) = chunk["choices"][0]["delta"]["content"].as_str().map(str::to_owned) {
+            let parting = if self.words.is_empty() { parting(&self.told, &words) } else { "" };
+            self.words.push_str(&words);
+            if let Some(delta) = chunk.pointer_mut(DELTA).filter(|_| !parting.is_empty()) {
+                delta.set("content", &*[parting, &words].concat());
             }
         }
         let delta = &chunk["choices"][0]["delta"];
         self.thought(delta);
-        let pieces = delta["tool_calls"].as_array().cloned().unwrap_or_default();
-        for piece in &pieces {
+        let pieces = delta["tool_calls"].values();
+        for piece in pieces {
             self.call(piece);
         }
+        let has_pieces = !pieces.is_empty();
         let is_over = !chunk["choices"][0]["finish_reason"].is_null();
         self.is_over |= is_over;
-        if !pieces.is_empty() && !is_over {
+        if has_pieces && !is_over {
             let (words, calls) = parted(chunk);
             self.held.push(calls);
             return words.map(|words| self.placed(None, words)).unwrap_or_default();
         }
-        if is_over || chunk["choices"].as_array().is_some_and(Vec::is_empty) {
+        if is_over || chunk["choices"].as_list().is_some_and(<[_]>::is_empty) {
             if self.recalls() {
                 return parted(chunk).0.map(|words| self.placed(None, words)).unwrap_or_default();
             }
@@ -169,28 +175,26 @@ impl Voice for Chat {
         self.placed(Some(one), chunk)
     }
 
-    fn whole(&mut self, mut reply: Value) -> Option<Value> {
+    fn whole(&mut self, mut reply: Verbatim) -> Option<Verbatim> {
         if self.nth == 0 {
             self.id = reply["id"].clone();
         }
-        self.usage = reply["usage"].clone();
+        self.usage = reply["usage"].value();
         let message = &reply["choices"][0]["message"];
         self.words = message["content"].as_str().unwrap_or_default().into();
         self.thoughts.clear();
-        self.thought(&message.clone());
-        let message = &reply["choices"][0]["message"];
-        let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
-        self.calls = (0..).zip(calls).collect();
+        self.thought(message);
+        self.calls = (0..).zip(message["tool_calls"].values().iter().cloned()).collect();
         if self.recalls() {
             return None;
         }
         if self.nth > 0 {
-            reply["id"] = self.id.clone();
-            reply["usage"] = summed(&self.before, &self.usage);
-            let message = reply.pointer_mut("/choices/0/message").and_then(Value::as_object_mut);
-            if let Some(message) = message.filter(|_| !self.told.is_empty()) {
+            reply.set("id", self.id.clone());
+            reply.set("usage", summed(&self.before, &self.usage));
+            let message = reply.pointer_mut("/choices/0/message");
+            if let Some(message) = message.filter(|it| it.is_object() && !self.told.is_empty()) {
                 let told = [&self.told, parting(&self.told, &self.words), &self.words].concat();
-                message.insert("content".to_owned(), json!(told));
+                message.set("content", &*told);
             }
         }
         Some(reply)
@@ -206,7 +210,7 @@ impl Voice for Chat {
         if calls.is_empty() {
             return None;
         }
-        let own: Vec<Value> = std::mem::take(&mut self.calls)
+        let own: Vec<Verbatim> = std::mem::take(&mut self.calls)
             .into_iter()
             .map(|(_, call)| call)
             .filter(|call| recall_call(call).is_some())
@@ -214,13 +218,15 @@ impl Voice for Chat {
         let words = std::mem::take(&mut self.words);
         self.told.push_str(parting(&self.told, &words));
         self.told.push_str(&words);
-        let mut said = json!({"role": "assistant", "content": null, "tool_calls": own});
-        if !words.is_empty() {
-            said["content"] = json!(words);
-        }
+        let content = if words.is_empty() { Verbatim::default() } else { words.as_str().into() };
+        let mut said = Verbatim::object([
+            ("role", "assistant".into()),
+            ("content", content),
+            ("tool_calls", own.into()),
+        ]);
         for (name, thought) in std::mem::take(&mut self.thoughts) {
             if !thought.is_null() {
-                said[name] = thought;
+                said.set(name, thought);
             }
         }
         self.before = summed(&self.before, &self.usage.take());

@@ -5,19 +5,20 @@
 
 use serde_json::{Value, json};
 
-use super::voice::{RecallCall, Round, Voice, append, parting, said, sent, summed};
+use super::verbatim::Verbatim;
+use super::voice::{RecallCall, Round, Voice, parting, said, sent, summed};
 
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     nth: usize,
     /// The id of the first reply, which is that of all.
-    id: Value,
+    id: Verbatim,
     /// What was said in this round.
-    parts: Vec<Value>,
+    parts: Vec<Verbatim>,
     /// Parts from the first call on.
-    held: Vec<Value>,
+    held: Vec<Verbatim>,
     /// What the client was told, of whole replies.
-    visible: Vec<Value>,
+    visible: Vec<Verbatim>,
     /// The words of this round, and of those before.
     words: String,
     told: String,
@@ -33,22 +34,22 @@ const UNSIGNED: &str = "skip_thought_signature_validator";
 const SIGNATURE: &str = "thoughtSignature";
 const PARTS: &str = "/candidates/0/content/parts";
 
-fn recall_call(part: &Value) -> Option<RecallCall> {
+fn recall_call(part: &Verbatim) -> Option<RecallCall> {
     let call = part.get("functionCall")?;
     let arguments = call.get("args").map(ToString::to_string).unwrap_or_default();
     RecallCall::of(&call["id"], &call["name"], arguments)
 }
 
-fn is_call(part: &Value) -> bool {
+fn is_call(part: &Verbatim) -> bool {
     part["functionCall"].is_object()
 }
 
-fn is_thought(part: &Value) -> bool {
-    part["thought"] == true
+fn is_thought(part: &Verbatim) -> bool {
+    part["thought"].is_true()
 }
 
 /// The words of a part that are the answer's.
-fn words(part: &Value) -> Option<&str> {
+fn words(part: &Verbatim) -> Option<&str> {
     part["text"].as_str().filter(|text| !is_thought(part) && !text.is_empty())
 }
 
@@ -58,24 +59,21 @@ impl Contents {
     }
 
     /// A reply or a piece of one came: its parts, as the client may be told them.
-    fn hear(&mut self, reply: &mut Value) -> Vec<Value> {
+    fn hear(&mut self, reply: &mut Verbatim) -> Vec<Verbatim> {
         if self.nth == 0 && self.id.is_null() {
             self.id = reply["responseId"].clone();
         }
         if reply["usageMetadata"].is_object() {
-            self.usage = reply["usageMetadata"].clone();
+            self.usage = reply["usageMetadata"].value();
         }
-        self.is_over |= reply.pointer("/candidates/0/finishReason").is_some_and(Value::is_string);
-        let parts = reply.pointer_mut(PARTS).map(Value::take);
-        let mut parts = match parts {
-            Some(Value::Array(parts)) => parts,
-            _ => Vec::new(),
-        };
+        self.is_over |= reply.pointer("/candidates/0/finishReason").is_some_and(Verbatim::is_text);
+        let mut parts = reply.pointer(PARTS).map_or(&[][..], Verbatim::values).to_vec();
         for part in &mut parts {
             self.add(part.clone());
             let Some(more) = words(part).map(str::to_owned) else { continue };
-            if self.words.is_empty() {
-                part["text"] = json!([parting(&self.told, &more), &*more].concat());
+            let parting = if self.words.is_empty() { parting(&self.told, &more) } else { "" };
+            if !parting.is_empty() {
+                part.set("text", &*[parting, &more].concat());
             }
             self.words.push_str(&more);
         }
@@ -85,17 +83,19 @@ impl Contents {
     }
 
     /// Adds a part to the round: pieces of one text are one.
-    fn add(&mut self, part: Value) {
-        let is_same = |last: &&mut Value| {
-            last["text"].is_string()
+    fn add(&mut self, part: Verbatim) {
+        let is_same = |last: &&mut Verbatim| {
+            last["text"].is_text()
                 && last[SIGNATURE].is_null()
                 && is_thought(last) == is_thought(&part)
         };
         match (part["text"].as_str(), self.parts.last_mut().filter(is_same)) {
             (Some(more), Some(last)) => {
-                append(&mut last["text"], more);
+                if let Some(text) = last.get_mut("text") {
+                    text.append(more);
+                }
                 if !part[SIGNATURE].is_null() {
-                    last[SIGNATURE] = part[SIGNATURE].clone();
+                    last.set(SIGNATURE, part[SIGNATURE].clone());
                 }
             }
             _ => self.parts.push(part),
@@ -103,23 +103,24 @@ impl Contents {
     }
 
     /// A reply, or a piece of one, with these parts, as one of the first reply's.
-    fn placed(&self, mut reply: Value, parts: Vec<Value>) -> Value {
+    fn placed(&self, mut reply: Verbatim, parts: Vec<Verbatim>) -> Verbatim {
         if let Some(place) = reply.pointer_mut(PARTS) {
-            *place = Value::Array(parts);
+            *place = parts.into();
         }
         if self.nth > 0 {
             if !self.id.is_null() {
-                reply["responseId"] = self.id.clone();
+                reply.set("responseId", self.id.clone());
             }
             if reply["usageMetadata"].is_object() {
-                reply["usageMetadata"] = summed(&self.before, &reply["usageMetadata"]);
+                let usage = summed(&self.before, &reply["usageMetadata"].value());
+                reply.set("usageMetadata", usage);
             }
         }
         reply
     }
 
     /// What was held back; where the model recalls, all but calls.
-    fn flush(&mut self) -> Vec<Value> {
+    fn flush(&mut self) -> Vec<Verbatim> {
         let mut held = std::mem::take(&mut self.held);
         let recalls = self.recalls();
         held.retain(|part| !(recalls && is_call(part)));
@@ -127,14 +128,14 @@ impl Contents {
     }
 
     /// A piece of a stream with these parts and nothing else; empty without any.
-    fn piece(&self, parts: Vec<Value>) -> String {
+    fn piece(&self, parts: Vec<Verbatim>) -> String {
         if parts.is_empty() {
             return String::new();
         }
         let content = json!({"role": "model", "parts": []});
-        let mut piece = json!({"candidates": [{"content": content, "index": 0}]});
+        let mut piece = Verbatim::from(json!({"candidates": [{"content": content, "index": 0}]}));
         if !self.id.is_null() {
-            piece["responseId"] = self.id.clone();
+            piece.set("responseId", self.id.clone());
         }
         sent("", &self.placed(piece, parts))
     }
@@ -169,7 +170,7 @@ impl Voice for Contents {
         before + &if told == came { one.to_owned() } else { sent("", &told) }
     }
 
-    fn whole(&mut self, mut reply: Value) -> Option<Value> {
+    fn whole(&mut self, mut reply: Verbatim) -> Option<Verbatim> {
         let parts = self.hear(&mut reply);
         if self.recalls() {
             self.visible.extend(parts.into_iter().filter(|part| !is_call(part)));
@@ -181,7 +182,7 @@ impl Voice for Contents {
             && let Some(candidate) = reply.pointer_mut("/candidates/0")
             && candidate.is_object()
         {
-            candidate["content"] = json!({"role": "model", "parts": []});
+            candidate.set("content", json!({"role": "model", "parts": []}));
         }
         Some(self.placed(reply, parts))
     }
@@ -202,7 +203,7 @@ impl Voice for Contents {
         // The first call of a step is signed, and it may be one of the client's.
         let first = parts.iter_mut().find(|part| is_call(part));
         if let Some(first) = first.filter(|first| is_signed && first[SIGNATURE].is_null()) {
-            first[SIGNATURE] = json!(UNSIGNED);
+            first.set(SIGNATURE, UNSIGNED);
         }
         let words = std::mem::take(&mut self.words);
         self.told.push_str(parting(&self.told, &words));
@@ -211,7 +212,7 @@ impl Voice for Contents {
         self.nth += 1;
         self.is_over = false;
         self.held.clear();
-        let said = vec![json!({"role": "model", "parts": parts})];
+        let said = vec![Verbatim::object([("role", "model".into()), ("parts", parts.into())])];
         Some(Round { said, calls, container: None })
     }
 

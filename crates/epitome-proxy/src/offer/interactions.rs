@@ -7,24 +7,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::voice::{RecallCall, Round, Voice, append, push, said, sent, summed, without_offer};
+use super::verbatim::Verbatim;
+use super::voice::{RecallCall, Round, Voice, said, sent, summed, without_offer};
 
 #[derive(Debug, Default)]
 pub(super) struct Interactions {
     nth: usize,
     /// The id of the first interaction, which is that of all.
-    id: Value,
+    id: Verbatim,
     /// The steps of this round, and the arguments of calls in it as they come.
-    steps: BTreeMap<u64, Value>,
+    steps: BTreeMap<u64, Verbatim>,
     arguments: BTreeMap<u64, String>,
     /// Whose events are held back.
     silent: BTreeSet<u64>,
-    held: Vec<Value>,
+    held: Vec<Verbatim>,
     /// Places of steps in what the client is told.
     told: BTreeMap<u64, u64>,
     next: u64,
     /// What the client was told of rounds that are over.
-    visible: Vec<Value>,
+    visible: Vec<Verbatim>,
     /// What this round reports, and the sum of those before.
     usage: Value,
     before: Value,
@@ -32,46 +33,54 @@ pub(super) struct Interactions {
     is_over: bool,
 }
 
-fn recall_call(step: &Value) -> Option<RecallCall> {
+fn recall_call(step: &Verbatim) -> Option<RecallCall> {
     RecallCall::of(&step["id"], &step["name"], step["arguments"].to_string())
         .filter(|_| is_call(step))
 }
 
 /// Whether a step is a function's call: all other calls the provider makes itself.
-fn is_call(step: &Value) -> bool {
+fn is_call(step: &Verbatim) -> bool {
     step["type"] == "function_call"
 }
 
-fn is_thought(step: &Value) -> bool {
+fn is_thought(step: &Verbatim) -> bool {
     step["type"] == "thought"
 }
 
 /// Adds a piece to a step.
-fn add(step: &mut Value, piece: &Value) {
-    let contents = step.get_mut("content").and_then(Value::as_array_mut);
+fn add(step: &mut Verbatim, piece: &Verbatim) {
+    let contents = step.get_mut("content").and_then(Verbatim::as_list_mut);
     let text = contents.and_then(|all| all.last_mut()).filter(|last| last["type"] == "text");
     match (piece["type"].as_str(), text) {
         (Some("text"), Some(text)) => {
-            append(&mut text["text"], piece["text"].as_str().unwrap_or_default());
+            if let Some(text) = text.entry("text") {
+                text.append(piece["text"].as_str().unwrap_or_default());
+            }
         }
         (Some("text_annotation_delta"), Some(text)) => {
-            for one in piece["annotations"].as_array().into_iter().flatten() {
-                push(&mut text["annotations"], one);
+            for one in piece["annotations"].values() {
+                if let Some(annotations) = text.entry("annotations") {
+                    annotations.push(one.clone());
+                }
             }
         }
         // Nothing stands there that it could be of.
         (Some("text_annotation_delta"), None) => {}
         (Some("text" | "image" | "audio" | "document" | "video"), _) => {
-            push(&mut step["content"], piece);
+            if let Some(content) = step.entry("content") {
+                content.push(piece.clone());
+            }
         }
         (Some("thought_summary"), _) if piece["content"].is_object() => {
-            push(&mut step["summary"], &piece["content"]);
+            if let Some(summary) = step.entry("summary") {
+                summary.push(piece["content"].clone());
+            }
         }
         // A signature, or what the provider ran and what came of it.
         _ => {
-            let members = piece.as_object().into_iter().flatten();
+            let members = piece.members();
             for (name, value) in members.filter(|(name, it)| *name != "type" && !it.is_null()) {
-                step[name] = value.clone();
+                step.set(name, value.clone());
             }
         }
     }
@@ -102,19 +111,19 @@ impl Interactions {
     }
 
     /// An event as the client is told it.
-    fn placed(&mut self, mut event: Value) -> String {
+    fn placed(&mut self, mut event: Verbatim) -> String {
         if let Some(at) = event["index"].as_u64() {
             let next = &mut self.next;
             let place = *self.told.entry(at).or_insert_with(|| {
                 *next += 1;
                 *next - 1
             });
-            event["index"] = json!(place);
+            event.set("index", place);
         }
-        if let Some(members) = event.as_object_mut().filter(|_| self.nth > 0) {
+        if self.nth > 0 {
             // It resumes a stream, and this one is of an interaction that the client doesn't know.
-            members.remove("event_id");
-            if let Some(id) = members.get_mut("interaction_id") {
+            event.remove("event_id");
+            if let Some(id) = event.get_mut("interaction_id") {
                 *id = self.id.clone();
             }
         }
@@ -133,7 +142,7 @@ impl Interactions {
     }
 
     /// Hears an event of a step; whether it is held back, and what is told before it.
-    fn of_step(&mut self, at: u64, event: &Value) -> (bool, String) {
+    fn of_step(&mut self, at: u64, event: &Verbatim) -> (bool, String) {
         let mut before = String::new();
         match event["event_type"].as_str() {
             Some("step.start") => {
@@ -160,9 +169,9 @@ impl Interactions {
             _ => {
                 if let Some(arguments) = self.arguments.get(&at)
                     && let Some(step) = self.steps.get_mut(&at)
-                    && let Ok(arguments @ Value::Object(_)) = serde_json::from_str(arguments)
+                    && let Some(arguments) = Verbatim::read(arguments).filter(Verbatim::is_object)
                 {
-                    step["arguments"] = arguments;
+                    step.set("arguments", arguments);
                 }
             }
         }
@@ -170,19 +179,19 @@ impl Interactions {
     }
 
     /// The round is over, as its interaction says.
-    fn end(&mut self, interaction: &Value) {
-        self.usage = interaction["usage"].clone();
+    fn end(&mut self, interaction: &Verbatim) {
+        self.usage = interaction["usage"].value();
         let places = self.places();
         self.visible.extend(places.iter().map(|at| self.steps[at].clone()));
     }
 
     /// Makes the last interaction one with those before.
-    fn finish(&self, interaction: &mut Value) {
-        if let Some(members) = interaction.as_object_mut().filter(|_| self.nth > 0) {
-            members.insert("id".to_owned(), self.id.clone());
-            members.insert("usage".to_owned(), summed(&self.before, &self.usage));
-            if let Some(steps) = members.get_mut("steps") {
-                *steps = json!(self.visible);
+    fn finish(&self, interaction: &mut Verbatim) {
+        if interaction.is_object() && self.nth > 0 {
+            interaction.set("id", self.id.clone());
+            interaction.set("usage", summed(&self.before, &self.usage));
+            if let Some(steps) = interaction.get_mut("steps") {
+                *steps = self.visible.clone().into();
             }
         }
     }
@@ -238,19 +247,18 @@ impl Voice for Interactions {
         }
     }
 
-    fn whole(&mut self, mut reply: Value) -> Option<Value> {
+    fn whole(&mut self, mut reply: Verbatim) -> Option<Verbatim> {
         without_offer(&mut reply);
         if self.nth == 0 {
             self.id = reply["id"].clone();
         }
-        let steps = reply["steps"].as_array().cloned().unwrap_or_default();
-        self.steps = (0..).zip(steps).collect();
+        self.steps = (0..).zip(reply["steps"].values().iter().cloned()).collect();
         self.end(&reply);
         if self.recalls() {
             return None;
         }
         if self.nth > 0 {
-            reply["steps"] = json!([]);
+            reply.set("steps", Vec::new());
         }
         self.finish(&mut reply);
         Some(reply)
@@ -265,11 +273,10 @@ impl Voice for Interactions {
         if calls.is_empty() {
             return None;
         }
-        let is_said = |step: &Value| match step["type"].as_str() {
+        let is_said = |step: &Verbatim| match step["type"].as_str() {
             Some("function_call") => recall_call(step).is_some(),
             Some("model_output") => {
-                let mut contents = step["content"].as_array().into_iter().flatten();
-                contents.any(|content| content["text"] != "")
+                step["content"].values().iter().any(|content| content["text"] != "")
             }
             kind => kind.is_some(),
         };
@@ -333,7 +340,7 @@ mod tests {
         all.push(json!({"event_type": "interaction.completed", "interaction": interaction(usage)}));
         let with_id = |(nth, mut event): (usize, Value)| {
             event["event_id"] = json!(format!("{id}:{nth}"));
-            sent("", &event)
+            sent("", &event.into())
         };
         let events = all.into_iter().enumerate().map(with_id);
         events.chain(["event: done\ndata: [DONE]\n\n".to_owned()]).collect()
@@ -342,13 +349,14 @@ mod tests {
     #[test]
     fn an_annotation_of_no_text_is_no_member_of_its_step() {
         let annotation = json!({"type": "text_annotation_delta", "annotations": [7]});
-        let mut step = json!({"type": "model_output"});
+        let annotation = Verbatim::from(annotation);
+        let mut step = Verbatim::from(json!({"type": "model_output"}));
         add(&mut step, &annotation);
-        assert_eq!(step, json!({"type": "model_output"}));
-        add(&mut step, &json!({"type": "text", "text": "a"}));
+        assert_eq!(step.value(), json!({"type": "model_output"}));
+        add(&mut step, &json!({"type": "text", "text": "a"}).into());
         add(&mut step, &annotation);
         let content = json!([{"type": "text", "text": "a", "annotations": [7]}]);
-        assert_eq!(step, json!({"type": "model_output", "content": content}));
+        assert_eq!(step.value(), json!({"type": "model_output", "content": content}));
     }
 
     #[test]
@@ -370,6 +378,7 @@ mod tests {
         let mut out: String = events("v1_a", &first).iter().map(|it| voice.event(it)).collect();
         assert!(voice.recalls_wholly());
         let said = voice.round().expect("it recalls").said;
+        let said: Vec<Value> = said.iter().map(Verbatim::value).collect();
         let names: Vec<&Value> = said.iter().map(|step| &step["name"]).collect();
         assert_eq!(names, ["a", "g", "g", "b", "Let me look.", "c", "Behind it.", "recall_search"]);
         assert_eq!((&said[0]["signature"], &said[2]["result"]), (&json!("a"), &json!(["g"])));
@@ -377,7 +386,11 @@ mod tests {
         assert_eq!(said[7]["arguments"], json!({"query": 7}));
         out.extend(events("v1_b", &second).iter().map(|it| voice.event(it)));
 
-        let told: Vec<Value> = out.split_inclusive("\n\n").filter_map(super::said).collect();
+        let told: Vec<Value> = out
+            .split_inclusive("\n\n")
+            .filter_map(super::said)
+            .map(|event| event.value())
+            .collect();
         let places: Vec<u64> = told.iter().filter_map(|event| event["index"].as_u64()).collect();
         assert_eq!(places, (0..9).flat_map(|at| [at; 3]).collect::<Vec<_>>());
         let names: Vec<&str> = told.iter().filter_map(|it| it["step"]["name"].as_str()).collect();

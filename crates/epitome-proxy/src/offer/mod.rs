@@ -11,6 +11,7 @@ mod interactions;
 mod request;
 mod responses;
 mod smaller;
+mod verbatim;
 mod voice;
 mod woven;
 
@@ -80,6 +81,7 @@ mod tests {
     use epitome::word_list::words;
     use serde_json::json;
 
+    use super::verbatim::Verbatim;
     use super::*;
 
     const APIS: [Format; 5] = [
@@ -189,7 +191,7 @@ mod tests {
                 let mut streamed = voice(format);
                 if has_recalled {
                     let (reply, events) = recalling(format);
-                    assert_eq!(whole.whole(reply), None, "{format}");
+                    assert_eq!(whole.whole(reply.into()), None, "{format}");
                     assert!(whole.round().is_some());
                     for event in events {
                         assert_eq!(streamed.event(&format!("data: {event}\n\n")), "", "{format}");
@@ -199,12 +201,113 @@ mod tests {
                 for said in odd() {
                     streamed.event(&format!("data: {said}\n\n"));
                     if said.is_object() {
-                        whole.whole(said);
+                        whole.whole(said.into());
                     }
                 }
                 streamed.rest();
             }
         }
+    }
+
+    /// A reply that calls the client's tool with these arguments, and the events of a stream that does.
+    fn calling(format: Format, arguments: &str) -> (String, Vec<String>) {
+        let quoted = json!(arguments);
+        let event = |text: String| vec![text];
+        match format {
+            Format::Anthropic => {
+                let call =
+                    format!(r#"{{"type":"tool_use","id":"b","name":"run","input":{arguments}}}"#);
+                let begun =
+                    format!(r#"{{"type":"content_block_start","index":0,"content_block":{call}}}"#);
+                let ended = r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#;
+                (format!(r#"{{"content":[{call}]}}"#), vec![begun, ended.to_owned()])
+            }
+            Format::OpenaiChat => {
+                let call = format!(
+                    r#"{{"id":"b","index":0,"function":{{"name":"run","arguments":{quoted}}}}}"#
+                );
+                let reply = |name: &str| {
+                    format!(
+                        r#"{{"choices":[{{"{name}":{{"tool_calls":[{call}]}},"finish_reason":"tool_calls"}}]}}"#
+                    )
+                };
+                (reply("message"), event(reply("delta")))
+            }
+            Format::Gemini => {
+                let part = format!(r#"{{"functionCall":{{"name":"run","args":{arguments}}}}}"#);
+                let reply = format!(
+                    r#"{{"candidates":[{{"content":{{"parts":[{part}]}},"finishReason":"STOP"}}]}}"#
+                );
+                (reply.clone(), event(reply))
+            }
+            Format::GeminiInteractions => {
+                let step = format!(
+                    r#"{{"type":"function_call","id":"b","name":"run","arguments":{arguments}}}"#
+                );
+                let begun = format!(r#"{{"event_type":"step.start","index":0,"step":{step}}}"#);
+                let ended = format!(
+                    r#"{{"event_type":"interaction.completed","interaction":{{"steps":[{step}]}}}}"#
+                );
+                (format!(r#"{{"steps":[{step}]}}"#), vec![begun, ended])
+            }
+            _ => {
+                let item = format!(
+                    r#"{{"type":"function_call","call_id":"b","name":"run","arguments":{quoted}}}"#
+                );
+                let done = format!(
+                    r#"{{"type":"response.output_item.done","output_index":0,"item":{item}}}"#
+                );
+                let ended = r#"{"type":"response.completed","response":{}}"#;
+                (format!(r#"{{"output":[{item}]}}"#), vec![done, ended.to_owned()])
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_behind_a_recall_keeps_its_bytes() {
+        let arguments = r#"{"path": "\u0061", "id":12345678901234567890123,  "amount":1.10}"#;
+        for format in APIS {
+            let (reply, events) = recalling(format);
+            let (call, call_events) = calling(format, arguments);
+            let text = |json: &str| Verbatim::read(json).expect("JSON");
+            let is_told = |told: &str| {
+                assert!(
+                    told.contains(arguments) || told.contains(&json!(arguments).to_string()),
+                    "{format}: {told}"
+                );
+            };
+            let mut whole = voice(format);
+            assert_eq!(whole.whole(reply.into()), None, "{format}");
+            let round = whole.round();
+            assert!(round.is_some() && whole.round().is_none());
+            is_told(&whole.whole(text(&call)).expect("it recalls no more").to_string());
+
+            let mut streamed = voice(format);
+            for event in events {
+                streamed.event(&format!("data: {event}\n\n"));
+            }
+            assert!(streamed.round().is_some());
+            let mut told: String = call_events
+                .iter()
+                .map(|event| streamed.event(&format!("data: {event}\n\n")))
+                .collect();
+            told += &streamed.rest();
+            is_told(&told);
+        }
+    }
+
+    #[test]
+    fn an_event_of_several_lines_stays_one() {
+        let mut voice = voice(Format::Gemini);
+        let one = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":\ndata: {\"name\":\"run\"}}]},\ndata: \"finishReason\":\"STOP\"}]}\n\n";
+        let held = one.replace(",\ndata: \"finishReason\":\"STOP\"", "");
+        assert_eq!(voice.event(&held), "");
+        let told = voice.event(one);
+        let told = Verbatim::read(&crate::sse::data(&told).expect("an event")).expect("JSON");
+        assert_eq!(
+            told.value()["candidates"][0]["content"]["parts"].as_array().map(Vec::len),
+            Some(2)
+        );
     }
 
     #[test]
@@ -223,7 +326,11 @@ mod tests {
     fn heard(format: Format, events: &[Value]) -> (String, Vec<Value>) {
         let mut voice = voice(format);
         let told = events.iter().map(|event| voice.event(&format!("data: {event}\n\n"))).collect();
-        (told, voice.round().expect("it recalls").said)
+        (told, values(&voice.round().expect("it recalls").said))
+    }
+
+    fn values(said: &[Verbatim]) -> Vec<Value> {
+        said.iter().map(Verbatim::value).collect()
     }
 
     fn kinds(items: &[Value]) -> Vec<&str> {
@@ -252,15 +359,18 @@ mod tests {
         let back =
             ["reasoning", "mcp_call", "tool_search_call", "tool_search_output", "function_call"];
         let mut whole = voice(Format::OpenaiResponses);
-        assert_eq!(whole.whole(json!({"output": items})), None);
-        let round = whole.round().expect("it recalls");
-        assert_eq!(kinds(&round.said), back);
-        assert_eq!(round.said[4]["name"], SEARCH);
+        assert_eq!(whole.whole(json!({"output": items}).into()), None);
+        let said = values(&whole.round().expect("it recalls").said);
+        assert_eq!(kinds(&said), back);
+        assert_eq!(said[4]["name"], SEARCH);
         let message = json!({"type": "message", "role": "assistant", "content": []});
-        assert_eq!(whole.whole(json!({"output": [message, items[7]]})), None);
-        assert_eq!(kinds(&whole.round().expect("it recalls").said), ["function_call"]);
-        let more =
-            whole.whole(json!({"output": [{"type": "message"}]})).expect("it says something");
+        assert_eq!(whole.whole(json!({"output": [message, items[7]]}).into()), None);
+        let said = values(&whole.round().expect("it recalls").said);
+        assert_eq!(kinds(&said), ["function_call"]);
+        let more = whole
+            .whole(json!({"output": [{"type": "message"}]}).into())
+            .expect("it says something");
+        let more = more.value();
         let told = words!("reasoning mcp_call tool_search_call tool_search_output message message");
         assert_eq!(kinds(more["output"].as_array().expect("a list")), told);
         assert!(more.get("tools").is_none(), "{more}");
@@ -285,10 +395,13 @@ mod tests {
     fn words_of_an_earlier_round_stay_where_the_last_one_says_nothing() {
         let parts = json!([{"text": "Let me look."}, {"functionCall": {"name": SEARCH}}]);
         let mut whole = voice(Format::Gemini);
-        assert_eq!(whole.whole(json!({"candidates": [{"content": {"parts": parts}}]})), None);
+        assert_eq!(
+            whole.whole(json!({"candidates": [{"content": {"parts": parts}}]}).into()),
+            None
+        );
         assert!(whole.round().is_some());
-        let told = whole.whole(json!({"candidates": [{"finishReason": "SAFETY"}]}));
-        let told = told.expect("it recalls no more");
+        let told = whole.whole(json!({"candidates": [{"finishReason": "SAFETY"}]}).into());
+        let told = told.expect("it recalls no more").value();
         assert_eq!(told["candidates"][0]["content"]["parts"], json!([{"text": "Let me look."}]));
     }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::verbatim::Verbatim;
 use super::voice::{RecallCall, Round, Voice, said, sent, summed, without_offer};
 use epitome::word_list::words;
 
@@ -13,15 +14,15 @@ use epitome::word_list::words;
 pub(super) struct Responses {
     nth: usize,
     /// The id of the first response, which is that of all.
-    id: Value,
+    id: Verbatim,
     /// The items of this round.
-    items: BTreeMap<u64, Value>,
+    items: BTreeMap<u64, Verbatim>,
     /// Whose events are held back.
     silent: BTreeSet<u64>,
-    held: Vec<Value>,
+    held: Vec<Verbatim>,
     /// Places of items in what the client is told, and what is there.
     told: BTreeMap<u64, usize>,
-    visible: Vec<Value>,
+    visible: Vec<Verbatim>,
     /// The number of the next event.
     number: u64,
     usage: Value,
@@ -30,7 +31,7 @@ pub(super) struct Responses {
     is_over: bool,
 }
 
-fn recall_call(item: &Value) -> Option<RecallCall> {
+fn recall_call(item: &Verbatim) -> Option<RecallCall> {
     let arguments = item["arguments"].as_str().unwrap_or_default().to_owned();
     RecallCall::of(&item["call_id"], &item["name"], arguments)
         .filter(|_| item["type"] == "function_call")
@@ -41,12 +42,12 @@ const MADE: [&str; 5] =
     words!("code_interpreter_call file_search_call image_generation_call mcp_call web_search_call");
 
 /// Whether an item asks somebody for something, who may be the client.
-fn is_call(item: &Value) -> bool {
+fn is_call(item: &Verbatim) -> bool {
     item["type"].as_str().is_some_and(|kind| kind.ends_with("_call") && !MADE.contains(&kind))
 }
 
 /// The places of items whose fate is `wanted`; reasoning has that of the item behind it.
-fn places(items: &BTreeMap<u64, Value>, wanted: impl Fn(Fate) -> bool) -> Vec<u64> {
+fn places(items: &BTreeMap<u64, Verbatim>, wanted: impl Fn(Fate) -> bool) -> Vec<u64> {
     let mut places = Vec::new();
     let mut thoughts = Vec::new();
     for (at, item) in items {
@@ -74,9 +75,9 @@ enum Fate {
 }
 
 impl Fate {
-    fn of(item: &Value, items: &BTreeMap<u64, Value>) -> Self {
+    fn of(item: &Verbatim, items: &BTreeMap<u64, Verbatim>) -> Self {
         // What the provider ran has its output in the same reply.
-        let answers = |other: &Value| {
+        let answers = |other: &Verbatim| {
             other["type"].as_str().is_some_and(|kind| kind.ends_with("_output"))
                 && other["call_id"] == item["call_id"]
         };
@@ -94,19 +95,19 @@ impl Responses {
     }
 
     /// An event as the client is told it.
-    fn placed(&mut self, mut event: Value) -> String {
+    fn placed(&mut self, mut event: Verbatim) -> String {
         if let Some(at) = event["output_index"].as_u64() {
             let visible = &mut self.visible;
             let place = *self.told.entry(at).or_insert_with(|| {
-                visible.push(Value::Null);
+                visible.push(Verbatim::default());
                 visible.len() - 1
             });
             if event["type"] == "response.output_item.done" {
                 self.visible[place] = event["item"].clone();
             }
-            event["output_index"] = json!(place);
+            event.set("output_index", place as u64);
         }
-        event["sequence_number"] = json!(self.number);
+        event.set("sequence_number", self.number);
         self.number += 1;
         sent(event["type"].as_str().unwrap_or_default(), &event)
     }
@@ -126,7 +127,7 @@ impl Responses {
     }
 
     /// Whether an event of an item is held back; with it what is told before it.
-    fn of_item(&mut self, at: u64, event: &Value) -> (bool, String) {
+    fn of_item(&mut self, at: u64, event: &Verbatim) -> (bool, String) {
         let mut before = String::new();
         if event["type"] == "response.output_item.added" {
             let item = &event["item"];
@@ -147,8 +148,8 @@ impl Responses {
 impl Voice for Responses {
     fn event(&mut self, one: &str) -> String {
         let Some(mut event) = said(one) else { return one.to_owned() };
-        if event["response"].is_object() {
-            without_offer(&mut event["response"]);
+        if let Some(response) = event.get_mut("response") {
+            without_offer(response);
         }
         if let Some(at) = event["output_index"].as_u64() {
             let (is_held, before) = self.of_item(at, &event);
@@ -167,7 +168,7 @@ impl Voice for Responses {
                 self.placed(event)
             }
             Some("response.completed" | "response.incomplete") => {
-                self.usage = event["response"]["usage"].clone();
+                self.usage = event["response"]["usage"].value();
                 if self.recalls() {
                     self.is_over = true;
                     return self.flush_told();
@@ -176,15 +177,15 @@ impl Voice for Responses {
                 if let Some(response) =
                     event.get_mut("response").filter(|it| self.nth > 0 && it.is_object())
                 {
-                    response["id"] = self.id.clone();
-                    response["output"] = json!(self.visible);
-                    response["usage"] = summed(&self.before, &self.usage);
+                    response.set("id", self.id.clone());
+                    response.set("output", self.visible.clone());
+                    response.set("usage", summed(&self.before, &self.usage));
                 }
                 format!("{calls}{}", self.placed(event))
             }
             Some("response.failed") => {
-                let output = event.get_mut("response").and_then(|it| it.get_mut("output"));
-                if let Some(output) = output.and_then(Value::as_array_mut) {
+                let output = event.pointer_mut("/response/output");
+                if let Some(output) = output.and_then(Verbatim::as_list_mut) {
                     output.retain(|item| recall_call(item).is_none());
                 }
                 format!("{}{}", self.rest(), self.placed(event))
@@ -193,14 +194,13 @@ impl Voice for Responses {
         }
     }
 
-    fn whole(&mut self, mut reply: Value) -> Option<Value> {
+    fn whole(&mut self, mut reply: Verbatim) -> Option<Verbatim> {
         without_offer(&mut reply);
         if self.nth == 0 {
             self.id = reply["id"].clone();
         }
-        self.usage = reply["usage"].clone();
-        let output = reply["output"].as_array().cloned().unwrap_or_default();
-        self.items = (0..).zip(output).collect();
+        self.usage = reply["usage"].value();
+        self.items = (0..).zip(reply["output"].values().iter().cloned()).collect();
         let recalls = self.recalls();
         let told = places(&self.items, |fate| !recalls || fate == Fate::Told);
         self.visible.extend(told.iter().map(|at| self.items[at].clone()));
@@ -208,9 +208,9 @@ impl Voice for Responses {
             return None;
         }
         if self.nth > 0 {
-            reply["id"] = self.id.clone();
-            reply["output"] = json!(self.visible);
-            reply["usage"] = summed(&self.before, &self.usage);
+            reply.set("id", self.id.clone());
+            reply.set("output", self.visible.clone());
+            reply.set("usage", summed(&self.before, &self.usage));
         }
         Some(reply)
     }
@@ -226,11 +226,11 @@ impl Voice for Responses {
         }
         let mut items = std::mem::take(&mut self.items);
         let places = places(&items, |fate| fate != Fate::Dropped);
-        let mut back: Vec<Value> = places.iter().filter_map(|at| items.remove(at)).collect();
+        let mut back: Vec<Verbatim> = places.iter().filter_map(|at| items.remove(at)).collect();
         back.retain(|item| match item["type"].as_str() {
             // Of reasoning that the provider doesn't keep all has to be there.
-            Some("reasoning") => item["encrypted_content"].is_string(),
-            Some("message") => item["content"] != json!([]),
+            Some("reasoning") => item["encrypted_content"].is_text(),
+            Some("message") => item["content"].as_list().is_none_or(|said| !said.is_empty()),
             _ => true,
         });
         self.before = summed(&self.before, &self.usage.take());

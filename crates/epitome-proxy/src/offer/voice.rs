@@ -1,8 +1,9 @@
 //! What the replies of an API have in common for whoever weaves several of them into one.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::is_ours;
+use super::verbatim::Verbatim;
 use crate::sse::data;
 
 /// A call of the model's for what was hidden.
@@ -16,8 +17,8 @@ pub(crate) struct RecallCall {
 
 impl RecallCall {
     /// Of a call, if it is one.
-    pub(super) fn of(id: &Value, name: &Value, arguments: String) -> Option<Self> {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    pub(super) fn of(id: &Verbatim, name: &Verbatim, arguments: String) -> Option<Self> {
+        let text = |value: &Verbatim| value.as_str().unwrap_or_default().to_owned();
         let name = text(name);
         is_ours(&name).then(|| RecallCall { id: text(id), name, arguments })
     }
@@ -26,7 +27,7 @@ impl RecallCall {
 /// A model's round that recalls: the items that go back to it, and the calls to answer.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
-    pub(super) said: Vec<Value>,
+    pub(super) said: Vec<Verbatim>,
     pub(super) calls: Vec<RecallCall>,
     /// Where the provider ran code in it, and goes on.
     pub(super) container: Option<String>,
@@ -38,7 +39,7 @@ pub(crate) trait Voice: Send + Sync {
     fn event(&mut self, one: &str) -> String;
 
     /// A whole reply came; what the client is told, unless it recalls.
-    fn whole(&mut self, reply: Value) -> Option<Value>;
+    fn whole(&mut self, reply: Verbatim) -> Option<Verbatim>;
 
     /// Whether the round ended properly, and recalls.
     fn recalls_wholly(&self) -> bool;
@@ -54,31 +55,17 @@ pub(crate) trait Voice: Send + Sync {
 }
 
 /// What an event says, if it is an object.
-pub(super) fn said(event: &str) -> Option<Value> {
-    let said: Value = serde_json::from_str(&data(event)?).ok()?;
-    said.is_object().then_some(said)
-}
-
-/// Adds a piece to a text that comes in pieces.
-pub(super) fn append(text: &mut Value, more: &str) {
-    match text {
-        Value::String(text) => text.push_str(more),
-        none => *none = Value::from(more),
-    }
-}
-
-/// Adds to a list that may not be there yet.
-pub(super) fn push(list: &mut Value, more: &Value) {
-    match list {
-        Value::Array(all) => all.push(more.clone()),
-        none => *none = json!([more]),
-    }
+pub(super) fn said(event: &str) -> Option<Verbatim> {
+    Verbatim::read(&data(event)?).filter(Verbatim::is_object)
 }
 
 /// Takes the tools of recall out of a reply, which may say all that were offered.
-pub(super) fn without_offer(reply: &mut Value) {
-    if let Some(tools) = reply.get_mut("tools").and_then(Value::as_array_mut) {
-        tools.retain(|tool| !tool["name"].as_str().is_some_and(is_ours));
+pub(super) fn without_offer(reply: &mut Verbatim) {
+    let is_offered = |tool: &Verbatim| tool["name"].as_str().is_some_and(is_ours);
+    if reply["tools"].values().iter().any(is_offered)
+        && let Some(tools) = reply.get_mut("tools").and_then(Verbatim::as_list_mut)
+    {
+        tools.retain(|tool| !is_offered(tool));
     }
 }
 
@@ -108,8 +95,9 @@ pub(super) fn parting(before: &str, words: &str) -> &'static str {
     if before.is_empty() || words.is_empty() || is_apart { "" } else { "\n\n" }
 }
 
-/// An event with its data.
-pub(super) fn sent(name: &str, data: &Value) -> String {
+/// An event with its data, of which each line is one of the event's.
+pub(super) fn sent(name: &str, data: &Verbatim) -> String {
+    let data = data.to_string().replace('\n', "\ndata: ");
     if name.is_empty() {
         return format!("data: {data}\n\n");
     }

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::request::{lawful, messages, silenced};
 use super::smaller::smaller;
+use super::verbatim::Verbatim;
 use super::voice::Voice;
 use super::{MOST_ROUNDS, answered, voice};
 use crate::asking::Asking;
@@ -64,7 +65,8 @@ impl Followed {
         let failed = || Err("The recall failed.".to_owned());
         let answers = answers
             .unwrap_or_else(|_| round.calls.into_iter().map(|call| (call, failed())).collect());
-        let more = round.said.into_iter().chain(voice.answers(&answers));
+        let more =
+            round.said.into_iter().chain(voice.answers(&answers).into_iter().map(Verbatim::from));
         let Some(body) = self.with(more, round.container, nth) else {
             let what = "what was sent can't be read again";
             return Some(Err(Refusal::new(StatusCode::BAD_GATEWAY, "recall", what)));
@@ -99,7 +101,7 @@ impl Followed {
     /// What was sent, and more behind it.
     fn with(
         &self,
-        more: impl Iterator<Item = Value>,
+        more: impl Iterator<Item = Verbatim>,
         container: Option<String>,
         nth: usize,
     ) -> Option<String> {
@@ -204,7 +206,8 @@ pub(crate) async fn whole(mut reply: Inbound, mut followed: Followed) -> Result<
             Collected::Whole(bytes) => bytes,
             Collected::Long(flow) | Collected::Broken(flow) => return Ok(inbound(head, flow)),
         };
-        let read = serde_json::from_slice::<Value>(&bytes).ok().filter(Value::is_object);
+        let read = std::str::from_utf8(&bytes).ok().and_then(Verbatim::read);
+        let read = read.filter(Verbatim::is_object);
         let Some(read) = read else {
             return Ok(inbound(head, Flow::from(bytes)));
         };

@@ -79,12 +79,13 @@ pub(super) fn chart(points: &[Point]) -> Markup {
     }
 }
 
-/// Round figures up to `most`, about four.
+/// Round figures from 0 to `most`: three to five of them, from 2 on.
 fn ticks(most: u64) -> impl Iterator<Item = u64> {
-    let least = (most / 4).max(1);
+    let least = (most / 5).max(1);
     let scale = 10_u64.pow(least.ilog10());
-    let step =
-        [1, 2, 5, 10].into_iter().map(|by| by * scale).find(|step| *step >= least).unwrap_or(least);
+    let mut steps = [1, 2, 5, 10].into_iter().map(|by| by * scale);
+    // Each is at most two and a half times the one before, which would make six figures or more.
+    let step = steps.find(|step| most / step < 5).unwrap_or(least);
     (0..=most / step).map(move |nth| nth * step)
 }
 
@@ -99,5 +100,17 @@ mod tests {
             assert!((2..6).contains(&ticks.len()), "{most}: {ticks:?}");
             assert!(ticks.last().is_some_and(|it| *it <= most && *it >= last / 2), "{ticks:?}");
         }
+    }
+
+    #[test]
+    fn there_are_three_ticks_just_under_a_round_figure_too() {
+        let near = |round: u64| (round * 9 / 10..=round * 11 / 10).step_by(round as usize / 200);
+        let rounds = (3..8).flat_map(|power| [1, 2, 5].map(|by| by * 10_u64.pow(power)));
+        for most in rounds.flat_map(near).chain(2..2_000) {
+            let ticks: Vec<u64> = ticks(most).collect();
+            assert!((3..6).contains(&ticks.len()), "{most}: {ticks:?}");
+            assert!(ticks.last().is_some_and(|it| *it <= most && *it * 3 > most), "{ticks:?}");
+        }
+        assert!(ticks(99_750).eq([0, 20_000, 40_000, 60_000, 80_000]));
     }
 }

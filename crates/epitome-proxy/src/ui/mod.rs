@@ -72,7 +72,10 @@ impl Dashboard {
             return None;
         }
         if ![Method::GET, Method::HEAD].contains(&head.method) {
-            return Some(words(StatusCode::METHOD_NOT_ALLOWED, "only looked at\n"));
+            return Some(words(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "these pages are only looked at, with GET\n",
+            ));
         }
         let path = rest.trim_matches('/');
         // It shows nothing of anybody.

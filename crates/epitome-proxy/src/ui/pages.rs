@@ -174,16 +174,60 @@ pub(super) fn one(id: &str, it: &Conversation, mode: ProxyMode) -> String {
     page(&format!("Epitome: {id}"), &body)
 }
 
+/// What became of a compaction.
+fn result(name: &str) -> &str {
+    match name {
+        "adopted" => "Applied",
+        "refused" => "Not applied: it saved too little, or no longer fitted the conversation",
+        "overtaken" => "Not applied: another compaction was ready first",
+        "failed" => "Failed; nothing was changed",
+        other => other,
+    }
+}
+
+/// Why a compaction was made.
+fn cause(name: &str) -> &str {
+    match name {
+        "window" => "the prompt nearly filled the model's window",
+        "tokens" | "characters" | "bytes" | "items" | "steps" | "turns" => {
+            "the prompt reached the limit that was set"
+        }
+        "switch" => "the new model has a smaller window",
+        "overflow" => "the provider refused the prompt as too long",
+        "idle" => "the conversation was idle",
+        "asked" => "somebody asked for it",
+        other => other,
+    }
+}
+
+/// What a kind of content is.
+fn content_words(kind: ContentKind) -> &'static str {
+    match kind {
+        ContentKind::System => "system prompt",
+        ContentKind::ToolDefinitions => "tool definitions",
+        ContentKind::Human => "people's words",
+        ContentKind::Injected => "the agent's notes",
+        ContentKind::Checkpoint => "checkpoint",
+        ContentKind::ModelText => "the model's words",
+        ContentKind::Reasoning => "the model's reasoning",
+        ContentKind::CallArguments => "tool calls",
+        ContentKind::ToolResults => "tool results",
+        ContentKind::Media => "images, documents",
+        ContentKind::Other => "unknown types",
+        ContentKind::Wrapping => "ids and separators",
+    }
+}
+
 fn card(id: &str, done: &Done) -> Markup {
     html! {
         div.card {
-            h3 { (done.number) ". " (done.result) span.faint.small { " · " (done.cause) " · " (ago(done.at)) @if let Some(number) = done.shown_by { " · request " (number) } } }
+            h3 { (done.number) ". " (result(done.result)) span.faint.small { " · " (cause(done.cause)) " · " (ago(done.at)) @if let Some(number) = done.shown_by { " · first used by request " (number) } } }
             @match &done.told {
                 Err(why) => p.bad { (why) },
                 Ok(told) => {
                     p {
                         (tokens(told.before)) " → " (tokens(told.after)) " tokens, " (told.entries.0) " → " (counted(told.entries.1 as u64, "message"))
-                        "; the first " (tokens(told.kept_prefix)) " tokens are unchanged; the checkpoint has " (tokens(told.checkpoint)) ". "
+                        "; the first " (tokens(told.kept_prefix)) " tokens are unchanged; the checkpoint, which stands for earlier messages, has " (tokens(told.checkpoint)) ". "
                         (told.human.1) " of " (counted(told.human.0 as u64, "human message")) " shown or quoted in full"
                         @if told.human.2 > 0 { ", " span.bad { (told.human.2) " lost" } } "."
                     }
@@ -200,10 +244,10 @@ fn card(id: &str, done: &Done) -> Markup {
                 @let kinds = ContentKind::ALL.map(|kind| (kind, both[0].get(kind).tokens, both[1].get(kind).tokens));
                 @let most = kinds.iter().map(|(_, before, after)| (*before).max(*after)).max().unwrap_or(1).max(1);
                 div.scroll { table {
-                    tr { th.w { "kind" } th { "before" } th { "after" } th {} }
+                    tr { th.w { "tokens of" } th { "before" } th { "after" } th {} }
                     @for (kind, before, after) in kinds.iter().filter(|(_, before, after)| before + after > 0) {
                         tr {
-                            td.w { (kind.words()) } td { (tokens(*before)) } td { (tokens(*after)) }
+                            td.w { (content_words(*kind)) } td { (tokens(*before)) } td { (tokens(*after)) }
                             td.drawn { svg.bar viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" {
                                 rect.before x="0" y="0" height="10" width=(format!("{:.1}", *before as f64 * 100.0 / most as f64)) {}
                                 rect x="0" y="3" height="4" width=(format!("{:.1}", *after as f64 * 100.0 / most as f64)) {}
@@ -211,6 +255,10 @@ fn card(id: &str, done: &Done) -> Markup {
                         }
                     }
                 } }
+                ul.legend {
+                    li { svg.bar viewBox="0 0 32 14" aria-hidden="true" { rect.before x="0" y="0" width="32" height="14" {} } "before" }
+                    li { svg.bar viewBox="0 0 32 14" aria-hidden="true" { rect x="0" y="4" width="32" height="6" {} } "after" }
+                }
             }
             @if done.has_texts {
                 p.small { a href=(format!("/ui/{id}/{}", done.number)) { "What it did, message by message" } " (shows the messages)" }

@@ -188,7 +188,9 @@ async fn a_dashboard_says_the_mode_and_what_passed() {
     }
     let (_, page) = manage(&stage, "GET", "/ui", "sesame").await;
     assert!(page.contains("Mode off") && page.contains("<b>3</b>"), "{page}");
-    assert_eq!(manage(&stage, "POST", "/ui/abc/compact", "sesame").await.0, 405);
+    let (status, why) = manage(&stage, "POST", "/ui/abc/compact", "sesame").await;
+    assert!(status == 405 && why.contains("the mode isn't ask"), "{status}: {why}");
+    assert_eq!(manage(&stage, "POST", "/ui/abc/compact", "sesam").await.0, 401);
     let options = ProxyOptions { mode: ProxyMode::Ask, ..before(&running.url, None) };
     let error = Proxy::new(&options).expect_err("nobody could agree");
     assert!(matches!(error, ProxyError::NobodyAgrees), "{error:?}");

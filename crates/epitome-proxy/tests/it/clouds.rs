@@ -65,6 +65,27 @@ async fn a_body_of_claudes_at_amazon_is_known_whatever_its_profile_is_called() {
 }
 
 #[tokio::test]
+async fn escapes_in_a_path_hide_no_call_and_are_forwarded() {
+    let stage = stage().await;
+    let last =
+        || stage.1.lock().expect("nobody panicked").last().map(|(head, _)| head.uri.to_string());
+    for (path, body) in [
+        ("/v1beta/models/gemini-3.1-pro%3AgenerateContent", gemini(30)),
+        ("/v1beta/models/gemini-3.1-pro%3astreamGenerateContent?alt=s%73e", gemini(30)),
+        ("/v1/m%65ssages", claude("2023-06-01", 30)),
+    ] {
+        let (there, here) = arrived(&stage, path, &body).await;
+        assert!(there < here / 2, "{path}: {there} of {here}");
+        assert_eq!(last().as_deref(), Some(path));
+    }
+    let (there, here) = arrived(&stage, "/v1/m%65ssages", &json!({"messages": 7})).await;
+    assert_eq!((there, stage.0.meter("passed", &["unread"]).await), (here, 1));
+    // A slash that is escaped parts no names.
+    let (there, here) = arrived(&stage, "/v1%2Fmessages", &claude("2023-06-01", 30)).await;
+    assert_eq!(there, here);
+}
+
+#[tokio::test]
 async fn prompts_are_counted_as_they_would_be_sent_at_google_too() {
     let stage = stage().await;
     let models = "/v1/projects/p/locations/l/publishers/anthropic/models";

@@ -106,6 +106,10 @@ async fn a_conversation_is_drawn_with_its_compactions_and_its_money() {
         assert_eq!(one.matches("class=\"cut\"").count(), 2 * adopted + 1, "{api}");
         assert_eq!(one.matches("tool results").count(), adopted, "{api}");
         assert!(one.contains(Agent::model(api)) && one.contains("30 requests"), "{one}");
+        assert!(one.contains("1. Applied") && one.contains("nearly filled the model"), "{one}");
+        for word in ["adopted", "wrapping", "injected"] {
+            assert!(!one.contains(word), "only authors know {word}: {one}");
+        }
         assert!(one.contains("billed for it"), "{api}: the provider tells it");
         let saved = between(&all, "saved, net", "</div>");
         assert!(saved.is_empty() || saved[0].contains('$'), "{saved:?}");

@@ -8,6 +8,7 @@ mod clears;
 mod clouds;
 mod cuts;
 mod dashboard;
+mod errors;
 mod guards;
 mod listens;
 mod models;

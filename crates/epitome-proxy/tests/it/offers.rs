@@ -1,12 +1,16 @@
 //! Recall offered to the model itself: the proxy answers its calls, and the client sees one reply.
 
+use std::sync::{Arc, Mutex};
+
 use epitome_proxy::{ManagementToken, ProxyOptions, RecallSource};
+use http::Response;
 use serde_json::{Value, json};
 use testkit::agent::Agent;
 use testkit::server::script::{Broken, Fault};
 use testkit::server::shell::Running;
 use testkit::server::{Api, Loop, Next, Queue, Reply};
 
+use crate::noting::{upstream, whole};
 use crate::stage::{Stage, before};
 use crate::works::{APIS, provider, request};
 
@@ -343,6 +347,48 @@ async fn a_body_of_geminis_keeps_its_spelling() {
         let body = bytes::Bytes::from(body.to_string());
         stage.call(request.body(body.clone()).expect("it is one")).await;
         assert_eq!(running.posted().last().map(|sent| sent.body.clone()), Some(body));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_of_the_clients_tool_keeps_its_bytes_behind_a_recall() {
+    let arguments = r#"{"path": "a", "id": 12345678901234567890123, "amount": 1.10}"#;
+    let reply = |name: &str, arguments: &str| {
+        let call = format!(r#"{{"functionCall":{{"name":"{name}","args":{arguments}}}}}"#);
+        format!(
+            r#"{{"candidates":[{{"content":{{"role":"model","parts":[{call}]}},"finishReason":"STOP"}}]}}"#
+        )
+    };
+    let replies = [reply("recall_search", r#"{"query": "x"}"#), reply("Read", arguments)];
+    for path in ["generateContent", "streamGenerateContent?alt=sse"] {
+        let rounds = Arc::new(Mutex::new(replies.clone().into_iter()));
+        let (url, book) = upstream(move |head| {
+            // What is asked of a model is no call of it.
+            if head.method == http::Method::GET {
+                return std::future::ready(Response::new(whole("{}")));
+            }
+            let is_streamed = head.uri.query().is_some();
+            let said = rounds.lock().expect("nobody panicked").next().expect("two rounds");
+            let (kind, body) = if is_streamed {
+                ("text/event-stream", format!("data: {said}\n\n"))
+            } else {
+                ("application/json", said)
+            };
+            let reply = Response::builder().header("content-type", kind).body(whole(body));
+            std::future::ready(reply.expect("a reply"))
+        })
+        .await;
+        let recall = RecallSource::Offered;
+        let stage = Stage::new(&ProxyOptions { recall, ..before(&url, Some(100_000)) }).await;
+        let body = json!({"contents": [{"role": "user", "parts": [{"text": "Go."}]}], "tools": [{"functionDeclarations": [{"name": "Read"}]}]});
+        let request = stage.post(&format!("/v1beta/models/gemini-3.1-pro:{path}"));
+        let request = request.header("x-goog-api-key", "k").body(body.to_string().into());
+        let reply = stage.call(request.expect("a request")).await;
+        let text = String::from_utf8_lossy(reply.body()).into_owned();
+        assert!(text.contains(arguments), "{path}: {text}");
+        let asked = book.lock().expect("nobody panicked");
+        let posted = asked.iter().filter(|(head, _)| head.method == http::Method::POST);
+        assert_eq!(posted.count(), 2, "{path}");
     }
 }
 
