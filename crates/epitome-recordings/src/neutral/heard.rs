@@ -3,26 +3,19 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use epitome::transcript::{Entry, Marks, Origin, Part, PartKind, Role};
+use epitome::transcript::{Entry, Marks, Part, PartKind, Role};
 use epitome::wire::json::{Span, quote, unquote};
 use epitome::wire::{Format, Request};
 
 use super::gemini::UNSIGNED;
-use super::message::{ATTACHED, Answer, Call, Media, Message, Piece, Raw, Reasoning, Spoken};
+use super::message::{ATTACHED, Answer, Call, Media, Message, Piece, Raw, Reasoning, answer};
 use super::openai_chat::taken_back;
 use crate::object::Object;
 
-/// A message, and who says it.
-#[derive(Clone, Debug)]
-pub(crate) struct Heard<'a> {
-    pub(crate) origin: Origin,
-    pub(crate) message: Message<'a>,
-}
-
 /// What the entries of a request say: what [`write`](super::write) would write as these.
-pub(crate) fn heard(request: &Request) -> Vec<Heard<'_>> {
+pub(crate) fn heard(request: &Request) -> Vec<Message<'_>> {
     let (format, source) = (request.format, request.source());
-    let mut hearing = Hearing { format, source, calls: HashMap::new(), heard: Vec::new() };
+    let mut hearing = Hearing { format, source, calls: HashMap::new(), messages: Vec::new() };
     for entry in request.transcript.entries() {
         match entry.role() {
             Role::Assistant => hearing.reply(entry),
@@ -31,7 +24,7 @@ pub(crate) fn heard(request: &Request) -> Vec<Heard<'_>> {
             Role::System | Role::Developer | Role::Other => {}
         }
     }
-    hearing.heard
+    hearing.messages
 }
 
 struct Hearing<'a> {
@@ -39,7 +32,7 @@ struct Hearing<'a> {
     source: &'a str,
     /// Calls by the ids that results have: the call's own id, which may say more, and its tool; literals.
     calls: HashMap<Cow<'a, str>, [Raw<'a>; 2]>,
-    heard: Vec<Heard<'a>>,
+    messages: Vec<Message<'a>>,
 }
 
 impl<'a> Hearing<'a> {
@@ -63,16 +56,12 @@ impl<'a> Hearing<'a> {
                 _ => said.extend(self.shown(&part)),
             }
         }
-        match self.heard.last_mut() {
+        match self.messages.last_mut() {
             // Items of one reply follow each other.
-            Some(Heard { message: Message::Model(before, _), .. })
-                if self.format == Format::OpenaiResponses =>
-            {
+            Some(Message::Model(before, _)) if self.format == Format::OpenaiResponses => {
                 before.append(&mut said);
             }
-            _ => self
-                .heard
-                .push(Heard { origin: Origin::Model, message: Message::Model(said, None) }),
+            _ => self.messages.push(Message::Model(said, None)),
         }
     }
 
@@ -125,22 +114,15 @@ impl<'a> Hearing<'a> {
         }
         let is_attached = self.format == Format::OpenaiChat
             && matches!(said.first(), Some(Piece::Text(text)) if unquote(text) == ATTACHED);
-        match self.heard.last_mut() {
-            Some(Heard { message: Message::Results(before), .. }) => {
-                before.append(&mut answers);
-                if let (true, Some(last)) = (is_attached, before.last_mut()) {
-                    last.content.extend(said.drain(..).skip(1));
-                }
-            }
-            _ if answers.is_empty() => {}
-            _ => {
-                self.heard.push(Heard { origin: Origin::Tool, message: Message::Results(answers) })
-            }
+        for one in answers {
+            answer(&mut self.messages, one);
+        }
+        if let (true, Some(Message::Results(before))) = (is_attached, self.messages.last_mut()) {
+            let last = before.last_mut().expect("there are results");
+            last.content.extend(said.drain(..).skip(1));
         }
         if !said.is_empty() {
-            let origin = entry.origin();
-            let spoken = said.into_iter().map(|piece| Spoken { piece, origin: Some(origin) });
-            self.heard.push(Heard { origin, message: Message::User(spoken.collect()) });
+            self.messages.push(Message::user(said, Some(entry.origin())));
         }
     }
 

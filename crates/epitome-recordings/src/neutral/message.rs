@@ -68,6 +68,24 @@ pub(crate) enum Message<'a> {
     Results(Vec<Answer<'a>>),
 }
 
+impl<'a> Message<'a> {
+    /// A message in the user's role by one speaker.
+    pub(crate) fn user(
+        pieces: impl IntoIterator<Item = Piece<'a>>,
+        origin: Option<Origin>,
+    ) -> Self {
+        Message::User(pieces.into_iter().map(|piece| Spoken { piece, origin }).collect())
+    }
+}
+
+/// Puts a result behind those of the same reply.
+pub(crate) fn answer<'a>(messages: &mut Vec<Message<'a>>, answer: Answer<'a>) {
+    match messages.last_mut() {
+        Some(Message::Results(answers)) => answers.push(answer),
+        _ => messages.push(Message::Results(vec![answer])),
+    }
+}
+
 /// A piece of a message in the user's role, and who says it, if the recording knows.
 #[derive(Clone, Debug)]
 pub(crate) struct Spoken<'a> {

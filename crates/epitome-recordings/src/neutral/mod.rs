@@ -20,9 +20,9 @@ use crate::usage::Reported;
 use wording::Wording;
 
 pub(crate) use gemini::{UNSIGNED, wants_signatures};
-pub(crate) use heard::{Heard, heard};
+pub(crate) use heard::heard;
 pub(crate) use message::{
-    Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, Spoken, Tool,
+    Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, Spoken, Tool, answer,
 };
 
 /// Writes a conversation in a format; Bedrock's is Anthropic's here.
