@@ -8,6 +8,10 @@ use epitome::wire::{self, Format, Request};
 use crate::error::ReadError;
 use crate::usage::{Counted, Reported};
 
+/// How messages with a list of blocks begin, for [`Body::listed`].
+pub(crate) const USER: &str = r#"{"role":"user","content":["#;
+pub(crate) const ASSISTANT: &str = r#"{"role":"assistant","content":["#;
+
 /// A request body that grows message by message, one on each line.
 pub(crate) struct Body {
     text: String,
@@ -64,17 +68,15 @@ impl Body {
         &mut self.text
     }
 
-    /// Appends a message with a list of blocks as content.
-    pub(crate) fn blocks<'a>(&mut self, role: &str, blocks: impl IntoIterator<Item = &'a str>) {
+    /// Appends a message that begins with `opening` and ends with the list of `elements`.
+    pub(crate) fn listed(&mut self, opening: &str, elements: &[impl AsRef<str>]) {
         let text = self.begin();
-        text.push_str("{\"role\":\"");
-        text.push_str(role);
-        text.push_str("\",\"content\":[");
-        for (index, block) in blocks.into_iter().enumerate() {
+        text.push_str(opening);
+        for (index, element) in elements.iter().enumerate() {
             if index > 0 {
                 text.push(',');
             }
-            text.push_str(block);
+            text.push_str(element.as_ref());
         }
         text.push_str("]}");
     }

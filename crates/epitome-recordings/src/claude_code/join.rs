@@ -9,7 +9,7 @@ use epitome::wire::json::{JsonError, Scanner, Span, unquote};
 use super::fields::{Content, Pairs};
 use super::local;
 use super::row::{Rows, What};
-use crate::body::{Body, moment, text_block};
+use crate::body::{ASSISTANT, Body, USER, moment, text_block};
 use crate::notes::{About, Notes};
 use crate::recording::Why;
 use crate::usage::{Names, Usage};
@@ -133,7 +133,7 @@ impl<'a> Join<'_, 'a, '_> {
                     blocks.push(Cow::Borrowed(block.raw));
                 }
             }
-            self.body.blocks("assistant", blocks.iter().map(AsRef::as_ref));
+            self.body.listed(ASSISTANT, &blocks);
         }
         if first.what == What::Synthetic {
             self.body.spoken_by(Origin::Injected);
@@ -165,7 +165,7 @@ impl<'a> Join<'_, 'a, '_> {
             blocks.extend(self.rest(row).into_iter().map(Cow::Borrowed));
         }
         if !blocks.is_empty() {
-            self.body.blocks("user", blocks.iter().map(AsRef::as_ref));
+            self.body.listed(USER, &blocks);
         }
     }
 
@@ -202,7 +202,7 @@ impl<'a> Join<'_, 'a, '_> {
                 if blocks.is_empty() {
                     return;
                 }
-                self.body.blocks("user", blocks);
+                self.body.listed(USER, &blocks);
             }
         }
         if matches!(row.what, What::Injected | What::Summary) || self.local.contains(&at) {

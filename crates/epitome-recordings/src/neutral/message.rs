@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use epitome::transcript::Origin;
 use epitome::wire::json::{Scanner, quote, unquote};
 
-use crate::body::Body;
 use crate::object::joined;
 use crate::usage::Counted;
 
@@ -31,13 +30,10 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The messages, each with when it was said.
-    pub(super) fn timed<'m>(
-        &'m self,
-        messages: &'m [Message<'a>],
-    ) -> impl Iterator<Item = (&'m Message<'a>, Option<u64>)> {
-        let times = self.times.iter().copied().chain(std::iter::repeat(None));
-        messages.iter().zip(times)
+    /// The tools' definitions as a list; `None` if there are none.
+    pub(super) fn tools(&self, definition: impl Fn(&Tool<'a>) -> String) -> Option<String> {
+        let all: Vec<String> = self.tools.iter().map(definition).collect();
+        (!all.is_empty()).then(|| format!("[{}]", all.join(",")))
     }
 }
 
@@ -70,6 +66,24 @@ pub(crate) enum Message<'a> {
     Model(Vec<Piece<'a>>, Option<Counted<'a>>),
     /// The results of the model's calls, in a row.
     Results(Vec<Answer<'a>>),
+}
+
+impl<'a> Message<'a> {
+    /// A message in the user's role by one speaker.
+    pub(crate) fn user(
+        pieces: impl IntoIterator<Item = Piece<'a>>,
+        origin: Option<Origin>,
+    ) -> Self {
+        Message::User(pieces.into_iter().map(|piece| Spoken { piece, origin }).collect())
+    }
+}
+
+/// Puts a result behind those of the same reply.
+pub(crate) fn answer<'a>(messages: &mut Vec<Message<'a>>, answer: Answer<'a>) {
+    match messages.last_mut() {
+        Some(Message::Results(answers)) => answers.push(answer),
+        _ => messages.push(Message::Results(vec![answer])),
+    }
 }
 
 /// A piece of a message in the user's role, and who says it, if the recording knows.
@@ -148,73 +162,6 @@ impl<'a> Media<'a> {
     }
 }
 
-/// A message, and who says it.
-#[derive(Clone, Debug)]
-pub(crate) struct Heard<'a> {
-    pub(crate) origin: Origin,
-    pub(crate) message: Message<'a>,
-}
-
-impl<'a> Heard<'a> {
-    pub(super) fn user(origin: Origin, pieces: Vec<Piece<'a>>) -> Self {
-        let spoken = pieces.into_iter().map(|piece| Spoken { piece, origin: Some(origin) });
-        Heard { origin, message: Message::User(spoken.collect()) }
-    }
-
-    pub(super) fn model(pieces: Vec<Piece<'a>>) -> Self {
-        Heard { origin: Origin::Model, message: Message::Model(pieces, None) }
-    }
-}
-
-/// Puts results behind those of the same reply.
-pub(super) fn answered<'a>(heard: &mut Vec<Heard<'a>>, answer: Answer<'a>) {
-    match heard.last_mut() {
-        Some(Heard { message: Message::Results(answers), .. }) => answers.push(answer),
-        _ => heard.push(Heard { origin: Origin::Tool, message: Message::Results(vec![answer]) }),
-    }
-}
-
-/// Who is answered: the call's own id, which may say more than the result's, and its tool; literals.
-pub(super) fn answers_to<'a>(heard: &[Heard<'a>], id: &'a str) -> (Raw<'a>, Raw<'a>) {
-    let calls = heard.iter().rev().filter_map(|heard| match &heard.message {
-        Message::Model(pieces, _) => Some(pieces),
-        _ => None,
-    });
-    let mut calls = calls.flatten().filter_map(|piece| match piece {
-        Piece::Call(call) => Some(call),
-        _ => None,
-    });
-    let with_item = format!("{}|", unquote(id));
-    let is_same = |call: &&Call<'a>| call.id == id || unquote(&call.id).starts_with(&with_item);
-    match calls.find(is_same) {
-        Some(call) => (call.id.clone(), call.name.clone()),
-        None => (id.into(), "\"\"".into()),
-    }
-}
-
-/// The pieces that a format can say, and who says them.
-pub(super) fn said<'m>(
-    spoken: &'m [Spoken<'m>],
-    block: impl Fn(&Piece<'m>) -> Option<String>,
-) -> Vec<(String, Option<Origin>)> {
-    spoken.iter().filter_map(|one| Some((block(&one.piece)?, one.origin))).collect()
-}
-
-/// Tells who speaks in the parts of the newest message.
-pub(super) fn tell_origins(body: &mut Body, said: &[(String, Option<Origin>)]) {
-    for (part, (_, origin)) in said.iter().enumerate() {
-        if let Some(origin) = origin {
-            body.part_spoken_by(part, *origin);
-        }
-    }
-}
-
-/// The definitions as a list; `None` if there are none.
-pub(super) fn list(definitions: impl Iterator<Item = String>) -> Option<String> {
-    let all: Vec<String> = definitions.collect();
-    (!all.is_empty()).then(|| format!("[{}]", all.join(",")))
-}
-
 /// Whether a text says anything; most providers take no blank ones.
 pub(super) fn says_something(literal: &str) -> bool {
     !unquote(literal).trim().is_empty()
@@ -234,6 +181,11 @@ pub(super) fn text_of(content: &[Piece<'_>]) -> String {
         lines.push(text);
     }
     joined(lines)
+}
+
+/// Whether there are media in a content.
+pub(super) fn shows_media(content: &[Piece<'_>]) -> bool {
+    content.iter().any(|piece| matches!(piece, Piece::Media(_)))
 }
 
 /// The text of a result without one.

@@ -2,24 +2,27 @@
 //! their form in each provider's format.
 //!
 //! Texts, ids and names are JSON literals and arguments are JSON values, as they stand in the
-//! recording; a format takes them as they are wherever it can.
+//! recording; a format takes them as they are wherever it can. The neutral form of conversion can't stand in:
+//! it holds decoded text, each call under a new id, and no reasoning.
 
 mod anthropic;
 mod gemini;
+mod heard;
 mod message;
 mod openai_chat;
 mod openai_responses;
+mod wording;
 
-use epitome::transcript::Origin;
 use epitome::wire::{Format, Request};
 
 use crate::error::ReadError;
-use crate::object::Object;
 use crate::usage::Reported;
+use wording::Wording;
 
 pub(crate) use gemini::{UNSIGNED, wants_signatures};
+pub(crate) use heard::heard;
 pub(crate) use message::{
-    Answer, Call, Frame, Heard, Media, Message, Piece, Raw, Reasoning, Spoken, Tool,
+    Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, Spoken, Tool, answer,
 };
 
 /// Writes a conversation in a format; Bedrock's is Anthropic's here.
@@ -32,24 +35,11 @@ pub(crate) fn write<'a>(
     frame: &Frame<'a>,
     messages: &[Message<'a>],
 ) -> Result<(Request, Vec<Reported>), ReadError> {
-    let (format, body) = match format {
-        Format::OpenaiChat => (format, openai_chat::body(frame, messages)),
-        Format::OpenaiResponses => (format, openai_responses::body(frame, messages)),
-        Format::Gemini => (format, gemini::body(frame, messages)),
-        _ => (Format::Anthropic, anthropic::body(frame, messages)),
+    let (format, wording): (_, &dyn Wording) = match format {
+        Format::OpenaiChat => (format, &openai_chat::OpenaiChat),
+        Format::OpenaiResponses => (format, &openai_responses::OpenaiResponses),
+        Format::Gemini => (format, &gemini::Gemini),
+        _ => (Format::Anthropic, &anthropic::Anthropic),
     };
-    body.finish(reader, format)
-}
-
-/// What the entries of a request say: what [`write`] would write as these.
-pub(crate) fn heard(request: &Request) -> Vec<Heard<'_>> {
-    let entries = request.transcript.entries();
-    let objects = entries.map(|entry| (entry.origin(), Object::of(entry.raw())));
-    let objects: Vec<(Origin, Object<'_>)> = objects.collect();
-    match request.format {
-        Format::OpenaiChat => openai_chat::heard(&objects),
-        Format::OpenaiResponses => openai_responses::heard(&objects),
-        Format::Gemini => gemini::heard(&objects),
-        _ => anthropic::heard(&objects),
-    }
+    wording::body(wording, frame, messages).finish(reader, format)
 }

@@ -6,7 +6,9 @@ use epitome::wire::json::quote;
 
 use super::event::{Events, What};
 use super::view::Seen;
-use crate::neutral::{Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, Spoken, Tool};
+use crate::neutral::{
+    Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, Spoken, Tool, answer,
+};
 use crate::notes::{About, Notes};
 use crate::object::{Object, joined};
 use crate::recording::Why;
@@ -176,11 +178,7 @@ impl<'r, 'a> Speech<'r, 'a> {
             return self.notes.skip(row, Why::NoMessage);
         };
         let name = fields.literal("tool_name").unwrap_or("\"\"").into();
-        let answer = Answer { id: id.into(), name, content, is_error };
-        match self.messages.last_mut() {
-            Some(Message::Results(answers)) => answers.push(answer),
-            _ => self.messages.push(Message::Results(vec![answer])),
-        }
+        answer(&mut self.messages, Answer { id: id.into(), name, content, is_error });
     }
 
     pub(super) fn finish(self) -> (Format, Frame<'a>, Vec<Message<'a>>) {

@@ -17,7 +17,7 @@ use super::{NAME, Pi};
 use crate::append::{MARK, Shown, Stamp};
 use crate::error::ApplyError;
 use crate::error::ReadError;
-use crate::neutral::{Heard, Message, Piece, heard};
+use crate::neutral::{Message, Piece, heard};
 use crate::object::object;
 use crate::reader::Writer;
 use crate::recording::Reach;
@@ -53,8 +53,8 @@ impl Writer for Pi {
         compaction.extend(prompt.map(|prompt| ("systemMessage", prompt)));
         let mark = stamp.mark.clone();
         pen.row("compaction", compaction, &mark);
-        for heard in heard(&shown.view) {
-            pen.heard(&heard);
+        for message in heard(&shown.view) {
+            pen.heard(&message);
         }
         Ok(pen.out)
     }
@@ -111,11 +111,11 @@ impl Pen<'_> {
         self.row("message", vec![("message", object(members))], "\"shown\"");
     }
 
-    fn heard(&mut self, heard: &Heard<'_>) {
-        match &heard.message {
+    fn heard(&mut self, message: &Message<'_>) {
+        match message {
             Message::User(spoken) => {
                 let content = blocks(spoken.iter().map(|spoken| &spoken.piece));
-                if heard.origin == Origin::Human {
+                if spoken.iter().any(|one| one.origin == Some(Origin::Human)) {
                     self.message(vec![("role", quote("user")), ("content", content)]);
                 } else {
                     let members = vec![

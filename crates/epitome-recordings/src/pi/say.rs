@@ -8,7 +8,7 @@ use epitome::wire::json::quote;
 use super::model::Model;
 use super::prompt::Prompt;
 use super::row::{Rows, What};
-use crate::neutral::{Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, Spoken};
+use crate::neutral::{Answer, Call, Frame, Media, Message, Piece, Raw, Reasoning, answer};
 use crate::notes::{About, Notes};
 use crate::object::{Object, elements, joined};
 use crate::recording::Why;
@@ -126,8 +126,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         if pieces.is_empty() {
             return self.notes.skip(line, Why::NoContent);
         }
-        let spoken = pieces.into_iter().map(|piece| Spoken { piece, origin });
-        self.messages.push(Message::User(spoken.collect()));
+        self.messages.push(Message::user(pieces, origin));
     }
 
     fn put_in(&mut self, line: usize, content: Option<&'a str>) {
@@ -142,8 +141,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         self.close();
         let text = joined([quote(before).as_str(), summary, quote(after).as_str()]);
         let piece = Piece::Text(text.into());
-        let origin = Some(Origin::Injected);
-        self.messages.push(Message::User(vec![Spoken { piece, origin }]));
+        self.messages.push(Message::user([piece], Some(Origin::Injected)));
     }
 
     fn reply(&mut self, line: usize, message: &Object<'a>, content: Option<&'a str>) {
@@ -188,14 +186,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         let content = self.pieces(line, content);
         let is_error = message.holds("isError");
         let name = message.literal("toolName").unwrap_or("\"\"").into();
-        self.answer(Answer { id: id.into(), name, content, is_error });
-    }
-
-    fn answer(&mut self, answer: Answer<'a>) {
-        match self.messages.last_mut() {
-            Some(Message::Results(answers)) => answers.push(answer),
-            _ => self.messages.push(Message::Results(vec![answer])),
-        }
+        answer(&mut self.messages, Answer { id: id.into(), name, content, is_error });
     }
 
     /// Answers the calls that nothing has answered, since something else is said now.
@@ -203,7 +194,7 @@ impl<'r, 'a> Speech<'r, 'a> {
         for (id, name) in std::mem::take(&mut self.open) {
             let content = vec![Piece::Text(quote(UNANSWERED).into())];
             let (id, name) = (id.into(), name.into());
-            self.answer(Answer { id, name, content, is_error: true });
+            answer(&mut self.messages, Answer { id, name, content, is_error: true });
         }
     }
 

@@ -9,7 +9,7 @@ use epitome::view::Fate;
 use epitome::wire::check;
 use epitome::{Options as Settings, Outcome, Request, Tail};
 use epitome_recordings::{Applied, ApplyError, Archived, applied, apply, reader};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{LAST, WHOLE, detected, example, read_as, recording};
 use epitome::word_list::words;
@@ -222,4 +222,60 @@ fn other_recordings_are_refused() {
     assert_eq!(refused, Err(ApplyError::Unsupported { reader: "swe-agent" }));
     assert!(applied(&source).is_none());
     assert!(read_as("swe-agent", source, LAST).is_ok());
+}
+
+/// Signatures, ids with an item's, failures, and images, wherever a format puts them.
+#[test]
+fn rows_say_again_what_was_said_in_every_format() {
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let image = json!({ "type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png" });
+    let item = r#"{"type":"reasoning","id":"rs_1","summary":[]}"#;
+    for (api, model, thought, signature, ids) in [
+        ("anthropic-messages", "claude", "Hm.", "c2ln", ["toolu_1", "toolu_2"]),
+        ("openai-completions", "glm", "Hm.", "reasoning", ["call_1", "call_2"]),
+        ("openai-responses", "gpt", "", item, ["call_1|fc_1", "call_2|fc_2"]),
+        ("google-generative-ai", "gemini-3", "Hm.", "c2ln", ["call_1", "call_2"]),
+    ] {
+        let is_gemini = api == "google-generative-ai";
+        let can_fail = is_gemini || api == "anthropic-messages";
+        let call = |id: &str| json!({ "type": "toolCall", "id": id, "name": "look", "arguments": { "at": 1 } });
+        let mut first = call(ids[0]);
+        if is_gemini {
+            first["thoughtSignature"] = json!("dGhv");
+        }
+        let thinking =
+            json!({ "type": "thinking", "thinking": thought, "thinkingSignature": signature });
+        let result = |id: &str, failed: bool, content: &[&Value]| {
+            json!({ "role": "toolResult", "toolCallId": id, "toolName": "look",
+                    "isError": failed, "content": content })
+        };
+        let reply = |content: &[&Value]| json!({ "role": "assistant", "content": content, "api": api, "provider": "p", "model": model });
+        let messages = [
+            json!({ "role": "user", "content": [text("Look."), image] }),
+            reply(&[&thinking, &text("I look."), &first, &call(ids[1])]),
+            result(ids[0], can_fail, &[&text("no")]),
+            result(ids[1], false, &[&text("a map"), &image]),
+            reply(&[&text("A map.")]),
+            json!({ "role": "user", "content": [text("Go on.")] }),
+        ];
+        let mut source =
+            String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/\"}\n");
+        let mut parent = Value::Null;
+        for (nth, message) in messages.iter().enumerate() {
+            let id = json!(format!("{nth:08}"));
+            let row =
+                json!({ "type": "message", "id": id, "parentId": parent, "message": message });
+            source += &(row.to_string() + "\n");
+            parent = id;
+        }
+        let outcome = compacted(&recording("pi", source.clone(), LAST).request, "100%");
+        let whole = put_behind("pi", &source, &outcome, 1).expect(api);
+        let rows =
+            whole[source.len()..].lines().map(|row| serde_json::from_str(row).expect("JSON"));
+        let said = |message: &Value| {
+            ["role", "content", "toolCallId", "toolName", "isError"].map(|key| message[key].clone())
+        };
+        let again: Vec<_> = rows.skip(1).map(|row: Value| said(&row["message"])).collect();
+        assert_eq!(again, messages.each_ref().map(said), "{api}");
+    }
 }
