@@ -18,7 +18,7 @@ use crate::in_place::{self, InPlace};
 use crate::input::{self, Opened, Source};
 use crate::output::{self, Parcel, Place, Report};
 use crate::receipt::{self, Tense};
-use crate::summarizers;
+use crate::summarizers::{self, Clients};
 use crate::terminal;
 
 /// Writes the compacted request, and the receipt.
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         }
     }
     let shape = Shape::new(&args.how)?;
-    let helpers = summarizers::helpers(&args.summary, &args.around, shape.settings())?;
+    let (summary, around) = (&args.summary, &args.around);
+    let helpers = summarizers::helpers(summary, around, shape.settings(), Clients::None)?;
     let shape = shape.helped_by(helpers);
     let bytes = match &in_place {
         Some(recording) => recording.text().as_bytes().to_vec(),

@@ -3,6 +3,7 @@
 mod asks;
 mod bounds;
 mod breaks;
+mod callers;
 mod chaos;
 mod clears;
 mod clouds;
