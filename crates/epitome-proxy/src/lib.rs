@@ -35,6 +35,7 @@ mod flow;
 pub mod fuzzed;
 mod guard;
 mod heard;
+mod intent;
 mod kept;
 mod ledger;
 mod listening;

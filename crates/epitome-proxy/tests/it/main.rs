@@ -11,6 +11,7 @@ mod cuts;
 mod dashboard;
 mod errors;
 mod guards;
+mod leaves;
 mod listens;
 mod models;
 mod native;
