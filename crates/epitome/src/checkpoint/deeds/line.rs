@@ -7,6 +7,7 @@ use super::merge::shape;
 use super::{Deed, TargetCache, WENT, names_files, targets};
 use crate::checkpoint::outcome::{has_failed, has_warned, is_bad};
 use crate::checkpoint::target::{MOST_ERROR, whole_ends};
+use crate::text::keys;
 
 impl Deed {
     pub(in crate::checkpoint) fn line(&self) -> String {
@@ -58,6 +59,8 @@ impl Deed {
             again().unwrap_or((what, once, first));
         // One that was told in full; where one was quoted its mark stands first.
         let is_long = times == 1 && went.len() > MOST_ERROR && !is_bad(went);
+        // Of a call without its arguments nobody knows what it asked for.
+        let is_cut = !what.contains('(') || what.contains('…');
         let mut deed = Deed {
             first,
             last,
@@ -67,7 +70,7 @@ impl Deed {
             warned,
             names_files: names_files(what),
             what: what.into(),
-            asks: 0,
+            asks: if is_cut { keys::key(line) } else { 0 },
             given: 0,
             went: if is_long { whole_ends(went, MOST_ERROR).into() } else { went.into() },
             in_full: if is_long { went.into() } else { "".into() },
