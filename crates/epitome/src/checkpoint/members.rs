@@ -194,6 +194,11 @@ impl<'a> Members<'a> {
         own().any(refuses) && own().any(|it| it.is_failure && !it.is_word())
     }
 
+    /// Whether it says more than that the call failed, and why.
+    pub(super) fn says_more(&self) -> bool {
+        self.all.iter().any(|member| !member.is_failure && !is_success(&member.name))
+    }
+
     /// The state that an answer tells: `status=pending`, or `result=timeout` where it is one word.
     pub(super) fn state(&self) -> Option<String> {
         let mut own = self.all.iter().filter(|member| member.record.is_none());

@@ -152,8 +152,8 @@ impl Answer<'_> {
             _ if let Some(members) = &self.members => {
                 let whole = || whole_words(&one_line(self.bare), MOST_ERROR).into_owned();
                 let failure = || members.failure(self.asked);
-                let is_short = self.bare.len() <= MOST_ERROR;
-                Some(if is_short { whole() } else { failure().unwrap_or_else(whole) })
+                let is_told_whole = self.bare.len() <= MOST_ERROR && members.says_more();
+                Some(if is_told_whole { whole() } else { failure().unwrap_or_else(whole) })
             }
             _ => self.verdict.line.map(|line| whole_words(line, MOST_ERROR).into_owned()),
         };

@@ -14,6 +14,8 @@ use crate::tool::{Command, FileDeed, runs_lines, words};
 const MOST_DETAILS: usize = 80;
 /// Bytes of a command, among others.
 const MOST_PROGRAM: usize = 80;
+/// Bytes of commands beside the names of the files that they change.
+const MOST_SCRIPT: usize = 24;
 /// How many commands of a line are shown.
 const MOST_COMMANDS: usize = 3;
 
@@ -229,7 +231,10 @@ fn commanded(line: &str) -> Vec<Cow<'_, str>> {
     let acting = acting(line, &command);
     let changed =
         command.deeds.iter().filter(|(deed, path)| !looks(*deed) && !acting.contains(path));
-    let changed: Vec<_> = changed.map(|(_, path)| path.clone().into()).collect();
+    let changed: Vec<Cow<'_, str>> = changed.map(|(_, path)| path.clone().into()).collect();
+    // The files say more than a long script does.
+    let most = if changed.is_empty() { acting.len() } else { MOST_SCRIPT };
+    let acting = shortened(&acting, most);
     [vec![format!("{place}{acting}").into()], changed].concat()
 }
 
