@@ -20,11 +20,19 @@ impl Deed {
         self.line_that(what.as_deref().unwrap_or(&self.what), &self.went)
     }
 
+    /// The same with all that is known of the outcome.
+    pub(in crate::checkpoint) fn line_with_outcome(&self) -> String {
+        self.line_that(&self.what, self.outcome())
+    }
+
     /// The same with all that is known of the call and its outcome.
     pub(in crate::checkpoint) fn line_in_full(&self) -> String {
-        let Deed { what, went, in_full, alone, .. } = self;
-        let what = if alone.is_empty() { what } else { alone };
-        self.line_that(what, if in_full.is_empty() { went } else { in_full })
+        let what = if self.alone.is_empty() { &self.what } else { &self.alone };
+        self.line_that(what, self.outcome())
+    }
+
+    fn outcome(&self) -> &str {
+        if self.in_full.is_empty() { &self.went } else { &self.in_full }
     }
 
     fn line_that(&self, what: &str, went: &str) -> String {

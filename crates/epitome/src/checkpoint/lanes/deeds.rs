@@ -3,6 +3,14 @@
 use super::{Calls, Lanes, TITLES_TOKENS, unlines};
 use crate::checkpoint::deeds::{Deed, Deeds, LookRoom, Merging, merged};
 
+/// A call's line, in more words.
+type Longer = fn(&Deed) -> String;
+
+/// What each call was given comes before all that is known of the newest.
+const ARGUMENTS_FIRST: [Longer; 2] = [Deed::line_with_arguments, Deed::line_in_full];
+/// Where lines say in a few words how calls went, that comes first.
+const OUTCOMES_FIRST: [Longer; 2] = [Deed::line_with_outcome, Deed::line_in_full];
+
 /// Percent of their room that calls may take more if each stands where it was made.
 const FOR_ORDER: u64 = 30;
 
@@ -92,7 +100,10 @@ impl Lanes<'_> {
             .or_else(|| self.newest_apart(calls, [in_full, apart], Merging::Ordered))
             .or_else(|| within(Merging::Made, most))
             .or_else(|| within(Merging::Ordered, most))
-            .or_else(|| self.filled(&merged(calls, Merging::Named), most, most));
+            .or_else(|| {
+                let named = merged(calls, Merging::Named);
+                self.lengthened(&named, OUTCOMES_FIRST, most, most)
+            });
         if let Some(lines) = fitting {
             return (lines, true, 0);
         }
@@ -103,14 +114,23 @@ impl Lanes<'_> {
     /// The lines of these calls in at most `most` tokens; as many of the newest as fit in `in_full` say what they were given, and then
     /// all that is known of them.
     fn filled(&self, deeds: &[Deed], in_full: u64, most: u64) -> Option<Vec<String>> {
+        self.lengthened(deeds, ARGUMENTS_FIRST, in_full, most)
+    }
+
+    fn lengthened(
+        &self,
+        deeds: &[Deed],
+        longer: [Longer; 2],
+        in_full: u64,
+        most: u64,
+    ) -> Option<Vec<String>> {
         let mut lines = lines(deeds);
         let needed = self.total(&lines);
         if needed > most {
             return None;
         }
         let mut left = in_full.saturating_sub(needed);
-        // What each call was given comes before all that is known of the newest.
-        for longer in [Deed::line_with_arguments, Deed::line_in_full] {
+        for longer in longer {
             for (line, deed) in lines.iter_mut().zip(deeds).rev() {
                 let longer = longer(deed);
                 let more = self.tokens(&longer).saturating_sub(self.tokens(line));
