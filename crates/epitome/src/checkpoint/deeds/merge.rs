@@ -7,7 +7,7 @@ use super::targets::{self, detailed, flags, handles, inner, targets, tool, with_
 use super::{BETWEEN, CUT, Deed, MOST_BRIEF, TargetCache};
 use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
 use crate::checkpoint::target::{MOST_COMMAND, MOST_ERROR, is_target};
-use crate::text::keys::{self, Key};
+use crate::text::keys::{self, ByKey, Key};
 
 /// How a call went: calls that went otherwise are no one line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,7 +74,7 @@ pub(super) struct Group<'a> {
     /// Where what the last of them was done to stands among these.
     newest: Vec<usize>,
     /// Handles that another group had since, and which: what these did there may not stand any more.
-    overtaken: HashMap<Key, usize>,
+    overtaken: ByKey<usize>,
 }
 
 /// How calls went.
@@ -115,7 +115,7 @@ struct Member<'a> {
     /// Equal for these.
     kind: usize,
     targets: Vec<Cow<'a, str>>,
-    handles: Vec<Key>,
+    handles: &'a [Key],
 }
 
 /// Calls in the groups that `merging` makes of them.
@@ -169,7 +169,7 @@ fn members(deeds: Vec<&Deed>, merging: Merging) -> Vec<Member<'_>> {
         let kind = *kinds.entry((what.clone(), apart, went)).or_insert(next);
         let is_named = merging.keeps_order() || merging == Merging::Newest;
         let targets = if is_named { targets(deed) } else { Vec::new() };
-        let handles = if merging.keeps_order() { handles(deed, &targets) } else { Vec::new() };
+        let handles = if merging.keeps_order() { handles(deed) } else { &[] };
         let targets = match merging {
             Merging::Made => detailed(deed, &targets),
             // What several have in common says less than what they don't.
@@ -188,7 +188,7 @@ fn arranged<'a>(members: &[Member<'a>], merging: Merging, apart: &[bool]) -> Vec
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut places: HashMap<usize, usize> = HashMap::new();
     // The newest group that something was done to in.
-    let mut newest: HashMap<Key, usize> = HashMap::new();
+    let mut newest: ByKey<usize> = ByKey::default();
     for Member { deed, what, kind, targets, handles } in members {
         let place = places.entry(*kind).or_insert(groups.len());
         // What it was given there doesn't hold again, where that is said.
@@ -198,7 +198,7 @@ fn arranged<'a>(members: &[Member<'a>], merging: Merging, apart: &[bool]) -> Vec
             *place = groups.len();
         }
         let at = *place;
-        for handle in handles {
+        for handle in *handles {
             let before = newest.insert(*handle, at).filter(|before| *before != at);
             if let Some(before) = before.and_then(|before| groups.get_mut(before)) {
                 before.overtaken.insert(*handle, at);
@@ -270,7 +270,7 @@ impl<'a> Group<'a> {
             shapes: HashSet::new(),
             kind,
             newest: Vec::new(),
-            overtaken: HashMap::new(),
+            overtaken: ByKey::default(),
         }
     }
 

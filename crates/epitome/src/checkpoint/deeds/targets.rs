@@ -21,9 +21,7 @@ const MOST_COMMANDS: usize = 3;
 
 /// A hash of the flags, which tell calls apart: `dry_run=true`. 0 if there are none.
 pub(super) fn flags(deed: &Deed) -> Key {
-    let flags = arguments(inner(&deed.what)).into_iter().filter(|one| is_flag(one));
-    let flags: Vec<&str> = flags.collect();
-    if flags.is_empty() { 0 } else { keys::key(&flags.join(",")) }
+    known(deed).flags
 }
 
 pub(super) fn is_flag(argument: &str) -> bool {
@@ -89,14 +87,45 @@ pub(super) fn with_arguments(what: &str, most: usize) -> Option<String> {
 /// The targets of a call: of `edit(src/a.rs)` the file, of `book(id=JG7FMM, cabin=economy, n=2)` its short arguments together, of
 /// `Bash(cd app && rm -f x.rs)` the program and the files that it changes.
 pub(super) fn targets(deed: &Deed) -> Vec<Cow<'_, str>> {
-    let found =
-        deed.targets.0.get_or_init(|| found(deed).into_iter().map(Cow::into_owned).collect());
-    found.iter().map(|target| Cow::Borrowed(&**target)).collect()
+    known(deed).targets.iter().map(|target| Cow::Borrowed(&**target)).collect()
 }
 
-/// The targets of a call, found when they are first asked for: reading a command line costs more than all else that merging does.
+fn known(deed: &Deed) -> &Known {
+    deed.targets.0.get_or_init(|| Arc::new(Known::of(deed)))
+}
+
+/// What merging asks of a call, found when it is first asked for: reading a command line costs more than all else that merging does.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TargetCache(OnceLock<Arc<[String]>>);
+pub(super) struct TargetCache(OnceLock<Arc<Known>>);
+
+#[derive(Debug)]
+struct Known {
+    is_line: bool,
+    flags: Key,
+    targets: Vec<String>,
+    handles: Vec<Key>,
+}
+
+impl Known {
+    fn of(deed: &Deed) -> Self {
+        let inner = inner(&deed.what);
+        let all = arguments(inner);
+        let flags: Vec<&str> = all.iter().copied().filter(|one| is_flag(one)).collect();
+        let flags = if flags.is_empty() { 0 } else { keys::key(&flags.join(",")) };
+        // A statement or a program text has the name of its argument before it, and names of the shell's variables are capitals:
+        // `sql=DROP TABLE a`, `CC=clang make`.
+        let is_argument = value(inner).is_some() && inner.starts_with(char::is_lowercase);
+        let is_line = !deed.names_files && !is_argument && runs_lines(tool(&deed.what));
+        let targets: Vec<String> =
+            found(inner, &all, is_line).into_iter().map(Cow::into_owned).collect();
+        let done_to = targets.iter().skip(usize::from(is_line));
+        let mut handles: Vec<Key> = done_to.map(|target| keys::key(target)).collect();
+        if !deed.names_files && !is_line {
+            handles.extend(ids(deed, &all));
+        }
+        Self { is_line, flags, targets, handles }
+    }
+}
 
 impl PartialEq for TargetCache {
     /// It follows from the call.
@@ -107,12 +136,10 @@ impl PartialEq for TargetCache {
 
 impl Eq for TargetCache {}
 
-fn found(deed: &Deed) -> Vec<Cow<'_, str>> {
-    let inner = inner(&deed.what);
-    let all = arguments(inner);
-    let short = short(&all);
-    let found: Vec<Cow<'_, str>> = match (&*short, &*all) {
-        _ if is_line(deed) => inner.split(BETWEEN).flat_map(commanded).collect(),
+fn found<'a>(inner: &'a str, all: &[&'a str], is_line: bool) -> Vec<Cow<'a, str>> {
+    let short = short(all);
+    let found: Vec<Cow<'_, str>> = match (&*short, all) {
+        _ if is_line => inner.split(BETWEEN).flat_map(commanded).collect(),
         _ if inner.contains(BETWEEN) => inner.split(BETWEEN).map(brief).collect(),
         ([_, ..], [_, _, ..]) => {
             let values = short.iter().filter_map(|one| named(one));
@@ -125,12 +152,9 @@ fn found(deed: &Deed) -> Vec<Cow<'_, str>> {
     found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
 }
 
-/// Whether a call gave a command line to a shell. A statement or a program text has the name of its argument before it, and names of
-/// the shell's variables are capitals: `sql=DROP TABLE a`, `CC=clang make`.
+/// Whether a call gave a command line to a shell.
 pub(super) fn is_line(deed: &Deed) -> bool {
-    let inner = inner(&deed.what);
-    let is_argument = value(inner).is_some() && inner.starts_with(|c: char| c.is_ascii_lowercase());
-    !deed.names_files && !is_argument && runs_lines(tool(&deed.what))
+    known(deed).is_line
 }
 
 /// The same with all short arguments of the call, and its product: `JG7FMM, economy, n=2: R-81`.
@@ -159,30 +183,24 @@ pub(super) fn detailed<'d>(deed: &'d Deed, targets: &[Cow<'d, str>]) -> Vec<Cow<
     }
 }
 
-/// The targets of a call, whichever tool it uses; for a command line, the files that it changes.
-pub(super) fn done_to<'t, 'd>(deed: &Deed, targets: &'t [Cow<'d, str>]) -> &'t [Cow<'d, str>] {
-    targets.get(usize::from(is_line(deed))..).unwrap_or_default()
+/// Exact strings by which a later call can undo this one: its targets, of a command line the files that it changes, the ids among its
+/// arguments, and the first ids of its answer.
+pub(super) fn handles(deed: &Deed) -> &[Key] {
+    &known(deed).handles
 }
 
-/// Exact strings by which a later call can undo this one: its targets, the ids among its arguments, and the first ids of its
-/// answer.
-pub(super) fn handles(deed: &Deed, targets: &[Cow<'_, str>]) -> Vec<Key> {
-    let done_to = done_to(deed, targets);
-    let mut handles: Vec<Key> = done_to.iter().map(|target| keys::key(target)).collect();
-    if deed.names_files || is_line(deed) {
-        return handles;
-    }
+/// The ids among a call's arguments, and the first ones of its answer.
+fn ids<'a>(deed: &'a Deed, all: &[&'a str]) -> impl Iterator<Item = Key> {
     let is_id = |name: &&str| {
         let has = |is: fn(char) -> bool| name.contains(is);
         has(|c| c.is_ascii_digit()) && has(char::is_alphabetic) && !has(char::is_whitespace)
     };
-    let values = arguments(inner(&deed.what)).into_iter().flat_map(|one| one.split(BETWEEN));
+    let values = all.iter().flat_map(|one| one.split(BETWEEN));
     let values = values.map(|one| value(one).unwrap_or(one));
     let named = values.flat_map(|value| value.split(", ")).flat_map(|value| value.split(": "));
     let made = Some(&*deed.went).filter(|went| !is_bad(went)).unwrap_or_default();
     let made = made.split(|c: char| !c.is_alphanumeric() && !"-_./@".contains(c));
-    handles.extend(named.chain(made).filter(is_id).map(keys::key));
-    handles
+    named.chain(made).filter(is_id).map(keys::key)
 }
 
 /// The beginning of an argument's value; a number says nothing without its name.
