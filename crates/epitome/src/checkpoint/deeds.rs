@@ -310,6 +310,7 @@ impl Deeds {
             let was = deed.in_full.split(THEN).next().unwrap_or_default();
             deed.in_full = format!("{was}{THEN}{number}]: {state})").into();
         }
+        deed.targets = TargetCache::default();
         deed.shape = shape(deed);
     }
 
