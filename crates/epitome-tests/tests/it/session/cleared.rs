@@ -73,9 +73,9 @@ impl Loop {
     fn ask(&mut self) -> Request {
         self.steps.push(step(self.steps.len()));
         let old = self.steps.len().saturating_sub(self.newest);
-        let steps = self.steps.iter().enumerate().map(|(at, step)| match at < old {
-            true => (self.clear)(step).written(self.format, at),
-            false => step.written(self.format, at),
+        let steps = self.steps.iter().enumerate().map(|(at, step)| {
+            let now = if at < old { (self.clear)(step) } else { step.clone() };
+            now.written(self.format, at)
         });
         let messages: Vec<String> = self.messages.iter().cloned().chain(steps).collect();
         let model = match self.format {
