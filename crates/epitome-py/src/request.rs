@@ -1,6 +1,6 @@
 //! What the caller hands over, and what they get back: in the same form, with their own objects where nothing was changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome::checkpoint::disown;
@@ -248,14 +248,17 @@ impl<'a> Back<'a> {
             }
         }
         // From the end, which stays: of equal messages, the last one that precedes the next match.
+        // None is shown twice: an edit may make a message equal to another one.
         let mut before = usize::MAX;
+        let mut used = HashSet::new();
         let mut found: Vec<Option<usize>> = Vec::with_capacity(elements.len());
         for span in elements.iter().rev() {
             let places = known.get(span.of(self.text).as_bytes());
             let place = places.and_then(|places| {
-                let earlier = places.partition_point(|at| *at < before);
-                places[..earlier].last().or(places.first()).copied()
+                let (earlier, later) = places.split_at(places.partition_point(|at| *at < before));
+                earlier.iter().rev().chain(later).find(|at| !used.contains(*at)).copied()
             });
+            used.extend(place);
             before = place.unwrap_or(before);
             found.push(place);
         }

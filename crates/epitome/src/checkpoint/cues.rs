@@ -88,14 +88,22 @@ pub fn commands(sentence: &str) -> bool {
     cue(sentence) == Some(Cue::Commands)
 }
 
-/// What a sentence does, by its words; the first or second one may be a verb that names a tool's deed.
+/// What a sentence does, by the words of its clauses; the first or second one may be a verb that names a tool's deed: `yes, but
+/// delete it`.
 pub(super) fn cue(sentence: &str) -> Option<Cue> {
     if has_label(sentence) {
         return Some(Cue::Commands);
     }
+    let clauses = sentence.split([',', ';']).filter_map(cue_of_clause);
+    let is_run = !sentence.is_ascii() && sentence.chars().any(is_spaceless);
+    let runs = CUES.runs.iter().filter(|(_, run)| is_run && sentence.contains(run));
+    runs.map(|(cue, _)| *cue).chain(clauses).min()
+}
+
+fn cue_of_clause(clause: &str) -> Option<Cue> {
     let cues = &*CUES;
     let mut found: Option<Cue> = None;
-    let mut words = words(sentence).peekable();
+    let mut words = words(clause).peekable();
     let mut lower = String::new();
     let mut at = 0;
     while let Some(word) = words.next() {
@@ -114,13 +122,11 @@ pub(super) fn cue(sentence: &str) -> Option<Cue> {
         found = found.or(here).or((at < 2 && may_change(&lower)).then_some(Cue::Asks));
         at += 1;
     }
-    let is_run = !sentence.is_ascii() && sentence.chars().any(is_spaceless);
-    let runs = cues.runs.iter().filter(|(_, run)| is_run && sentence.contains(run));
-    runs.map(|(cue, _)| *cue).chain(found).min()
+    found
 }
 
-fn words(sentence: &str) -> impl Iterator<Item = &str> {
-    sentence
+fn words(clause: &str) -> impl Iterator<Item = &str> {
+    clause
         .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-')))
         .filter(|word| word.contains(char::is_alphanumeric))
 }
@@ -161,6 +167,7 @@ mod tests {
             "You must not delete it",
             "Please don’t touch the lock file",
             "Use tabs.",
+            "Good, use tabs.",
             "- use spaces",
             "You may push now.",
             "- HARD RULE 3: no writes",
@@ -173,8 +180,13 @@ mod tests {
         for sentence in ["The port is 8080.", "It will use tabs", "Thanks!", "see Note: this"] {
             assert_eq!(cue(sentence), None, "{sentence}");
         }
-        for sentence in ["Hold the release.", "- undo that", "Please look again.", "请再看一遍"]
-        {
+        for sentence in [
+            "Hold the release.",
+            "- undo that",
+            "yes, but delete it afterwards",
+            "Please look again.",
+            "请再看一遍",
+        ] {
             assert_eq!(cue(sentence), Some(Cue::Asks), "{sentence}");
         }
     }

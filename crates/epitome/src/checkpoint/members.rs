@@ -187,6 +187,18 @@ impl<'a> Members<'a> {
         first(&lines, "", MOST_ERROR).map(with_words).or_else(flag)
     }
 
+    /// Whether a flag says that the call did nothing, and another member why: `{"ok":false,"error":"no room"}`.
+    pub(super) fn refuses(&self) -> bool {
+        let own = || self.all.iter().filter(|member| member.record.is_none());
+        let refuses = |it: &Member<'_>| is_success(&it.name) && it.value == "false";
+        own().any(refuses) && own().any(|it| it.is_failure && !it.is_word())
+    }
+
+    /// Whether it says more than that the call failed, and why.
+    pub(super) fn says_more(&self) -> bool {
+        self.all.iter().any(|member| !member.is_failure && !is_success(&member.name))
+    }
+
     /// The state that an answer tells: `status=pending`, or `result=timeout` where it is one word.
     pub(super) fn state(&self) -> Option<String> {
         let mut own = self.all.iter().filter(|member| member.record.is_none());
@@ -373,8 +385,7 @@ impl Member<'_> {
 
     /// Whether it is a flag that says all went well.
     fn is_well(&self) -> bool {
-        let is_flag = matches!(&*self.name.to_ascii_lowercase(), "ok" | "success" | "succeeded");
-        is_flag && self.record.is_none() && self.value == "true"
+        is_success(&self.name) && self.record.is_none() && self.value == "true"
     }
 
     /// Whether it is a flag that says nothing but that all went well: `isError=false`.
@@ -390,7 +401,7 @@ impl Member<'_> {
         };
         let Member { name, value, record, .. } = self;
         match &*name.to_ascii_lowercase() {
-            "ok" | "success" | "succeeded" => value == "false",
+            name if is_success(name) => value == "false",
             _ if self.is_failure => value == "true",
             _ if record.is_some() => false,
             "result" | "outcome" => names_failure(value),
@@ -400,6 +411,11 @@ impl Member<'_> {
             _ => false,
         }
     }
+}
+
+/// Whether a flag of this name says that all went well.
+fn is_success(name: &str) -> bool {
+    ["ok", "success", "succeeded"].iter().any(|flag| name.eq_ignore_ascii_case(flag))
 }
 
 fn is_http_failure(value: &str) -> bool {

@@ -27,7 +27,6 @@ mod target;
 mod titles;
 mod todo;
 mod told_kinds;
-mod unnamed;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -145,7 +144,7 @@ fn within(
                 }
             }
         }
-        let lacks_tools = old.same.iter().chain(&new.same).any(|deed| !deed.has_failed());
+        let lacks_tools = !old.same.is_empty() || !new.same.is_empty();
         Written { body: line(gathered), lacks_tools, ..Written::default() }
     };
     if head == Head::Full {

@@ -128,10 +128,13 @@ impl Answer<'_> {
         let code = self.code.filter(|code| *code != 0);
         // Of several lines of commands the first needn't be how they went.
         let is_one = self.act != Act::Run || !self.bare.contains('\n');
+        let refuses = self.act != Act::Run && self.members.as_ref().is_some_and(Members::refuses);
         // Totals say more than the first words do, and less than a status.
         let is_bad = match self.tests {
             Some(tests) if self.is_guessed || !tests.are_well() => !tests.are_well(),
-            _ => self.verdict.outcome == CallStatus::Error && (!self.is_guessed || is_one),
+            _ => {
+                refuses || self.verdict.outcome == CallStatus::Error && (!self.is_guessed || is_one)
+            }
         };
         if !is_bad && code.is_none() {
             return None;
@@ -148,7 +151,9 @@ impl Answer<'_> {
             // The first line of an object says nothing.
             _ if let Some(members) = &self.members => {
                 let whole = || whole_words(&one_line(self.bare), MOST_ERROR).into_owned();
-                Some(members.failure(self.asked).unwrap_or_else(whole))
+                let failure = || members.failure(self.asked);
+                let is_told_whole = self.bare.len() <= MOST_ERROR && members.says_more();
+                Some(if is_told_whole { whole() } else { failure().unwrap_or_else(whole) })
             }
             _ => self.verdict.line.map(|line| whole_words(line, MOST_ERROR).into_owned()),
         };

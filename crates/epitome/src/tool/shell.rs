@@ -4,10 +4,12 @@ mod program;
 mod script;
 mod words;
 
+use std::ops::Range;
+
 pub(super) use program::asks_program;
 
 use crate::word_list::words;
-use words::{Line, Word};
+use words::{Line, Segment, Word};
 
 /// Bytes of a command that are looked at.
 const MAX_SEEN: usize = 2 * 1024;
@@ -29,8 +31,8 @@ pub(crate) struct Command {
     pub(crate) deeds: Vec<(Deed, String)>,
     /// Whether it changes, builds or runs something, rather than only looking.
     pub(crate) acts: bool,
-    /// The words of the first program that does, without what stands before it.
-    pub(crate) acting: Vec<String>,
+    /// Where the commands that do stand in the line, in order.
+    pub(crate) acting: Vec<Range<usize>>,
 }
 
 impl Command {
@@ -38,27 +40,36 @@ impl Command {
     pub(crate) fn read(line: &str) -> Self {
         let seen = crate::text::cut::head(line, MAX_SEEN);
         let mut command = Self { acts: seen.len() < line.len(), ..Self::default() };
-        command.line(seen, String::new());
+        command.acting = command.line(seen, String::new());
         command
     }
 
-    fn line(&mut self, line: &str, mut folder: String) {
+    /// Takes in a line; where those of its commands stand that act.
+    fn line(&mut self, line: &str, mut folder: String) -> Vec<Range<usize>> {
         let Line { segments, substituted, is_odd } = Line::read(line);
         let says = |word: &Word| matches!(word, Word::Text(text) if !text.is_empty());
         // Of what isn't understood nobody knows that it only looks.
         self.acts |= is_odd
             || !line.trim().is_empty()
                 && substituted.is_empty()
-                && !segments.iter().flatten().any(says);
-        for segment in segments {
-            self.segment(segment, &mut folder);
+                && !segments.iter().flat_map(|segment| &segment.words).any(says);
+        let mut acting = Vec::new();
+        for Segment { words, span } in segments {
+            if self.segment(words, &mut folder) {
+                acting.push(span);
+            }
         }
+        let acted = std::mem::take(&mut self.acts);
         for line in substituted {
             self.line(&line, folder.clone());
         }
+        let is_whole = is_odd || self.acts;
+        self.acts |= acted;
+        if is_whole { Vec::from([0..line.len()]) } else { acting }
     }
 
-    fn segment(&mut self, segment: Vec<Word>, folder: &mut String) {
+    /// Takes in a simple command; whether it acts.
+    fn segment(&mut self, segment: Vec<Word>, folder: &mut String) -> bool {
         let acted = std::mem::take(&mut self.acts);
         let mut words = Vec::with_capacity(segment.len());
         let mut segment = segment.into_iter();
@@ -78,10 +89,9 @@ impl Command {
         }
         let at = words.iter().position(|word| !is_prefix(word)).unwrap_or(words.len());
         self.runs(&words[..at], &words[at..], folder);
-        if self.acts && self.acting.is_empty() {
-            self.acting = words.split_off(at);
-        }
+        let acts = self.acts;
         self.acts |= acted;
+        acts
     }
 
     /// A program with its words, and what stands `before` it.

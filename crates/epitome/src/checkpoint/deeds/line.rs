@@ -7,6 +7,7 @@ use super::merge::shape;
 use super::{Deed, TargetCache, WENT, names_files, targets};
 use crate::checkpoint::outcome::{has_failed, has_warned, is_bad};
 use crate::checkpoint::target::{MOST_ERROR, whole_ends};
+use crate::text::keys;
 
 impl Deed {
     pub(in crate::checkpoint) fn line(&self) -> String {
@@ -19,11 +20,19 @@ impl Deed {
         self.line_that(what.as_deref().unwrap_or(&self.what), &self.went)
     }
 
+    /// The same with all that is known of the outcome.
+    pub(in crate::checkpoint) fn line_with_outcome(&self) -> String {
+        self.line_that(&self.what, self.outcome())
+    }
+
     /// The same with all that is known of the call and its outcome.
     pub(in crate::checkpoint) fn line_in_full(&self) -> String {
-        let Deed { what, went, in_full, alone, .. } = self;
-        let what = if alone.is_empty() { what } else { alone };
-        self.line_that(what, if in_full.is_empty() { went } else { in_full })
+        let what = if self.alone.is_empty() { &self.what } else { &self.alone };
+        self.line_that(what, self.outcome())
+    }
+
+    fn outcome(&self) -> &str {
+        if self.in_full.is_empty() { &self.went } else { &self.in_full }
     }
 
     fn line_that(&self, what: &str, went: &str) -> String {
@@ -58,6 +67,8 @@ impl Deed {
             again().unwrap_or((what, once, first));
         // One that was told in full; where one was quoted its mark stands first.
         let is_long = times == 1 && went.len() > MOST_ERROR && !is_bad(went);
+        // Of a call without its arguments nobody knows what it asked for.
+        let is_cut = !what.contains('(') || what.contains('…');
         let mut deed = Deed {
             first,
             last,
@@ -67,7 +78,7 @@ impl Deed {
             warned,
             names_files: names_files(what),
             what: what.into(),
-            asks: 0,
+            asks: if is_cut { keys::key(line) } else { 0 },
             given: 0,
             went: if is_long { whole_ends(went, MOST_ERROR).into() } else { went.into() },
             in_full: if is_long { went.into() } else { "".into() },

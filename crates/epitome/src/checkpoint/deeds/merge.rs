@@ -8,7 +8,6 @@ use super::{BETWEEN, CUT, Deed, MOST_BRIEF, TargetCache};
 use crate::checkpoint::outcome::{brief as brief_outcome, is_bad};
 use crate::checkpoint::target::{MOST_COMMAND, MOST_ERROR, is_target};
 use crate::text::keys::{self, Key};
-use crate::tool::runs_lines;
 
 /// How a call went: calls that went otherwise are no one line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,7 +31,7 @@ impl Went {
 
 /// Equal for outcomes that differ only in names and numbers; 0 for commands, edits and failures.
 pub(super) fn shape(deed: &Deed) -> Key {
-    if Went::of(deed) != Went::Well || deed.names_files || runs_lines(tool(&deed.what)) {
+    if Went::of(deed) != Went::Well || deed.names_files || targets::is_line(deed) {
         return 0;
     }
     let is_sign = |c: char| !c.is_alphanumeric() && !"-_.".contains(c);
@@ -104,6 +103,8 @@ struct Target<'a> {
     calls: usize,
     /// Where it stands in the first of them.
     at: usize,
+    /// The last of them, counted from the group's first.
+    last: u32,
 }
 
 /// A call, and which calls it may share a line with.
@@ -236,7 +237,7 @@ pub(super) fn mended(same: Vec<Deed>, all: &[&Deed]) -> Vec<Deed> {
         let is_mended = if deed.names_files {
             again.get(&(&*deed.what, deed.given)).is_some_and(|last| *last > deed.last)
         } else {
-            runs_lines(tool(&deed.what))
+            targets::is_line(&deed)
         };
         let same = places.get(&(deed.what.clone(), deed.asks)).filter(|_| is_mended);
         let next = same.into_iter().flatten().find(|at| well[**at].last > deed.last);
@@ -298,9 +299,10 @@ impl<'a> Group<'a> {
         for (at, text) in targets.into_iter().enumerate() {
             let place = *self.places.entry(text.clone()).or_insert(self.targets.len());
             if place == self.targets.len() {
-                self.targets.push(Target { text, calls: 0, at });
+                self.targets.push(Target { text, calls: 0, at, last: 0 });
             }
             self.targets[place].calls += 1;
+            self.targets[place].last = self.deed.times;
             self.newest.push(place);
         }
     }
@@ -369,16 +371,24 @@ impl<'a> Group<'a> {
         }
         if is_brief {
             let newest = deed.went.split_once(BEFORE).map_or(&*deed.went, |(newest, _)| newest);
-            deed.went = brief_outcome(newest, MOST_BRIEF).into();
+            let brief = brief_outcome(newest, MOST_BRIEF).into_owned();
+            if deed.in_full.is_empty() && *brief != *newest {
+                deed.in_full = newest.into();
+            }
+            deed.went = brief.into();
         }
         let told: Vec<usize> = match merging {
             // Of a lone call what it was given belongs together.
             Merging::Newest if self.alone.is_some() => (0..self.targets.len()).collect(),
-            Merging::Made | Merging::Ordered | Merging::Named => (0..self.targets.len()).collect(),
+            Merging::Made | Merging::Ordered | Merging::Named => {
+                let mut told: Vec<usize> = (0..self.targets.len()).collect();
+                told.sort_by_key(|at| self.targets[*at].last);
+                told
+            }
             // What tells it from the others says most, then what stands first.
             Merging::Newest => {
                 let of = |place: &usize| {
-                    let Target { text, calls, at } = &self.targets[*place];
+                    let Target { text, calls, at, .. } = &self.targets[*place];
                     (!is_target(text), *calls, *at)
                 };
                 self.newest.iter().copied().min_by_key(of).into_iter().collect()

@@ -1,7 +1,6 @@
 //! What calls were done to, as their lines name it.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use super::{BETWEEN, Deed, MOST_TARGET};
@@ -14,11 +13,11 @@ use crate::tool::{Command, FileDeed, runs_lines, words};
 /// Bytes of what one call of several was given.
 const MOST_DETAILS: usize = 80;
 /// Bytes of a command, among others.
-const MOST_PROGRAM: usize = 64;
-/// How many words of a command are shown, without flags.
-const MOST_WORDS: usize = 4;
-/// How many flags of a command are shown.
-const MOST_FLAGS: usize = 3;
+const MOST_PROGRAM: usize = 80;
+/// Bytes of commands beside the names of the files that they change.
+const MOST_SCRIPT: usize = 24;
+/// How many commands of a line are shown.
+const MOST_COMMANDS: usize = 3;
 
 /// A hash of the flags, which tell calls apart: `dry_run=true`. 0 if there are none.
 pub(super) fn flags(deed: &Deed) -> Key {
@@ -112,10 +111,8 @@ fn found(deed: &Deed) -> Vec<Cow<'_, str>> {
     let inner = inner(&deed.what);
     let all = arguments(inner);
     let short = short(&all);
-    // `X=1 make` has no argument of that name.
-    let is_line = all.len() == 1 && !deed.names_files && runs_lines(tool(&deed.what));
     let found: Vec<Cow<'_, str>> = match (&*short, &*all) {
-        _ if is_line => inner.split(BETWEEN).flat_map(commanded).collect(),
+        _ if is_line(deed) => inner.split(BETWEEN).flat_map(commanded).collect(),
         _ if inner.contains(BETWEEN) => inner.split(BETWEEN).map(brief).collect(),
         ([_, ..], [_, _, ..]) => {
             let values = short.iter().filter_map(|one| named(one));
@@ -128,10 +125,18 @@ fn found(deed: &Deed) -> Vec<Cow<'_, str>> {
     found.into_iter().filter(|target| !matches!(&**target, "" | "…")).collect()
 }
 
+/// Whether a call gave a command line to a shell. A statement or a program text has the name of its argument before it, and names of
+/// the shell's variables are capitals: `sql=DROP TABLE a`, `CC=clang make`.
+pub(super) fn is_line(deed: &Deed) -> bool {
+    let inner = inner(&deed.what);
+    let is_argument = value(inner).is_some() && inner.starts_with(|c: char| c.is_ascii_lowercase());
+    !deed.names_files && !is_argument && runs_lines(tool(&deed.what))
+}
+
 /// The same with all short arguments of the call, and its product: `JG7FMM, economy, n=2: R-81`.
 pub(super) fn detailed<'d>(deed: &'d Deed, targets: &[Cow<'d, str>]) -> Vec<Cow<'d, str>> {
     let inner = inner(&deed.what);
-    if deed.names_files || runs_lines(tool(&deed.what)) {
+    if deed.names_files || is_line(deed) {
         return targets.to_vec();
     }
     if inner.contains(BETWEEN) {
@@ -156,8 +161,7 @@ pub(super) fn detailed<'d>(deed: &'d Deed, targets: &[Cow<'d, str>]) -> Vec<Cow<
 
 /// The targets of a call, whichever tool it uses; for a command line, the files that it changes.
 pub(super) fn done_to<'t, 'd>(deed: &Deed, targets: &'t [Cow<'d, str>]) -> &'t [Cow<'d, str>] {
-    let is_line = !deed.names_files && runs_lines(tool(&deed.what));
-    targets.get(usize::from(is_line)..).unwrap_or_default()
+    targets.get(usize::from(is_line(deed))..).unwrap_or_default()
 }
 
 /// Exact strings by which a later call can undo this one: its targets, the ids among its arguments, and the first ids of its
@@ -165,7 +169,7 @@ pub(super) fn done_to<'t, 'd>(deed: &Deed, targets: &'t [Cow<'d, str>]) -> &'t [
 pub(super) fn handles(deed: &Deed, targets: &[Cow<'_, str>]) -> Vec<Key> {
     let done_to = done_to(deed, targets);
     let mut handles: Vec<Key> = done_to.iter().map(|target| keys::key(target)).collect();
-    if deed.names_files || runs_lines(tool(&deed.what)) {
+    if deed.names_files || is_line(deed) {
         return handles;
     }
     let is_id = |name: &&str| {
@@ -189,7 +193,7 @@ fn named(argument: &str) -> Option<Cow<'_, str>> {
 /// The one exact string that a call made: that of its outcome which the call doesn't name.
 pub(super) fn made(deed: &Deed) -> Option<&str> {
     // Words and flags of an answer aren't made by it.
-    let is_bare = deed.times > 1 || deed.names_files || runs_lines(tool(&deed.what));
+    let is_bare = deed.times > 1 || deed.names_files || is_line(deed);
     if is_bare || is_bad(&deed.went) || deed.went.contains("false") {
         return None;
     }
@@ -220,42 +224,43 @@ fn shortened(target: &str, most: usize) -> Cow<'_, str> {
     if is_cut { format!("{short}…").into() } else { Cow::Borrowed(target) }
 }
 
-/// The programs of a command line that may change something, and the files that the line changes.
+/// The commands of a line that may change something, and the files that the line changes.
 fn commanded(line: &str) -> Vec<Cow<'_, str>> {
     let (place, line) = place(line);
     let command = Command::read(line);
-    let programs = programs(line, &command);
-    let is_named = |path: &str| programs.split(' ').any(|word| word == path);
-    let changed = command.deeds.iter();
-    let changed = changed.filter(|(deed, path)| !looks(*deed) && !is_named(path));
-    let changed: Vec<_> = changed.map(|(_, path)| path.clone().into()).collect();
-    let programs = shortened(&format!("{place}{programs}"), MOST_PROGRAM).into_owned().into();
-    [vec![programs], changed].concat()
+    let acting = acting(line, &command);
+    let changed =
+        command.deeds.iter().filter(|(deed, path)| !looks(*deed) && !acting.contains(path));
+    let changed: Vec<Cow<'_, str>> = changed.map(|(_, path)| path.clone().into()).collect();
+    // The files say more than a long script does.
+    let most = if changed.is_empty() { acting.len() } else { MOST_SCRIPT };
+    let acting = shortened(&acting, most);
+    [vec![format!("{place}{acting}").into()], changed].concat()
 }
 
-/// The programs of a line, the last ones where not all have room: what was done last tells what the line was for.
-fn programs(line: &str, command: &Command) -> String {
-    let parts: Vec<(&str, Command)> = line
-        .split(" && ")
-        .map(|part| (part, Command::read(part)))
-        .filter(|(_, it)| it.acts)
-        .collect();
-    // A quote may go on behind the sign.
-    let are_whole = parts.iter().all(|(part, _)| {
-        ['"', '\''].iter().all(|quote| part.matches(*quote).count().is_multiple_of(2))
-    });
-    if parts.len() < 2 || !are_whole {
-        return program(line, command);
+/// The commands of a line that may change something, as they stand there: each its beginning, and the last ones where not all have
+/// room. What was done last tells what the line was for.
+fn acting(line: &str, command: &Command) -> String {
+    let mut acting: Vec<&str> =
+        command.acting.iter().map(|span| told(&line[span.clone()])).collect();
+    if acting.is_empty() {
+        acting.push(line.trim());
     }
-    let mut said: Vec<String> =
-        parts.iter().map(|(part, command)| program(part, command)).collect();
-    let length = |said: &[String]| said.iter().map(|one| one.len() + " && ".len()).sum::<usize>();
-    let all = said.len();
-    while said.len() > 1 && length(&said) > MOST_PROGRAM {
-        said.remove(0);
+    let last = acting.len().saturating_sub(MOST_COMMANDS);
+    let most = MOST_PROGRAM / (acting.len() - last);
+    let all: usize = acting.iter().map(|one| one.len() + "; ".len()).sum();
+    if all <= MOST_PROGRAM {
+        return acting.join("; ");
     }
-    let cut = if said.len() < all { "… && " } else { "" };
-    format!("{cut}{}", said.join(" && "))
+    let said: Vec<_> = acting[last..].iter().map(|one| shortened(one, most)).collect();
+    let cut = if last > 0 { "…; " } else { "" };
+    format!("{cut}{}", said.join("; "))
+}
+
+/// A command without what says only where its errors are printed.
+fn told(command: &str) -> &str {
+    let command = command.trim();
+    command.strip_suffix("2>&1").unwrap_or(command).trim_end()
 }
 
 /// What stands before a line, and the line: `db03: `, `uptime`.
@@ -268,76 +273,8 @@ fn place(line: &str) -> (&str, &str) {
     line.split_at(at)
 }
 
-/// The first program of a line that may change something, with up to three words behind it: its verbs and their objects. After
-/// `run`, the program that it runs. Flags come last: `--dry-run` says that nothing is done.
-fn program(line: &str, command: &Command) -> String {
-    let first = || line.split("&&").map(str::trim).find(|one| !one.starts_with("cd "));
-    // Only words that stand in the line count: quotes and escapes change the others.
-    let acting: Vec<&str> = command.acting.iter().map(String::as_str).collect();
-    let said = acting.iter().take_while(|word| line.contains(**word)).count();
-    let all: Vec<&str> = match &acting[..said] {
-        [] => first().unwrap_or(line).split(' ').collect(),
-        said => said.to_vec(),
-    };
-    let is_flag = |word: &&str| word.len() > 1 && word.starts_with('-') && !word.contains(' ');
-    // Before a verb a flag may be given a word: a cluster, a folder.
-    let is_plain = |at: usize| !is_flag(&all[at]) && (at == 0 || !is_flag(&all[at - 1]));
-    let last_verb = (1..all.len()).rfind(|at| is_plain(*at) && is_verb(all[*at]));
-    let changes_files = command.deeds.iter().any(|(deed, _)| !looks(*deed));
-    let mut said: Vec<&str> = Vec::new();
-    let mut flags: Vec<String> = Vec::new();
-    let mut is_over = false;
-    for (at, word) in all.iter().copied().enumerate() {
-        if is_flag(&word) {
-            flags.push(told_flag(word));
-            continue;
-        }
-        let is_number = is_count(word);
-        let is_before_verb = said.len() == 1 && last_verb.is_some_and(|verb| at < verb);
-        if let Some(flag) = flags.last_mut()
-            && !is_plain(at)
-            && (is_before_verb || is_number && flag.starts_with("--"))
-        {
-            let _ = write!(flag, " {word}");
-            continue;
-        }
-        let is_first = said.len() == 1 && flags.is_empty();
-        let is_said = is_first || is_verb(word) || said.last() == Some(&"run");
-        let begins_well = word.starts_with(char::is_alphanumeric) && is_said;
-        // Behind the verbs stands what they are about; files have their own names.
-        let is_object =
-            !changes_files && said.len() > 1 && is_plain(at) && !word.contains(char::is_whitespace);
-        if !is_over && (said.is_empty() || begins_well || is_object) {
-            said.push(word);
-        }
-        is_over |= said.len() == MOST_WORDS || !said[1..].is_empty() && !begins_well;
-    }
-    // Long targets are the most telling.
-    let (long, short): (Vec<String>, Vec<String>) =
-        flags.into_iter().partition(|flag| flag.starts_with("--"));
-    let flags = long.into_iter().chain(short).take(MOST_FLAGS);
-    said.into_iter().map(str::to_owned).chain(flags).collect::<Vec<_>>().join(" ")
-}
-
-/// A flag without its value, which differs between calls, unless it is a word or a count.
-fn told_flag(flag: &str) -> String {
-    match flag.split_once('=') {
-        Some((name, value)) if !is_verb(value) && !is_count(value) => name.to_owned(),
-        _ => flag.to_owned(),
-    }
-}
-
-/// How many: `--replicas=12`.
-fn is_count(value: &str) -> bool {
-    value.len() <= 6 && value.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 fn looks(deed: FileDeed) -> bool {
     matches!(deed, FileDeed::Read | FileDeed::Search)
-}
-
-fn is_verb(word: &str) -> bool {
-    word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
 }
 
 /// What stands before them.

@@ -147,7 +147,7 @@ fn calls_are_no_one_call_for_an_argument_that_is_no_target() {
     assert_eq!(lines(&deeds, Merging::Short), lines(&deeds, Merging::Same));
     let merged = [
         "[1] transfer(amount=100, to=105 · amount=100, to=106) ×2, last [2]",
-        "[3] bash(rm -f · /srv/a.rs · rm -f && make · app/b.rs · sed -i · c.rs) ×3, last [5]",
+        "[3] bash(rm -f /srv/a.rs · rm -f b.rs; make · app/b.rs · sed -i s/a/b/ ./c.rs) ×3, last [5]",
     ];
     assert_eq!(lines(&deeds, Merging::Ordered), merged);
     let mut next = Deeds::default();

@@ -2,7 +2,14 @@
 
 use super::{Calls, Lanes, TITLES_TOKENS, unlines};
 use crate::checkpoint::deeds::{Deed, Deeds, LookRoom, Merging, merged};
-use crate::checkpoint::unnamed::{Unnamed, count};
+
+/// A call's line, in more words.
+type Longer = fn(&Deed) -> String;
+
+/// What each call was given comes before all that is known of the newest.
+const ARGUMENTS_FIRST: [Longer; 2] = [Deed::line_with_arguments, Deed::line_in_full];
+/// Where lines say in a few words how calls went, that comes first.
+const OUTCOMES_FIRST: [Longer; 2] = [Deed::line_with_outcome, Deed::line_in_full];
 
 /// Percent of their room that calls may take more if each stands where it was made.
 const FOR_ORDER: u64 = 30;
@@ -48,31 +55,25 @@ impl Lanes<'_> {
                 self.fitting(self.new, [part(70), part(85), for_new]);
             let left = left.saturating_sub(total(&new));
             let (old, old_complete, more) = self.fitting(self.old, [left / 2, left * 3 / 4, left]);
-            ([old, new].concat(), old_complete && new_complete, unnamed.and(more))
+            ([old, new].concat(), old_complete && new_complete, unnamed.saturating_add(more))
         };
         let left = left.saturating_sub(total(&calls));
         let looks = if is_complete { self.looks(left) } else { Vec::new() };
-        let others = deeds.unnamed.saturating_add(unnamed.calls);
+        let others = deeds.unnamed.saturating_add(unnamed);
         let others = (others > 0).then(|| Deeds::unnamed_line(others));
         let others = others.filter(|line| self.tokens(line) < left + counted);
         let lines = [others.into_iter().collect(), calls, looks].concat();
-        let lacks_tools = unnamed.is_made;
+        let lacks_tools = unnamed > 0;
         DeedLane { text: unlines(&lines), is_complete, lacks_tools }
     }
 
-    /// Tokens of the lines that name, by tool, each of these calls that may have changed something, and count the others.
+    /// Tokens of the lines that name these calls by tool.
     pub(super) fn least_of<'d>(
         &self,
         calls: impl IntoIterator<Item = &'d Deed>,
         by: Merging,
     ) -> u64 {
-        let merged = merged(calls, by).into_iter();
-        let (failed, made): (Vec<Deed>, Vec<Deed>) = merged.partition(Deed::has_failed);
-        let mut lines = lines(&made);
-        if !failed.is_empty() {
-            lines.push(Deeds::unnamed_line(count(&failed)));
-        }
-        self.total(&lines)
+        self.total(&lines(&merged(calls, by)))
     }
 
     /// Some of the calls, whether all of them are named, and those that aren't. Where that takes little more, they stand as they were
@@ -83,13 +84,13 @@ impl Lanes<'_> {
         &self,
         Calls { same: calls, in_order }: &Calls,
         [in_full, apart, most]: [u64; 3],
-    ) -> (Vec<String>, bool, Unnamed) {
+    ) -> (Vec<String>, bool, u32) {
         let total = |calls: &[Deed]| self.total(&lines(calls));
         let more = total(in_order).saturating_sub(total(calls));
         if more <= most * FOR_ORDER / 100
             && let Some(lines) = self.filled(in_order, in_full, in_full)
         {
-            return (lines, true, Unnamed::default());
+            return (lines, true, 0);
         }
         let within = |merging, most| self.filled(&merged(calls, merging), in_full, most);
         let fitting = self
@@ -99,9 +100,12 @@ impl Lanes<'_> {
             .or_else(|| self.newest_apart(calls, [in_full, apart], Merging::Ordered))
             .or_else(|| within(Merging::Made, most))
             .or_else(|| within(Merging::Ordered, most))
-            .or_else(|| within(Merging::Named, most));
+            .or_else(|| {
+                let named = merged(calls, Merging::Named);
+                self.lengthened(&named, OUTCOMES_FIRST, most, most)
+            });
         if let Some(lines) = fitting {
-            return (lines, true, Unnamed::default());
+            return (lines, true, 0);
         }
         let (lines, unnamed) = self.by_tool(calls, most);
         (lines, false, unnamed)
@@ -110,14 +114,23 @@ impl Lanes<'_> {
     /// The lines of these calls in at most `most` tokens; as many of the newest as fit in `in_full` say what they were given, and then
     /// all that is known of them.
     fn filled(&self, deeds: &[Deed], in_full: u64, most: u64) -> Option<Vec<String>> {
+        self.lengthened(deeds, ARGUMENTS_FIRST, in_full, most)
+    }
+
+    fn lengthened(
+        &self,
+        deeds: &[Deed],
+        longer: [Longer; 2],
+        in_full: u64,
+        most: u64,
+    ) -> Option<Vec<String>> {
         let mut lines = lines(deeds);
         let needed = self.total(&lines);
         if needed > most {
             return None;
         }
         let mut left = in_full.saturating_sub(needed);
-        // What each call was given comes before all that is known of the newest.
-        for longer in [Deed::line_with_arguments, Deed::line_in_full] {
+        for longer in longer {
             for (line, deed) in lines.iter_mut().zip(deeds).rev() {
                 let longer = longer(deed);
                 let more = self.tokens(&longer).saturating_sub(self.tokens(line));
@@ -153,19 +166,19 @@ impl Lanes<'_> {
     /// As much of these calls as fits in `most` tokens, and those without a line: the newest by themselves and each tool's older ones
     /// in one line, or each tool's calls with what they were done to; what says more. A line of older calls names none of them: it
     /// would stand behind what was done to them since.
-    fn by_tool(&self, calls: &[Deed], most: u64) -> (Vec<String>, Unnamed) {
+    fn by_tool(&self, calls: &[Deed], most: u64) -> (Vec<String>, u32) {
         let apart = |merging| self.newest_apart(calls, [most, most], merging);
         let (told, unnamed) = self.named_by_tool(calls, most);
         let newest = apart(Merging::Newest).or_else(|| apart(Merging::Least));
         match newest.filter(|newest| self.total(newest) > self.total(&told)) {
-            Some(newest) => (newest, Unnamed::default()),
+            Some(newest) => (newest, 0),
             None => (told, unnamed),
         }
     }
 
     /// The calls of each tool, with what they were done to where that fits, else with what the last was done to. Where not every tool
     /// has a line, those that name changed files and the newest have one first, those that failed last; the others are counted.
-    fn named_by_tool(&self, calls: &[Deed], most: u64) -> (Vec<String>, Unnamed) {
+    fn named_by_tool(&self, calls: &[Deed], most: u64) -> (Vec<String>, u32) {
         let mut chosen = merged(calls, Merging::Least);
         chosen.sort_by_key(|deed| (!deed.has_failed(), deed.names_files()));
         // Each tool has a line before one has two.
@@ -186,7 +199,7 @@ impl Lanes<'_> {
             needed -= tokens(&chosen[missing]);
             missing += 1;
         }
-        let unnamed = Unnamed::of(&chosen[..missing]);
+        let unnamed = count(&chosen[..missing]);
         let tools: Vec<String> =
             chosen[missing..].iter().rev().map(|deed| deed.tool().to_owned()).collect();
         chosen.drain(..missing);
@@ -233,6 +246,11 @@ impl Lanes<'_> {
         let targets = fitting(most, &lines);
         if answers.max(targets) > 0 { lines(targets) } else { self.newest(lines(0), most) }
     }
+}
+
+/// How many calls these are.
+fn count(deeds: &[Deed]) -> u32 {
+    deeds.iter().map(Deed::times).fold(0, u32::saturating_add)
 }
 
 pub(super) fn lines(deeds: &[Deed]) -> Vec<String> {

@@ -94,7 +94,7 @@ fn an_object_tells_what_is_new_in_it() {
     let code = r#"{"output":"a\nb\ntest result: ok. 3 passed","metadata":{"exit_code":0}}"#;
     assert_eq!(of(Act::Run, code), "ok, 3 passed");
     let edit = r#"{"success":false,"error":"the text was not found in the file src/main.rs"}"#;
-    let expected = "says: error: the text was not found in the file src/main.rs";
+    let expected = "failed: error: the text was not found in the file src/main.rs";
     assert_eq!(of(Act::Edit, edit), expected);
     let whole =
         r#"{"success": true, "error": "", "errors": 0, "path": "src/main.rs", "lines": 1200}"#;

@@ -27,7 +27,9 @@ impl Command {
                 }
             }
             "bash" | "sh" | "zsh" | "dash" => match rest {
-                [flag, script, ..] if is_script_flag(flag) => self.line(script, folder.clone()),
+                [flag, script, ..] if is_script_flag(flag) => {
+                    self.line(script, folder.clone());
+                }
                 _ => self.acts = true,
             },
             "cat" | "head" | "tail" | "less" | "more" | "nl" | "bat" | "wc" | "file" | "stat" => {

@@ -1,5 +1,7 @@
 //! A command line as its simple commands and their words.
 
+use std::ops::Range;
+
 use super::Deed;
 
 /// A piece of a command.
@@ -19,11 +21,19 @@ impl Word {
     }
 }
 
+/// A simple command.
+#[derive(Debug, Default)]
+pub(super) struct Segment {
+    /// Its words, without their quotes.
+    pub(super) words: Vec<Word>,
+    /// Where it stands in the line.
+    pub(super) span: Range<usize>,
+}
+
 /// A command line in parts.
 #[derive(Debug, Default)]
 pub(super) struct Line {
-    /// Its simple commands, in words without their quotes.
-    pub(super) segments: Vec<Vec<Word>>,
+    pub(super) segments: Vec<Segment>,
     /// The lines whose output stands in these words.
     pub(super) substituted: Vec<String>,
     /// Whether it isn't understood: it ends in a quote or a document.
@@ -32,19 +42,23 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn read(line: &str) -> Self {
-        let mut parts = Line { segments: vec![Vec::new()], ..Line::default() };
+        let mut parts = Line { segments: vec![Segment::default()], ..Line::default() };
         let mut word: Option<String> = None;
         let mut quote: Option<char> = None;
         // The marks that end the here documents begun on this line.
         let mut marks: Vec<Mark> = Vec::new();
-        let mut chars = line.chars().peekable();
+        let mut chars = Chars(line.chars());
         while let Some(c) = chars.next() {
+            let behind = line.len() - chars.0.as_str().len();
             match (quote, c) {
                 (Some(open), c) if c == open => quote = None,
                 (Some('"') | None, '`') => {
                     parts.substituted.push(chars.by_ref().take_while(|&c| c != '`').collect());
                 }
-                (Some('"'), '$') if chars.next_if_eq(&'(').is_some() => {
+                (Some('"') | None, '$') if chars.begins_substitution() => {
+                    chars.next();
+                    // No path: what stands here isn't known.
+                    word.get_or_insert_default().push('$');
                     parts.substituted.push(parenthesized(&mut chars));
                 }
                 // Arithmetic: its `<<` begins no document. Else it is a subshell in one.
@@ -77,22 +91,31 @@ impl Line {
                     if c == '>' {
                         parts.redirect(&mut chars);
                     } else if !matches!(c, ' ' | '\t') {
-                        parts.segments.push(Vec::new());
+                        parts.begin(behind - 1, behind);
                     }
-                    if c == '\n' {
+                    if c == '\n' && !marks.is_empty() {
                         parts.is_odd |= marks.drain(..).any(|mark| !mark.is_passed(&mut chars));
+                        let behind = line.len() - chars.0.as_str().len();
+                        parts.begin(behind, behind);
                     }
                 }
                 (None, c) => word.get_or_insert_default().push(c),
             }
         }
         parts.end(&mut word);
+        parts.begin(line.len(), line.len());
         parts.is_odd |= quote.is_some() || !marks.is_empty();
         parts
     }
 
     fn last(&mut self) -> &mut Vec<Word> {
-        self.segments.last_mut().expect("there is always one")
+        &mut self.segments.last_mut().expect("there is always one").words
+    }
+
+    /// The command so far ends at `end`, and the next one begins at `start`.
+    fn begin(&mut self, end: usize, start: usize) {
+        self.segments.last_mut().expect("there is always one").span.end = end;
+        self.segments.push(Segment { words: Vec::new(), span: start..start });
     }
 
     fn end(&mut self, word: &mut Option<String>) {
@@ -116,7 +139,34 @@ impl Line {
     }
 }
 
-type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+/// The characters that are left of a line.
+struct Chars<'a>(std::str::Chars<'a>);
+
+impl Iterator for Chars<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        self.0.next()
+    }
+}
+
+impl Chars<'_> {
+    fn next_if(&mut self, is: impl Fn(&char) -> bool) -> Option<char> {
+        let next = self.0.clone().next().filter(is)?;
+        self.0.next();
+        Some(next)
+    }
+
+    /// Whether these are behind the `$` of `$(…)`. `$((…))` calculates.
+    fn begins_substitution(&self) -> bool {
+        let rest = self.0.as_str();
+        rest.starts_with('(') && !rest.starts_with("((")
+    }
+
+    fn next_if_eq(&mut self, one: &char) -> Option<char> {
+        self.next_if(|next| next == one)
+    }
+}
 
 /// Whether a text in which the shell puts values runs a command for one.
 fn runs_something(text: &str) -> bool {

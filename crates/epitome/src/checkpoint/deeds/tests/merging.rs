@@ -64,14 +64,14 @@ fn reasons_that_differ_are_all_told() {
 fn a_line_is_named_by_what_acts_in_it() {
     let lines = [
         "kubectl get pods -o name | xargs kubectl delete pod",
-        "sed -n '1p; 7p' a.txt && make all",
+        "sed -n '1p; 7p' a.txt && make all 2>&1",
         "cat a.txt 2>&1 | python3 x.py",
         "docker compose down -v",
     ];
     let calls = lines.map(|line| serde_json::json!({ "command": line }).to_string());
     let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
     let deeds = answered("Bash", &calls);
-    let line = "[1] Bash(kubectl delete pod · make all · python3 x.py · docker compose down -v) ×4, last [4] → no output";
+    let line = "[1] Bash(xargs kubectl delete pod · make all · python3 x.py · docker compose down -v) ×4, last [4] → no output";
     assert_eq!(deeds.lines(|_| true, Merging::Ordered), [line]);
 }
 
@@ -173,7 +173,7 @@ fn a_flag_that_says_that_nothing_is_done_stays() {
     let calls = lines.map(call);
     let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
     let lines = [
-        "[1] Bash(kubectl delete pod web-1 --dry-run=client · terraform apply -chdir -target · kubectl delete pod web-2) ×3, last [3] → no output",
+        "[1] Bash(kubectl delete pod web-1 --dry-run=client · terraform -chdir=env1 apply -target=module.x1 · kubectl delete pod web-2) ×3, last [3] → no output",
     ];
     assert_eq!(answered("Bash", &calls).lines(|_| true, Merging::Ordered), lines);
 }
@@ -217,7 +217,7 @@ fn an_undone_call_stands_above_its_undoing() {
 }
 
 #[test]
-fn flags_before_a_verb_do_not_hide_it() {
+fn commands_are_told_as_they_were_given() {
     let call = |line: &str| serde_json::json!({ "command": line }).to_string();
     let calls = [
         "kubectl --context hv-prod -n cart set image deploy/gauge app=gauge:2.14.0",
@@ -228,7 +228,7 @@ fn flags_before_a_verb_do_not_hide_it() {
     .map(call);
     let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
     let line = answered("Bash", &calls).lines(|_| true, Merging::Ordered).join("\n");
-    expect!["[1] Bash(kubectl set image deploy/gauge --context hv-prod -n cart · kubectl rollout undo deploy/gauge --context hv-prod -n cart · git push origin v3.1.0 -C /srv/app · git push origin :refs/tags/v3.1.0 -C /srv/app) ×4, last [4] → no output"].assert_eq(&line);
+    expect!["[1] Bash(kubectl --context hv-prod -n cart set image deploy/gauge app=gauge:2.14.0 · kubectl --context hv-prod -n cart rollout undo deploy/gauge · git -C /srv/app push origin v3.1.0 · git -C /srv/app push origin :refs/tags/v3.1.0) ×4, last [4] → no output"].assert_eq(&line);
 }
 
 #[test]
@@ -251,4 +251,34 @@ fn what_became_of_a_thing_stands_beside_what_made_it() {
     next.carry(line);
     call(&mut next, "get_job", r#"{"id":"J-7"}"#, r#"{"state":"done"}"#);
     assert!(next.lines(|_| true, Merging::Same)[0].ends_with("(then [4]: state=done)"));
+}
+
+#[test]
+fn statements_are_no_command_lines() {
+    let calls = [
+        (
+            r#"{"query":"CREATE TABLE scratch.net AS SELECT region, sum(amount) FROM orders GROUP BY 1"}"#,
+            "",
+        ),
+        (r#"{"query":"DROP TABLE scratch.net"}"#, ""),
+    ];
+    let line = answered("run_sql", &calls).lines(|_| true, Merging::Ordered).join("\n");
+    expect!["[1] run_sql(CREATE TABLE scratch.net AS SELECT region, sum(… · DROP TABLE scratch.net) ×2, last [2] → no output"].assert_eq(&line);
+}
+
+#[test]
+fn a_target_stands_where_it_was_last() {
+    let calls = ["a.rs", "b.rs", "a.rs"].map(|file| format!(r#"{{"file_path":"{file}"}}"#));
+    let calls: Vec<(&str, &str)> = calls.iter().map(|call| (call.as_str(), "")).collect();
+    let line = answered("Edit", &calls).lines(|_| true, Merging::Ordered).join("\n");
+    expect!["[1] Edit(b.rs · a.rs) ×3, last [3] → ok"].assert_eq(&line);
+}
+
+#[test]
+fn carried_calls_without_arguments_are_not_the_same_call() {
+    let lines =
+        ["[1] cancel → answered: status=cancelled", "[2] cancel → answered: status=rejected"];
+    let mut deeds = Deeds::default();
+    deeds.carry(&lines.join("\n"));
+    assert_eq!(deeds.lines(|_| true, Merging::Same), lines);
 }
