@@ -294,5 +294,5 @@ fn results_and_words_that_came_together_stay_together() {
 }
 
 fn to_percent_of(percent: u8) -> Compactor {
-    testkit::compactor(to_percent(percent.into()), "o200k")
+    testkit::compactor(to_percent(percent), "o200k")
 }

@@ -45,17 +45,17 @@ impl Step {
     fn written(&self, format: Format, at: usize) -> String {
         let (call, result) = (&self.call, serde_json::json!(self.result));
         if format == Format::Anthropic {
-            let thought = self.thought.iter().map(|thought| {
+            let thought = self.thought.as_ref().map_or_else(String::new, |thought| {
                 format!(r#"{{"type":"thinking","thinking":"{thought}","signature":"c2ln"}},"#)
             });
-            let thought: String = thought.collect();
             return format!(
                 r#"{{"role":"assistant","content":[{thought}{{"type":"tool_use","id":"t{at}","name":"Read","input":{{"file_path":"{call}"}}}}]}},
                 {{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{at}","content":{result}}}]}}"#
             );
         }
-        let thought = self.thought.iter();
-        let thought: String = thought.map(|it| format!(r#""reasoning_content":"{it}","#)).collect();
+        let thought = self.thought.as_ref();
+        let thought =
+            thought.map_or_else(String::new, |it| format!(r#""reasoning_content":"{it}","#));
         format!(
             r#"{{"role":"assistant","content":null,{thought}"tool_calls":[{{"id":"t{at}","type":"function","function":{{"name":"Read","arguments":"{{\"file_path\":\"{call}\"}}"}}}}]}},
             {{"role":"tool","tool_call_id":"t{at}","content":{result}}}"#
