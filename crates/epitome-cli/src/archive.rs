@@ -331,9 +331,12 @@ pub(crate) fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
         StoreError::NoSuchSession { .. } | StoreError::Ambiguous { .. } => {
             Failure::usage(what).hint(format!("epitome sessions --archive {shown}"))
         }
-        StoreError::Damaged { .. } => {
-            Failure::input(what).hint(format!("take {shown} from a backup"))
-        }
+        StoreError::Damaged { .. } => Failure::input(what).hint(format!(
+            "take {shown} from a backup; without one, move it away: `epitome compact FILE --archive {shown}` makes another"
+        )),
+        StoreError::DamagedIndex { .. } => Failure::other(what).hint(format!(
+            "nothing is lost: the index is made again where {shown} can be written; ls -ld {shown}"
+        )),
         _ => Failure::other(what).hint(format!("ls -ld {shown}; df {shown}")),
     };
     failure.into()
@@ -387,10 +390,21 @@ pub(crate) fn located(
     archive: &ArchiveArg,
     store: &Store,
 ) -> Result<(Session, Meant)> {
+    Ok(located_all(what, archive, store)?.swap_remove(0))
+}
+
+/// The same, with whatever else the same bytes are: what one session shows may have been compacted once more, as the input of
+/// another one. At least one.
+pub(crate) fn located_all(
+    what: &Path,
+    archive: &ArchiveArg,
+    store: &Store,
+) -> Result<Vec<(Session, Meant)>> {
     let failed = archive.failed();
     if what.as_os_str() == "-" || what.exists() {
         let bytes = input::bytes(Some(what))?;
-        if let Some(found) = in_bytes(&bytes, store).map_err(&failed)? {
+        let found = in_bytes(&bytes, store).map_err(&failed)?;
+        if !found.is_empty() {
             return Ok(found);
         }
         // A recording that went on since.
@@ -398,7 +412,7 @@ pub(crate) fn located(
         if let Ok(opened) = input::understood(bytes, Some(what), &how, Report::Json)
             && let Some(found) = going_on(&opened.request, store).map_err(&failed)?
         {
-            return Ok(found);
+            return Ok(vec![found]);
         }
         let folder = operand(&archive.store);
         let what = format!("nothing in {folder} belongs to {}", name(what));
@@ -409,7 +423,7 @@ pub(crate) fn located(
     if let Ok(raw) = serde_json::from_value::<ContentId>((*text).into())
         && let Some(session) = store.taken_in(raw).map_err(&failed)?
     {
-        return Ok((session, Meant::Input(raw)));
+        return Ok(vec![(session, Meant::Input(raw))]);
     }
     let numbered = text.rsplit_once('.').map(|(session, view)| (session, view.parse().ok()));
     let (session, view) = match numbered {
@@ -421,7 +435,7 @@ pub(crate) fn located(
         // No session of the archive; one of an agent, maybe.
         Err(error @ StoreError::NoSuchSession { .. }) => {
             return match lookup::found(what).map_err(|error| Failure::usage(error.to_string()))? {
-                Some(file) => located(&file, archive, store),
+                Some(file) => located_all(&file, archive, store),
                 None => Err(failed(error)),
             };
         }
@@ -431,45 +445,47 @@ pub(crate) fn located(
         Some(view) => Meant::View(view),
         None => Meant::InForce(session.head().map_err(archive.refused())?),
     };
-    Ok((session, meant))
+    Ok(vec![(session, meant)])
 }
 
-fn in_bytes(bytes: &[u8], store: &Store) -> Result<Option<(Session, Meant)>, StoreError> {
+fn in_bytes(bytes: &[u8], store: &Store) -> Result<Vec<(Session, Meant)>, StoreError> {
     let view = |(session, view)| (session, Meant::Shown(view));
     // An agent's own recording says where it was kept when it was compacted in place.
     let applied = std::str::from_utf8(bytes).ok().and_then(recordings::applied);
     if let Some((archived, _)) = applied {
-        return Ok(Some(view((store.session(&archived.session)?, archived.view))));
+        return Ok(vec![view((store.session(&archived.session)?, archived.view))]);
     }
     // A pipe or an editor may have put a line's end behind it.
     let redacted = masked_document(&String::from_utf8_lossy(bytes)).into_owned();
     let redacted = redacted.as_bytes();
-    for bytes in [bytes, bytes.trim_ascii_end(), redacted, redacted.trim_ascii_end()] {
-        if let Some(found) = store.shown_as(ContentId::of_bytes(bytes))? {
-            return Ok(Some(view(found)));
-        }
-    }
-    for bytes in [bytes, redacted] {
+    let all = [bytes, bytes.trim_ascii_end(), redacted, redacted.trim_ascii_end()];
+    let shown = all.iter().find_map(|bytes| store.shown_as(ContentId::of_bytes(bytes)).transpose());
+    let taken_in = [bytes, redacted].iter().find_map(|bytes| {
         let raw = ContentId::of_bytes(bytes);
-        if let Some(session) = store.taken_in(raw)? {
-            return Ok(Some((session, Meant::Input(raw))));
-        }
+        let session = store.taken_in(raw).transpose()?;
+        Some(session.map(|session| (session, Meant::Input(raw))))
+    });
+    let found: Vec<_> =
+        shown.transpose()?.map(view).into_iter().chain(taken_in.transpose()?).collect();
+    if !found.is_empty() {
+        return Ok(found);
     }
-    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(Vec::new()) };
     if let Ok(ArchivedReceipt { archived, checkpoint }) = serde_json::from_str(text) {
         if let Some(archived) = archived {
-            return Ok(Some(view((store.session(&archived.session)?, archived.view))));
+            return Ok(vec![view((store.session(&archived.session)?, archived.view))]);
         }
         if let Some(Named { id }) = checkpoint {
-            return Ok(store.shown_as(id)?.map(view));
+            return Ok(store.shown_as(id)?.map(view).into_iter().collect());
         }
     }
     // It went on: the newest checkpoint in it tells which view it went on from.
-    let Ok(request) = wire::detect(text.to_owned()) else { return Ok(None) };
-    match went_on_from(&request, store)? {
-        Some(found) => Ok(Some(view(found))),
-        None => going_on(&request, store),
-    }
+    let Ok(request) = wire::detect(text.to_owned()) else { return Ok(Vec::new()) };
+    let found = match went_on_from(&request, store)? {
+        Some(found) => Some(view(found)),
+        None => going_on(&request, store)?,
+    };
+    Ok(found.into_iter().collect())
 }
 
 /// The view that a request went on from, as its newest checkpoint says.

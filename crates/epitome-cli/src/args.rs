@@ -60,7 +60,7 @@ pub(crate) use wrap::{WrapArgs, WrappedAgent};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok, 1 failure, 2 usage, 3 a check found something, the target can't be reached or the \
-output breaks a rule that can't be repaired automatically, 4 nothing was found, 65 bad input, \
+output breaks a rule (`epitome check` says which), 4 nothing was found, 65 bad input, \
 69 upstream failed, 75 try again, 130 interrupted.";
 
 const CONFIGURATION: &str = "\

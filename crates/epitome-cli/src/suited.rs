@@ -1,10 +1,12 @@
 //! Whether a request suits another model, or another format (`check --for`).
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::count::Count;
+use epitome::model::Registry;
 use epitome::model::capability::{Misfit, MisfitKind, Sure, misfits};
 use serde::Serialize;
 
@@ -47,6 +49,14 @@ struct Named {
 }
 
 impl Suited {
+    /// The models that are known.
+    ///
+    /// # Errors
+    /// Settings that can't be read.
+    pub(crate) fn models(args: &CheckArgs) -> Result<Cow<'static, Registry>> {
+        registry(&settings(args)?)
+    }
+
     /// Checks what was opened for the purpose.
     ///
     /// # Errors
@@ -80,20 +90,15 @@ impl Suited {
 
     /// Checks a request for the model that it names, where that is known: its form alone, not its size, which may change yet. So
     /// may what it ends with.
-    ///
-    /// # Errors
-    /// Settings that can't be read.
-    pub(crate) fn own(args: &CheckArgs, request: &Request) -> Result<Option<Self>> {
-        let registry = registry(&settings(args)?)?;
-        let named = request.model();
-        let Some(model) = named.and_then(|named| registry.get(&named)) else { return Ok(None) };
+    pub(crate) fn own(models: &Registry, request: &Request) -> Option<Self> {
+        let model = request.model().and_then(|named| models.get(&named))?;
         let mut found = misfits(request, model, Count::ZERO);
         // A rule of the format's own says it.
         found.retain(|found| found.subject != MisfitKind::UnsignedThinking);
         for misfit in found.iter_mut().filter(|found| found.subject == MisfitKind::Prefill) {
             misfit.sure = Sure::Maybe;
         }
-        Ok(Some(Suited { format: None, model: Some(model.id.clone()), misfits: named_all(found) }))
+        Some(Suited { format: None, model: Some(model.id.clone()), misfits: named_all(found) })
     }
 
     /// In words, where anything was found.

@@ -55,7 +55,7 @@ def test_a_session_only_grows_between_compactions() -> None:
         assert session.looked is not None
         if session.looked.triggered:
             compactions += 1
-            assert "of a window of 3000" in session.looked.reason
+            assert "of a window of 3,000" in session.looked.reason
         else:
             assert view[: len(sent)] == sent
         assert view[-1] is message

@@ -104,6 +104,12 @@ pub enum StoreError {
         /// What was found.
         what: String,
     },
+    /// The index of words is damaged. It holds nothing that isn't in the store besides.
+    #[error("the store's index of words is damaged: {what}")]
+    DamagedIndex {
+        /// What was found.
+        what: String,
+    },
     /// A crash left a log that has to be written into the database, where nothing can be written.
     #[error("{} holds changes that can't be written into the database here", path.display())]
     Unfinished {
@@ -141,6 +147,14 @@ impl StoreError {
         StoreError::Damaged { what: what.into() }
     }
 
+    /// The same of what asked the index of words alone.
+    pub(crate) fn of_index(self) -> Self {
+        match self {
+            StoreError::Damaged { what } => StoreError::DamagedIndex { what },
+            error => error,
+        }
+    }
+
     /// What SQLite calls it.
     pub(crate) fn sqlite_code(&self) -> Option<rusqlite::ErrorCode> {
         if let StoreError::Database(error) = self { error.sqlite_error_code() } else { None }
@@ -157,14 +171,18 @@ impl StoreError {
 
     pub(crate) fn reading(self) -> ArchiveError {
         match self {
-            StoreError::Damaged { what } => ArchiveError::Damaged { what },
+            StoreError::Damaged { what } | StoreError::DamagedIndex { what } => {
+                ArchiveError::Damaged { what }
+            }
             _ => ArchiveError::Read { why: self.to_string() },
         }
     }
 
     pub(crate) fn writing(self) -> ArchiveError {
         match self {
-            StoreError::Damaged { what } => ArchiveError::Damaged { what },
+            StoreError::Damaged { what } | StoreError::DamagedIndex { what } => {
+                ArchiveError::Damaged { what }
+            }
             _ => ArchiveError::Write { why: self.to_string() },
         }
     }

@@ -33,6 +33,14 @@ pub(crate) fn make(connection: &Connection, tenant: i64) -> Result<(), StoreErro
     ))
 }
 
+/// Makes a tenant's index anew; it has no entries then.
+pub(crate) fn make_anew(connection: &Connection, tenant: i64) -> Result<(), StoreError> {
+    if let Connection::Sqlite(_) = connection {
+        connection.batch(&format!("DROP TABLE {}", table(tenant)))?;
+    }
+    make(connection, tenant)
+}
+
 /// Indexes entries.
 pub(crate) fn insert(
     connection: &Connection,
@@ -54,7 +62,7 @@ pub(crate) fn insert(
     let texts: Vec<String> = entries.iter().map(|(_, terms)| text(terms)).collect();
     let all = entries.iter().zip(&texts);
     let all: Vec<_> = all.map(|((n, _), text)| [Value::Int(*n), Value::Text(text)]).collect();
-    connection.each(&sql, &all)?;
+    connection.each(&sql, &all).map_err(StoreError::of_index)?;
     Ok(())
 }
 
@@ -110,7 +118,7 @@ pub(crate) fn bounds(connection: &Connection, tenant: i64) -> Result<(i64, i64),
     };
     let end = |order: &str| -> Result<i64, StoreError> {
         let sql = format!("SELECT {n} FROM {table} ORDER BY {n} {order} LIMIT 1");
-        Ok(connection.one(&sql, &[])?.unwrap_or(0))
+        Ok(connection.one(&sql, &[]).map_err(StoreError::of_index)?.unwrap_or(0))
     };
     Ok((end("ASC")?, end("DESC")?))
 }
@@ -154,8 +162,8 @@ pub(crate) fn newest(
         word.write(&mut question);
         question.push('"');
     }
-    let rows =
-        connection.rows(
+    let rows = connection
+        .rows(
             &format!(
                 "SELECT rowid FROM {table} WHERE {table} MATCH ?1 AND rowid BETWEEN ?2 AND ?3
                 AND (?4 IS NULL OR EXISTS
@@ -173,7 +181,8 @@ pub(crate) fn newest(
                 most,
                 within.project,
             ],
-        )?;
+        )
+        .map_err(StoreError::of_index)?;
     rows.into_iter().map(|mut row| row.take(0)).collect()
 }
 
@@ -186,7 +195,7 @@ pub(crate) fn forget(connection: &Connection, tenant: i64, session: i64) -> Resu
     let table = table(tenant);
     let sql =
         format!("DELETE FROM {table} WHERE rowid IN (SELECT n FROM entry WHERE session = ?1)");
-    connection.run(&sql, values![session])?;
+    connection.run(&sql, values![session]).map_err(StoreError::of_index)?;
     Ok(())
 }
 
@@ -194,5 +203,6 @@ pub(crate) fn forget(connection: &Connection, tenant: i64, session: i64) -> Resu
 pub(crate) fn merge(connection: &Connection, tenant: i64) -> Result<(), StoreError> {
     let Connection::Sqlite(_) = connection else { return Ok(()) };
     let table = table(tenant);
-    connection.batch(&format!("INSERT INTO {table} ({table}) VALUES ('optimize')"))
+    let merged = connection.batch(&format!("INSERT INTO {table} ({table}) VALUES ('optimize')"));
+    merged.map_err(StoreError::of_index)
 }

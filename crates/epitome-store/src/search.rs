@@ -12,10 +12,13 @@ use crate::error::StoreError;
 use crate::index::{self, Scope, Within};
 use crate::session::{Session, about_of, id_of};
 use crate::store::Store;
-use crate::terms::{self, Counts, Word};
+use crate::terms::{self, Counts, Terms, Word};
 
 /// Of the entries that have a word, the newest so many are ranked: a word that more have tells little.
 const MOST: usize = 1000;
+
+/// Entries whose words are in memory at the same time while they are indexed again.
+const AT_A_TIME: usize = 1000;
 
 /// The most entries that are ranked for one question.
 const MOST_RANKED: usize = 4 * MOST;
@@ -194,11 +197,52 @@ impl Store {
     ) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
         let asked = terms::of_question(words);
         let Some(tenant) = self.tenant.filter(|_| !asked.is_empty()) else { return Ok(Vec::new()) };
-        let reading = self.reading()?;
-        let (within, population) = looked_among(&reading, tenant, scope)?;
-        let best = ranked(&reading, tenant, &asked, within, population, limit)?;
-        let best: Vec<_> = best.into_iter().map(|one| (one.entry, one.score)).collect();
-        found(&reading, &best)
+        self.with_index(|| {
+            let reading = self.reading()?;
+            let (within, population) = looked_among(&reading, tenant, scope)?;
+            let best = ranked(&reading, tenant, &asked, within, population, limit)?;
+            let best: Vec<_> = best.into_iter().map(|one| (one.entry, one.score)).collect();
+            found(&reading, &best)
+        })
+    }
+
+    /// Does what needs the index of words. If that is damaged, and may be written, it is made again from the entries, once.
+    pub(crate) fn with_index<T>(
+        &self,
+        work: impl Fn() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match work() {
+            Err(damaged @ StoreError::DamagedIndex { .. }) => match self.index_again() {
+                Ok(()) => work(),
+                Err(StoreError::ReadOnly) => Err(damaged),
+                Err(error) => Err(error),
+            },
+            done => done,
+        }
+    }
+
+    fn index_again(&self) -> Result<(), StoreError> {
+        let tenant = self.owner()?;
+        self.write(|transaction| {
+            index::make_anew(transaction, tenant)?;
+            let entries = transaction.rows(
+                "SELECT entry.n FROM entry JOIN session ON session.n = entry.session
+                 WHERE session.tenant = ?1 ORDER BY entry.n",
+                values![tenant],
+            )?;
+            let entries = entries.into_iter().map(|mut row| row.take(0));
+            let entries: Vec<i64> = entries.collect::<Result<_, StoreError>>()?;
+            for some in entries.chunks(AT_A_TIME) {
+                let mut terms = Vec::new();
+                for n in some {
+                    let told = found(transaction, &[(*n, 0.0)])?;
+                    terms.extend(told.iter().map(|(_, told)| (*n, Terms::of(&told.words))));
+                }
+                let rows: Vec<_> = terms.iter().map(|(n, terms)| (*n, terms)).collect();
+                index::insert(transaction, tenant, &rows)?;
+            }
+            Ok(())
+        })
     }
 
     /// The session in which an entry, or a text, was shown by a view: by the whole text, or by its checkpoint.

@@ -97,6 +97,15 @@ impl Session {
         self.store.recall_in(Some(self.row), prefix, limit)
     }
 
+    /// Its originals that share a word with `words`, best first.
+    pub fn search_words(
+        &self,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, FoundOriginal)>, StoreError> {
+        self.store.search_in(Scope::Session(self.row), words, limit)
+    }
+
     /// Its views, oldest first, each with its receipt.
     pub fn views(&self) -> Result<Vec<Viewed>, StoreError> {
         self.viewed(None)
@@ -296,8 +305,8 @@ fn continued(shown: &Request, whole: &Request, from: usize) -> String {
 
 impl Archive for Session {
     fn put(&self, originals: &[Original]) -> Result<(), ArchiveError> {
-        let done = self.store.write(|transaction| self.keep_originals(transaction, originals));
-        done.map_err(StoreError::writing)
+        let put = || self.store.write(|transaction| self.keep_originals(transaction, originals));
+        self.store.with_index(put).map_err(StoreError::writing)
     }
 
     fn get(&self, id: ContentId) -> Result<Option<String>, ArchiveError> {
@@ -305,8 +314,7 @@ impl Archive for Session {
     }
 
     fn search(&self, words: &str, limit: usize) -> Result<Vec<FoundOriginal>, ArchiveError> {
-        let found = self.store.search_in(Scope::Session(self.row), words, limit);
-        let found = found.map_err(StoreError::reading)?;
+        let found = self.search_words(words, limit).map_err(StoreError::reading)?;
         Ok(found.into_iter().map(|(_, found)| found).collect())
     }
 

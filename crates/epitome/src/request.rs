@@ -164,6 +164,12 @@ impl Request {
         self
     }
 
+    /// The same request to whichever model the caller addressed that one.
+    #[must_use]
+    pub fn addressed_as(self, other: &Request) -> Self {
+        Request { addressed: other.addressed.clone(), ..self }
+    }
+
     /// The model that will read it, if the caller or the body names it.
     pub(crate) fn reader(&self) -> Option<String> {
         self.addressed.as_deref().map(str::to_owned).or_else(|| self.model())

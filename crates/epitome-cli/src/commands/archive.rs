@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use epitome::Request;
 use epitome::archive::recall::{Hit, hits};
-use epitome::archive::{Archive as _, Original, before, redone, undone};
+use epitome::archive::{Archive as _, FoundOriginal, Original, before, redone, undone};
 use epitome::checkpoint::looks_like_one;
 use epitome::count::counter;
 use epitome::text::figure::counted;
@@ -15,7 +15,7 @@ use epitome_recordings as recordings;
 use epitome_store::{Access, Forgotten, Session, Store, StoreError};
 use serde_json::json;
 
-use crate::archive::{Meant, located, make, open, went_on_from};
+use crate::archive::{Meant, located, located_all, make, open, went_on_from};
 use crate::args::{ArchiveArg, ForgetArgs, GoArgs, PinArgs, PinCommand, ReadingArgs, RecallArgs};
 use crate::failure::{Exit, Failure};
 use crate::identity::Identity;
@@ -221,40 +221,19 @@ fn is_id(text: &str) -> bool {
 
 /// Prints what was removed and answers, or is meant.
 pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
-    let failed = args.archive.failed();
-    let store = args.archive.open(Access::Read)?;
     let words = args.words.join(" ");
     if words.trim().is_empty() {
         let what = "there is nothing to find: WORDS|ID is blank";
         bail!(Failure::usage(what).hint("epitome recall 'which port' --archive STORE"));
     }
-    let only = args.session.as_deref().map(|name| store.session(name)).transpose();
-    let only = only.map_err(&failed)?;
-    let by_id = || match &only {
-        None => store.recall(&words, args.limit).map_err(&failed),
-        Some(session) => session.recall(&words, args.limit).map_err(&failed),
-    };
-    let by_words = || match &only {
-        None => store.search(&words, args.limit).map_err(&failed),
-        Some(session) => {
-            let found = session.search(&words, args.limit).map_err(args.archive.refused())?;
-            let name = session.name().to_owned();
-            Ok(found.into_iter().map(|found| (name.clone(), found)).collect())
+    let found = match recalled(args, &words, &args.archive.open(Access::Read)?) {
+        // Where the archive can be written, its index is made again.
+        Err(StoreError::DamagedIndex { .. }) => {
+            recalled(args, &words, &args.archive.open(Access::Existing)?)
         }
+        found => found,
     };
-    let (mut found, mut stretch) = (Vec::new(), usize::MAX);
-    if !is_word(&words) {
-        found = by_id()?;
-    }
-    if found.is_empty() {
-        (found, stretch) = (by_words()?, STRETCH);
-        if !found.is_empty() && is_id(&words) {
-            output::tell("no message has this id; these say it:");
-        }
-    }
-    if found.is_empty() {
-        (found, stretch) = (by_id()?, usize::MAX);
-    }
+    let (found, stretch) = found.map_err(args.archive.failed())?;
     let all = found.len();
     let counter = counter("o200k")?;
     let hits = hits(found, &words, stretch, args.tokens, counter.as_ref());
@@ -273,6 +252,36 @@ pub(crate) fn recall(args: &RecallArgs, report: Report) -> Result<Exit> {
         output::note(&format!("{hits} left off: more than {} tokens (--tokens)", args.tokens));
     }
     Ok(Exit::Ok)
+}
+
+/// What has this id or answers, each with its session, and how long a stretch of it is shown.
+fn recalled(
+    args: &RecallArgs,
+    words: &str,
+    store: &Store,
+) -> Result<(Vec<(String, FoundOriginal)>, usize), StoreError> {
+    let only = args.session.as_deref().map(|name| store.session(name)).transpose()?;
+    let by_id = || match &only {
+        None => store.recall(words, args.limit),
+        Some(session) => session.recall(words, args.limit),
+    };
+    if !is_word(words) {
+        let found = by_id()?;
+        if !found.is_empty() {
+            return Ok((found, usize::MAX));
+        }
+    }
+    let found = match &only {
+        None => store.search(words, args.limit),
+        Some(session) => session.search_words(words, args.limit),
+    }?;
+    if found.is_empty() {
+        return Ok((by_id()?, usize::MAX));
+    }
+    if is_id(words) {
+        output::tell("no message has this id; these say it:");
+    }
+    Ok((found, STRETCH))
 }
 
 fn shown(hits: &[Hit]) -> String {
@@ -333,6 +342,33 @@ impl Way {
     }
 }
 
+/// A step in the history of a session.
+struct Step {
+    session: Session,
+    /// How many there are.
+    views: usize,
+    from: u64,
+    to: u64,
+}
+
+impl Step {
+    fn of(way: Way, (session, meant): (Session, Meant), archive: &ArchiveArg) -> Result<Self> {
+        let refused = archive.refused();
+        let from = session.head().map_err(&refused)?;
+        let history = session.history().map_err(&refused)?;
+        let to = way.to(meant, &history, from).map_err(|why| {
+            let (id, store) = (session.name(), operand(&archive.store));
+            let hint = format!("epitome sessions {id} --archive {store}");
+            let what = format!("{id}: {why}");
+            match meant {
+                Meant::View(_) => Failure::usage(what).hint(hint),
+                _ => Failure::other(what).hint(hint),
+            }
+        })?;
+        Ok(Step { session, views: history.len(), from, to })
+    }
+}
+
 /// Puts the view before the last compaction in force again.
 pub(crate) fn undo(args: &GoArgs, report: Report) -> Result<Exit> {
     go(args, Way::Back, report)
@@ -354,19 +390,13 @@ fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
         let hint = format!("back as it was: epitome restore {file} -o {file}");
         bail!(Failure::usage(what).hint(hint));
     }
-    let (session, meant) = located(&args.what, &args.archive, &store)?;
+    let found = located_all(&args.what, &args.archive, &store)?;
+    let mut steps = found.into_iter().map(|found| Step::of(way, found, &args.archive));
+    let first = steps.next().expect("at least one is found");
+    // There may be something to do in another session of the same bytes.
+    let step = first.or_else(|why| steps.find_map(Result::ok).ok_or(why))?;
+    let Step { session, views, from, to } = step;
     let refused = args.archive.refused();
-    let from = session.head().map_err(&refused)?;
-    let history = session.history().map_err(&refused)?;
-    let to = way.to(meant, &history, from).map_err(|why| {
-        let (id, store) = (session.name(), operand(&args.archive.store));
-        let hint = format!("epitome sessions {id} --archive {store}");
-        let what = format!("{id}: {why}");
-        match meant {
-            Meant::View(_) => Failure::usage(what).hint(hint),
-            _ => Failure::other(what).hint(hint),
-        }
-    })?;
     let request = session.shown_with(to).map_err(args.archive.failed())?;
     session.go(from, to).map_err(&refused)?;
     let text = request.source().as_bytes();
@@ -377,7 +407,7 @@ fn go(args: &GoArgs, way: Way, report: Report) -> Result<Exit> {
     }
     let what = match to {
         0 => "all is shown as it was said".to_owned(),
-        view => format!("view {view} of {} is in force", history.len()),
+        view => format!("view {view} of {views} is in force"),
     };
     match report {
         Report::Words => output::tell(&format!("{}: {what}", session.name())),

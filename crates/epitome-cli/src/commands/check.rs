@@ -86,7 +86,7 @@ pub(crate) fn run(args: &CheckArgs, report: Report) -> Result<Exit> {
     }
     let suited = match &args.purpose {
         Some(purpose) => Some(Suited::new(purpose, args, &opened, carried.as_ref(), report)?),
-        None => Suited::own(args, &opened.request)?,
+        None => Suited::own(Suited::models(args)?.as_ref(), &opened.request),
     };
     if let Some(model) = addressee(args) {
         opened.request = opened.request.addressed_to(model);
@@ -225,7 +225,7 @@ fn repair(args: &CheckArgs, report: Report) -> Result<Exit> {
     }
     let request = &opened.request;
     let repaired = model::repair_inspected(request, model::Binding::of(request), &args.except);
-    let suited = Suited::own(args, &repaired.request)?;
+    let suited = Suited::own(Suited::models(args)?.as_ref(), &repaired.request);
     let left = repaired.left.len() + suited.as_ref().map_or(0, Suited::refused);
     output::deliver(&[Parcel { place: &place, text: repaired.request.source().as_bytes() }])?;
     if place.is_screen() {

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use epitome::engine::plan::Reached;
+use epitome::model::Registry;
 use epitome::text::figure::counted;
 use epitome::{Receipt, Request, wire};
 use epitome_recordings::Writer;
@@ -15,9 +16,12 @@ use crate::commands::landing::{self, Landed};
 use crate::failure::Exit;
 use crate::formats;
 use crate::in_place::{self, InPlace};
-use crate::input::{self, Opened, Source};
+use crate::input::{self, Source};
 use crate::output::{self, Parcel, Place, Report};
+use crate::quoting::operand;
+use crate::reader::registry;
 use crate::receipt::{self, Tense};
+use crate::suited::Suited;
 use crate::summarizers::{self, Clients};
 use crate::terminal;
 
@@ -43,6 +47,7 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         }
     }
     let shape = Shape::new(&args.how)?;
+    let models = registry(shape.settings())?;
     let (summary, around) = (&args.summary, &args.around);
     let helpers = summarizers::helpers(summary, around, shape.settings(), Clients::None)?;
     let shape = shape.helped_by(helpers);
@@ -51,8 +56,11 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         None => input::bytes(file)?,
     };
     let raw = if keep.archive.is_some() { bytes.clone() } else { Vec::new() };
-    let opened = input::understood(bytes, file, &args.input.reading, report)?;
+    let mut opened = input::understood(bytes, file, &args.input.reading, report)?;
     input::is_read(&opened)?;
+    if let Some(model) = &args.how.counting.model {
+        opened.request = opened.request.addressed_to(model);
+    }
     if in_place.is_none() && keep.archive.is_none() {
         in_place::spare_recording(&place, file, &opened.source)?;
     }
@@ -137,27 +145,29 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     if receipt.reached.is_compacted() {
         after.tell(receipt)?.iter().for_each(|failed| output::warn(failed));
     }
-    if receipt.reached == Reached::NotTriggered {
-        warn_of_broken(&written, &opened);
+    let breaches = breaches(&written, &models);
+    if breaches > 0 {
+        let did = match receipt.reached {
+            Reached::NotTriggered => "it was passed unchanged, and breaks",
+            _ => "what was written breaks",
+        };
+        output::warn(&format!("{did} {} of its format", counted(breaches, "rule")));
+        let written = args.output.output.as_deref().filter(|output| output.is_file());
+        let check = written.map(|output| format!("epitome check {}", operand(output)));
+        output::note(&format!("hint: {}", check.unwrap_or_else(|| opened.source.command("check"))));
     }
-    // The output has breaches that can't be repaired.
-    let is_found = match &carried {
-        Some(carried) => {
-            carried.is_broken() || carried.over() > 0 && !done.target.is_settled(receipt)
-        }
-        None => !receipt.left.is_empty() && !wire::check(&written).is_empty(),
-    };
-    Ok(if is_found { Exit::Found } else { done.target.exit(receipt) })
+    let is_over = carried
+        .as_ref()
+        .is_some_and(|carried| carried.over() > 0 && !done.target.is_settled(receipt));
+    Ok(if breaches > 0 || is_over { Exit::Found } else { done.target.exit(receipt) })
 }
 
-/// A request that isn't due passes unchanged, with its breaches.
-fn warn_of_broken(written: &Request, opened: &Opened) {
-    let found = wire::check(written).len();
-    if found > 0 {
-        let rules = counted(found, "rule");
-        output::warn(&format!("it was passed unchanged, and breaks {rules} of its format"));
-        output::note(&format!("hint: {}", opened.source.command("check")));
-    }
+/// What `check` finds in the bytes of a request.
+fn breaches(written: &Request, models: &Registry) -> usize {
+    let read = wire::detect(written.source().clone()).unwrap_or_else(|_| written.clone());
+    let read = read.addressed_as(written);
+    let refused = Suited::own(models, &read).map_or(0, |suited| suited.refused());
+    wire::inspect(&read, &[]).len() + refused
 }
 
 /// The receipt as it is written, with where the transcript is from; where the result was converted, with what became of it.

@@ -271,6 +271,30 @@ fn history_can_be_looked_at_and_gone_to() {
     }
 }
 
+/// What was compacted twice is the view of one session and the input of another.
+#[test]
+fn a_second_compaction_of_a_file_is_undone_and_redone_by_it() {
+    let bench = Bench::new();
+    bench.copy("tau-bench/00_task2_trial1.json", "w.json");
+    // Before the first one it was a recording, of which undo shows the request.
+    let mut states = vec![None];
+    for target in ["60%", "30%"] {
+        bench.run(&format!("compact w.json --target {target} --archive store -o w.json"));
+        states.push(Some(bench.read("w.json")));
+    }
+    for (command, state) in
+        [("undo", 1), ("redo", 2), ("undo", 1), ("undo", 0), ("redo", 1), ("redo", 2)]
+    {
+        let ran = bench.run(&format!("{command} w.json --archive store -o w.json"));
+        assert_eq!(ran.code, 0, "{command}: {}", ran.err);
+        let now = bench.read("w.json");
+        assert!(states[state].as_ref().is_none_or(|was| *was == now), "{command}");
+    }
+    let ran = bench.run("redo w.json --archive store -o w.json");
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("there is no undone compaction to redo"), "{}", ran.err);
+}
+
 #[test]
 fn epitomes_own_sessions_are_listed_too() {
     let bench = Bench::new();

@@ -17,7 +17,7 @@ fn each_decision_is_shown_with_its_reason_and_cost() {
                  2         5     1,936     1,936        15  $0.00726  as it came
                  3         7     7,645     7,645     1,936    $0.022  as it came
                  4         9     8,206     8,206     7,645   $0.0044  as it came
-                 5        11    16,639     5,871        15    $0.022  compacted  16639 tokens, limit 16000 of a window of 20000
+                 5        11    16,639     5,871        15    $0.022  compacted  16,639 tokens, limit 16,000 of a window of 20,000
 
         5 requests, 1 compaction, 0 overflows of 20,000
         23,673 prompt tokens instead of 34,441

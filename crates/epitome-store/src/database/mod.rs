@@ -10,6 +10,8 @@ pub(crate) mod sqlite;
 pub(crate) mod tls;
 pub(crate) mod url;
 
+use std::sync::Arc;
+
 use epitome::Format;
 
 use crate::error::StoreError;
@@ -70,14 +72,40 @@ pub(crate) enum Cell {
 
 /// A row of an answer; each column is taken once.
 #[derive(Clone, Debug)]
-pub(crate) struct Row(Vec<Cell>);
+pub(crate) struct Row {
+    cells: Vec<Cell>,
+    from: Arc<Origin>,
+}
+
+/// Where the rows of an answer are from.
+#[derive(Debug)]
+struct Origin {
+    tables: String,
+    columns: Vec<String>,
+}
+
+impl Origin {
+    fn new<'a>(sql: &str, columns: impl IntoIterator<Item = &'a str>) -> Arc<Self> {
+        let words = || sql.split_whitespace();
+        let tables = words().zip(words().skip(1));
+        let tables =
+            tables.filter(|(before, _)| ["FROM", "JOIN", "INTO", "UPDATE"].contains(before));
+        let tables = tables.map(|(_, table)| table).filter(|table| !table.starts_with('('));
+        let tables = tables.collect::<Vec<_>>().join(", ");
+        Arc::new(Origin { tables, columns: columns.into_iter().map(str::to_owned).collect() })
+    }
+}
 
 impl Row {
     /// What stands in a column, from 0.
     pub(crate) fn take<T: FromCell>(&mut self, column: usize) -> Result<T, StoreError> {
-        let cell = self.0.get_mut(column).map(|cell| std::mem::replace(cell, Cell::Null));
+        let cell = self.cells.get_mut(column).map(|cell| std::mem::replace(cell, Cell::Null));
         let found = cell.and_then(T::from_cell);
-        found.ok_or_else(|| StoreError::damaged(format!("column {column} holds something else")))
+        found.ok_or_else(|| {
+            let Origin { tables, columns } = &*self.from;
+            let name = columns.get(column).map_or("?", String::as_str);
+            StoreError::damaged(format!("`{name}` has an impossible value in a row of {tables}"))
+        })
     }
 }
 

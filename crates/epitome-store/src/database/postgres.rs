@@ -28,7 +28,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::tls::{self, Asked, Encryption};
 use super::url::without_password;
-use super::{Cell, Connection, Deleted, May, Row, Value};
+use super::{Cell, Connection, Deleted, May, Origin, Row, Value};
 use crate::error::StoreError;
 
 /// How long a server may take to answer a first call.
@@ -205,7 +205,8 @@ impl Link {
     pub(super) fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let statement = self.prepared(sql)?;
         let found = wait(self.client.query(&statement, &parameters(values)));
-        found.map_err(self.failed())?.iter().map(read).collect()
+        let from = origin(sql, &statement);
+        found.map_err(self.failed())?.iter().map(|row| read(row, &from)).collect()
     }
 
     pub(super) fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
@@ -226,7 +227,8 @@ impl Link {
         let parameters: Vec<_> = all.iter().map(|values| parameters(values)).collect();
         let asked = parameters.iter().map(|values| self.client.query(&statement, values));
         let found = wait(try_join_all(asked)).map_err(self.failed())?;
-        found.iter().map(|rows| rows.iter().map(read).collect()).collect()
+        let from = origin(sql, &statement);
+        found.iter().map(|rows| rows.iter().map(|row| read(row, &from)).collect()).collect()
     }
 
     /// Frees what was deleted, for others to be written over it: giving pages back to the system would wait for
@@ -249,7 +251,11 @@ fn parameters<'v>(values: &'v [Value<'_>]) -> Vec<&'v (dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
-fn read(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
+fn origin(sql: &str, statement: &Statement) -> Arc<Origin> {
+    Origin::new(sql, statement.columns().iter().map(tokio_postgres::Column::name))
+}
+
+fn read(row: &tokio_postgres::Row, from: &Arc<Origin>) -> Result<Row, StoreError> {
     let cell = |at: usize| {
         let wrong = |error| StoreError::damaged(format!("column {at}: {}", said(&error)));
         let kind = row.columns()[at].type_();
@@ -262,7 +268,8 @@ fn read(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
         };
         Ok(cell.map_err(wrong)?.unwrap_or(Cell::Null))
     };
-    Ok(Row((0..row.len()).map(cell).collect::<Result<_, StoreError>>()?))
+    let cells = (0..row.len()).map(cell).collect::<Result<_, StoreError>>()?;
+    Ok(Row { cells, from: Arc::clone(from) })
 }
 
 impl ToSql for Value<'_> {

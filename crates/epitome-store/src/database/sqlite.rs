@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OpenFlags, params_from_iter};
 
-use super::{Cell, Connection, Deleted, Row, Value};
+use super::{Cell, Connection, Deleted, Origin, Row, Value};
 use crate::error::StoreError;
 
 /// How long another process may hold the database before a call gives up.
@@ -38,7 +39,9 @@ pub(super) fn rows(
     sql: &str,
     values: &[Value<'_>],
 ) -> Result<Vec<Row>, StoreError> {
-    answers(&mut *connection.prepare_cached(sql)?, values)
+    let mut statement = connection.prepare_cached(sql)?;
+    let from = Origin::new(sql, statement.column_names());
+    answers(&mut statement, &from, values)
 }
 
 pub(super) fn each<const N: usize>(
@@ -47,11 +50,13 @@ pub(super) fn each<const N: usize>(
     all: &[[Value<'_>; N]],
 ) -> Result<Vec<Vec<Row>>, StoreError> {
     let mut statement = connection.prepare_cached(sql)?;
-    all.iter().map(|values| answers(&mut statement, values)).collect()
+    let from = Origin::new(sql, statement.column_names());
+    all.iter().map(|values| answers(&mut statement, &from, values)).collect()
 }
 
 fn answers(
     statement: &mut rusqlite::Statement<'_>,
+    from: &Arc<Origin>,
     values: &[Value<'_>],
 ) -> Result<Vec<Row>, StoreError> {
     let columns = statement.column_count();
@@ -70,7 +75,8 @@ fn answers(
                 ValueRef::Real(_) => return Err(StoreError::damaged("a number has a fraction")),
             })
         };
-        rows.push(Row((0..columns).map(cell).collect::<Result<_, StoreError>>()?));
+        let cells = (0..columns).map(cell).collect::<Result<_, StoreError>>()?;
+        rows.push(Row { cells, from: Arc::clone(from) });
     }
     Ok(rows)
 }

@@ -8,7 +8,7 @@ use epitome::archive::{Archive as _, ArchiveError};
 use epitome_store::{Access, Document, Store, StoreError};
 use testkit::archives::{original, shown};
 
-use crate::{Place, parsed, take_in, talk};
+use crate::{Place, compact, parsed, take_in, talk};
 
 /// Set for the copy of this test that is killed: the folder to write to.
 const VICTIM: &str = "EPITOME_STORE_VICTIM";
@@ -191,4 +191,40 @@ fn known_contents_are_read_back() {
     set("(SELECT spare.bytes FROM spare WHERE spare.n = blob.n)").expect("set");
     let again = take_in(&store, &long);
     assert_eq!((again.name(), again.put(&[kept])), (session.name(), Ok(())));
+}
+
+/// The index of words says nothing that the entries don't say, so it is made again.
+#[test]
+fn a_damaged_index_is_made_again() {
+    for harm in
+        ["UPDATE words_1_data SET block = zeroblob(40) WHERE id > 10", "DELETE FROM words_1_data"]
+    {
+        let place = Place::on_disk();
+        let body = talk("first", 12);
+        let session = take_in(&place.open(), &body);
+        compact(&body, &session);
+        drop(session);
+        let found = |store: &Store| store.search("marker3x", 5);
+        let before = found(&place.open()).expect("found");
+        assert!(!before.is_empty());
+        let database = rusqlite::Connection::open(place.path().join("store.db")).expect("opened");
+        database.execute(harm, []).expect("harmed");
+        drop(database);
+        let reader = place.opened(Access::Read).expect("a store");
+        assert!(matches!(found(&reader), Err(StoreError::DamagedIndex { .. })), "{harm}");
+        drop(reader);
+        assert_eq!(found(&place.open()).expect("made again"), before, "{harm}");
+        let reader = place.opened(Access::Read).expect("a store");
+        assert_eq!(found(&reader).expect("for good"), before, "{harm}");
+    }
+}
+
+#[test]
+fn an_impossible_value_is_named_with_its_tables() {
+    let place = Place::on_disk();
+    let name = take_in(&place.open(), &talk("first", 3)).name().to_owned();
+    let database = rusqlite::Connection::open(place.path().join("store.db")).expect("opened");
+    database.execute("UPDATE session SET format = 'xx'", []).expect("harmed");
+    let error = place.open().session(&name).expect_err("it can't be read").to_string();
+    assert_eq!(error, "the store is damaged: `format` has an impossible value in a row of session");
 }

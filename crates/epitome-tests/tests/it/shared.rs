@@ -261,3 +261,38 @@ fn no_view_breaks_the_turns_of_mistrals_chats() {
         }
     }
 }
+
+/// A thought between results and words that leaves brings these together, which few models take.
+#[test]
+fn results_and_words_do_not_meet_where_a_thought_leaves_between_them() {
+    let mut messages = session(3);
+    let thought = json!({"reasoningText": {"text": "So it is. ".repeat(40), "signature": "c2ln"}});
+    messages.push(json!({"role": "assistant", "content": [{"reasoningContent": thought}]}));
+    messages.push(json!({"role": "user", "content": [{"text": "Go on."}]}));
+    let plain = request(&messages);
+    for target in [20, 40, 60, 80] {
+        for came in [plain.clone(), plain.clone().addressed_to("amazon.nova-pro-v1:0")] {
+            let outcome = to_percent_of(target).compact(&came).expect("it can be compacted");
+            assert_eq!(outcome.receipt.reached, Reached::Target, "{target}");
+            assert_eq!(wire::inspect(&outcome.request, &[]), [], "{target}");
+        }
+        let claude = plain.clone().addressed_to("anthropic.claude-opus-4-5-v1:0");
+        let outcome = to_percent_of(target).compact(&claude).expect("it can be compacted");
+        assert!(outcome.receipt.fallbacks.is_empty(), "it takes both");
+    }
+}
+
+/// What came with words beside results goes out so.
+#[test]
+fn results_and_words_that_came_together_stay_together() {
+    let mut messages = session(12);
+    let last = messages.last_mut().expect("a message");
+    last["content"].as_array_mut().expect("a list").push(json!({"text": "And the tests?"}));
+    let outcome = to_percent_of(50).compact(&request(&messages)).expect("it can be compacted");
+    assert_eq!(outcome.receipt.fallbacks, Vec::<String>::new());
+    assert_eq!(outcome.receipt.reached, Reached::Target);
+}
+
+fn to_percent_of(percent: u8) -> Compactor {
+    testkit::compactor(to_percent(percent), "o200k")
+}

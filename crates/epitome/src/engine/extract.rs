@@ -55,11 +55,12 @@ impl Extraction {
     /// Begins to read the folds of one of the engine's own plans.
     pub(super) fn own(prepared: Box<Prepared>, plan: Plan, own: Own, run: &Run) -> State {
         let summary = match own {
-            Own::Strategies if prepared.given.is_some() => SummaryFrom::hook(),
+            Own::Strategies | Own::Uninspected if prepared.given.is_some() => SummaryFrom::hook(),
             Own::Strategies if run.compactor.summaries().is_some() => {
                 SummaryFrom::Summarizers { folded: SummarySource::default() }
             }
-            Own::Strategies | Own::Oldest => SummaryFrom::Nobody,
+            // Nobody is paid twice.
+            _ => SummaryFrom::Nobody,
         };
         Self::begin(prepared, plan, Planned::Here(own), summary, run)
     }

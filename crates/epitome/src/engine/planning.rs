@@ -35,6 +35,23 @@ pub(super) enum Own {
     Strategies,
     /// By folding the oldest units.
     Oldest,
+    /// By folding all that may leave.
+    All,
+    /// By the compactor's strategies once more. What only an inspection would find is taken: the reader may be a model that takes
+    /// it.
+    Uninspected,
+}
+
+impl Own {
+    /// The way to try next.
+    pub(super) fn next(self) -> Option<Self> {
+        match self {
+            Own::Strategies => Some(Own::Oldest),
+            Own::Oldest => Some(Own::All),
+            Own::All => Some(Own::Uninspected),
+            Own::Uninspected => None,
+        }
+    }
 }
 
 /// Who made a plan.
@@ -54,7 +71,10 @@ impl Planning {
         }
         let strategies: Arc<[Arc<dyn Strategy>]> = match purpose {
             Purpose::Compaction(Own::Oldest) => Arc::new([Arc::new(Head::default())]),
-            _ => Arc::clone(&run.compactor.strategies),
+            Purpose::Compaction(Own::All) => Arc::new([Arc::new(Head::folding_all())]),
+            Purpose::Hook(_) | Purpose::Compaction(Own::Strategies | Own::Uninspected) => {
+                Arc::clone(&run.compactor.strategies)
+            }
         };
         let progress = Planner::begin(&prepared.input(run), strategies);
         Self::advanced(prepared, progress, purpose, run)

@@ -44,7 +44,8 @@ impl Rendering {
             view.place(Placed { before: plan.place, text: Arc::clone(&checkpoint.text) });
         }
         plan.draft.forget_edits();
-        let request = if view.is_whole() { Ok(base.clone()) } else { prepared.rendered(&view) };
+        let request =
+            if view.is_whole() { Ok(base.clone()) } else { prepared.rendered(&view, &by) };
         match (request, by) {
             (Ok(request), Planned::Elsewhere(by, at)) => {
                 let laid = wire::layout(base, &view);
@@ -65,11 +66,9 @@ impl Rendering {
                 run.log.fell_back(&Event::FellBack { why: why.clone() }, why);
                 // Spent money stays recorded; the next view may show no summary.
                 run.log.shows_summary(None, 0);
-                match own {
-                    Own::Strategies => {
-                        Planning::begin(prepared, Purpose::Compaction(Own::Oldest), run)
-                    }
-                    Own::Oldest => prepared.leave(run),
+                match own.next() {
+                    Some(next) => Planning::begin(prepared, Purpose::Compaction(next), run),
+                    None => prepared.leave(run),
                 }
             }
         }
@@ -92,15 +91,28 @@ impl Finished {
 }
 
 impl Prepared {
-    /// Renders the view and checks exactly what would be sent.
-    fn rendered(&self, view: &View) -> Result<Request, String> {
-        let request =
-            wire::shown(&self.base.request, view).expect("spliced JSON is JSON of the same format");
+    /// Renders the view and checks exactly what would be sent: it breaks no rule that the request doesn't break.
+    fn rendered(&self, view: &View, by: &Planned) -> Result<Request, String> {
+        let base = &self.base.request;
+        let request = wire::shown(base, view).expect("spliced JSON is JSON of the same format");
         if request.transcript.is_empty() {
             return Err("the view would show nothing".to_owned());
         }
-        let known = |finding: &Finding| self.base.left.iter().any(|left| left.rule == finding.rule);
-        match wire::check(&request).into_iter().find(|finding| !known(finding)) {
+        let is_new =
+            |found: &Finding, left: &[Finding]| left.iter().all(|it| it.rule != found.rule);
+        let checked =
+            wire::check(&request).into_iter().find(|found| is_new(found, &self.base.left));
+        let inspected = || {
+            let dialect = base.format.dialect();
+            let mut found = dialect.inspect(&request).into_iter().peekable();
+            let left = found.peek().map(|_| dialect.inspect(base))?;
+            found.find(|found| is_new(found, &left))
+        };
+        let found = match by {
+            Planned::Here(Own::Uninspected) => checked,
+            _ => checked.or_else(inspected),
+        };
+        match found {
             None => Ok(request),
             Some(Finding { rule, entry, detail, .. }) => {
                 Err(format!("the view would break {rule} at message {entry} ({detail})"))

@@ -17,7 +17,7 @@ pub enum CacheBreak {
     Restated,
     /// The client went back in its history, and another way from there.
     History,
-    /// The client wrote what was said before in another order of its members.
+    /// The client wrote what was said before otherwise: members in another order, or old results and reasoning cleared.
     Rewritten,
 }
 
@@ -110,14 +110,18 @@ impl Line {
     ) -> (Option<CacheBreak>, Option<u64>) {
         let (frame, restated) = self.hashes();
         let (epoch, links) = (self.epoch().number, chain.len());
-        let compacted = self.epoch().compacted;
-        let written = |links: usize| chain.written(compacted.min(links)..links);
+        let written = |links: usize| {
+            let runs = self.epoch().shown(links).map(|run| chain.written(run));
+            runs.fold(0, u64::wrapping_add)
+        };
+        let before = self.last.filter(|was| was.links <= links).map(|was| written(was.links));
+        let now = written(links);
         let is = LastSent {
             epoch,
             links,
             frame,
             restated,
-            written: written(links),
+            written: now,
             parted: None,
             kept: None,
             intent,
@@ -128,7 +132,7 @@ impl Line {
             (was.frame != frame, CacheBreak::Frame),
             (was.restated != restated, CacheBreak::Restated),
             (was.parted.is_some_and(|parted| links > parted), CacheBreak::History),
-            (links >= was.links && written(was.links) != was.written, CacheBreak::Rewritten),
+            (before.is_some_and(|before| before != was.written), CacheBreak::Rewritten),
         ];
         let why = why.into_iter().find(|(is_so, _)| *is_so).map(|(_, why)| why);
         let is_warm = idle.zip(ttl).is_some_and(|(idle, ttl)| idle < ttl);

@@ -128,6 +128,9 @@ impl Sessions {
             epoch.take_late(chain.len() + nth, late);
         }
         epoch.carry(line.epoch(), |text| counter.text(text).tokens);
+        let cleared = line.cleared_since(&chain);
+        epoch.forget_edits(&cleared);
+        line.is_cleared |= !cleared.is_empty();
         line.floor = matches!(receipt.reached, Reached::Unreachable { .. } | Reached::Short)
             .then_some(after);
         line.requests = 0;

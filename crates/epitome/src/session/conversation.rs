@@ -8,7 +8,7 @@ use super::breaker::{Breaker, Circumstances};
 use super::cache::LastSent;
 use super::epoch::Epoch;
 use super::experience::{Counted, Experience, PromptEstimate};
-use super::identity::{Chain, ChainKey, Hash, PrefixId};
+use super::identity::{Body, Chain, ChainKey, Hash, PrefixId};
 use super::late_reply::Late;
 use super::normalize::without_nonce;
 use super::{Sent, SessionId, Ticket};
@@ -26,8 +26,14 @@ pub(super) struct Line {
     pub(super) tenant: String,
     /// The id up to each link.
     pub(super) ids: Vec<PrefixId>,
+    /// The same without bodies, as far as they are known since a crash.
+    pub(super) outlines: Vec<PrefixId>,
+    /// What each link had that a client may clear, and what it has.
+    pub(super) bodies: Vec<(Body, Body)>,
+    /// Whether the client cleared something since the view in force was counted.
+    pub(super) is_cleared: bool,
     /// Tokens up to each link, frame apart, as they were said.
-    counted: Vec<Count>,
+    pub(super) counted: Vec<Count>,
     /// The client's rewritten parts, hashed with the machine's key, and their counted tokens.
     restated: (u128, Count),
     /// The newest frame, hashed with the machine's key, and its tokens.
@@ -123,6 +129,9 @@ impl Line {
             id,
             tenant: tenant.to_owned(),
             ids: Vec::new(),
+            outlines: Vec::new(),
+            bodies: Vec::new(),
+            is_cleared: false,
             counted: Vec::new(),
             restated: (0, Count::ZERO),
             frame: None,
@@ -154,6 +163,8 @@ impl Line {
         Line {
             id,
             ids: self.ids[..links].to_vec(),
+            outlines: self.outlines[..links.min(self.outlines.len())].to_vec(),
+            bodies: self.bodies[..links.min(self.bodies.len())].to_vec(),
             counted: self.counted[..links.min(self.counted.len())].to_vec(),
             // Facts learnt of a compaction hold where it does.
             floor: self.floor.filter(|_| is_compacted),
@@ -221,6 +232,10 @@ impl Line {
         // A client that rewinds makes a conversation of each request: as much again is not kept for what never comes.
         self.counted.reserve_exact(chain.len().saturating_sub(self.counted.len()));
         self.ids.reserve_exact(chain.len().saturating_sub(self.ids.len()));
+        for body in &chain.bodies()[self.bodies.len()..] {
+            self.bodies.push((*body, *body));
+        }
+        self.outlines.extend_from_slice(&chain.outlines()[self.outlines.len()..]);
         for link in self.counted.len()..chain.len() {
             let entry = request.transcript.entry(chain.entries()[link]);
             // First of all, since a counter of the host's may panic: half a link would be none.
@@ -275,6 +290,8 @@ impl Line {
         let before = self.epochs.iter().find(|known| known.number == epoch);
         let Some(mut before) = before.cloned() else { return };
         before.number = self.epoch().number + 1;
+        // What it spares was counted of what was said then.
+        self.is_cleared = self.bodies.iter().any(|(first, is)| first != is);
         self.enter(before);
     }
 

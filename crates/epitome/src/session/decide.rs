@@ -98,9 +98,10 @@ impl Sessions {
     pub(super) fn see(&mut self, arrived: Arrived, to: &Recipient, now: Duration) -> Seen {
         let Arrived { tenant, base, chain, .. } = arrived;
         let model = to.model.clone().or_else(|| base.model()).unwrap_or_default();
-        let session = self.find(&chain, &tenant, now);
+        let session = self.find(&base, &chain, &tenant, now);
         let taken_in = self.extend(session, &base, &chain);
         self.bind(session, &base, &chain);
+        self.count_cleared(session, &base, &chain);
         let counter = self.compactor.counter();
         let line = self.lines.get_mut(&session).expect("it was just found");
         let idle = (line.requests > 0).then(|| now.saturating_sub(line.seen));
@@ -218,9 +219,9 @@ impl Sessions {
     /// Takes the links that are new, giant results among them cut as is asked for. How many that were.
     fn extend(&mut self, id: SessionId, base: &Request, chain: &Chain) -> usize {
         let line = self.lines.get_mut(&id).expect("the caller found it");
-        let known = line.ids.len();
+        let (known, outlined) = (line.ids.len(), line.outlines.len());
         line.extend(base, chain, self.compactor.counter(), self.options.key);
-        for prefix in &chain.ids()[known..] {
+        for prefix in chain.ids()[known..].iter().chain(&chain.outlines()[outlined..]) {
             self.by_prefix.insert(*prefix, id);
         }
         let Some((compactor, most)) = &self.intake else { return 0 };

@@ -1,5 +1,6 @@
 //! The life of one view: inside it the prompt only ever grows at its end.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -140,8 +141,35 @@ impl Epoch {
         epoch.lots.retain(|(len, _)| *len > 0);
         epoch.strangers.retain(|link| *link < links);
         let gone = epoch.spares.extract_if(.., |spare| spare.link >= links);
-        epoch.spared -= gone.map(|spare| spare.tokens).sum::<u64>();
+        let gone = gone.map(|spare| spare.tokens).sum();
+        epoch.spared = epoch.spared.saturating_sub(gone);
         Some(epoch)
+    }
+
+    /// The first `links` links without those that it hides, in runs.
+    pub(super) fn shown(&self, links: usize) -> impl Iterator<Item = Range<usize>> {
+        let mut end = 0;
+        let runs = self.lots.iter().filter_map(move |(len, lot)| {
+            end += len;
+            (!matches!(lot, Lot::Fold(_) | Lot::Drop(_))).then_some(end - len..end)
+        });
+        let all = runs.chain(std::iter::once(self.known()..links));
+        all.map(move |run| run.start.min(links)..run.end.min(links))
+    }
+
+    /// Shows results as they are said by now in these links: an edit was made of what they were.
+    pub(super) fn forget_edits(&mut self, links: &[usize]) {
+        for link in links {
+            let Some(Lot::Edit(edits)) = self.lot(*link) else { continue };
+            let rest: Box<[LotEdit]> =
+                edits.iter().filter(|edit| !edit.at.is_of_result()).cloned().collect();
+            self.put(*link, &if rest.is_empty() { Lot::Keep } else { Lot::Edit(rest) });
+        }
+        let is_gone = |spare: &Spare| {
+            links.contains(&spare.link)
+                && spare.cut.as_ref().is_some_and(|cut| cut.at.is_of_result())
+        };
+        self.spares.retain(|spare| !is_gone(spare));
     }
 
     /// Whether everything is shown unchanged.
@@ -189,7 +217,7 @@ impl Epoch {
     pub(super) fn spared_in(&self, links: usize) -> Option<u64> {
         let later = self.spares.iter().filter(|spare| spare.link >= links);
         let later = later.map(|spare| spare.tokens).sum::<u64>();
-        (links >= self.needed()).then(|| self.spared - later)
+        (links >= self.needed()).then(|| self.spared.saturating_sub(later))
     }
 
     /// Takes in a link that came with something giant in it, cut.

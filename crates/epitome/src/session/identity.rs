@@ -3,6 +3,8 @@
 //! Clients re-send their whole history, and not in the same bytes: cache markers move, keys change their order, a
 //! string becomes a list of one text (PROVIDERS.md B.7). So an entry's id is taken from its parsed content. A client's
 //! additions for one request have no id, and entries that it rewrites with each process count by their place alone.
+//!
+//! Some clients clear old results and reasoning. So a link has a second id, its outline, that holds none of these.
 
 use highway::{HighwayHash, HighwayHasher, Key};
 use serde::{Deserialize, Serialize};
@@ -49,14 +51,35 @@ impl PrefixId {
 #[derive(Clone, Debug, Default)]
 pub struct Chain {
     ids: Vec<PrefixId>,
+    /// The same without the bodies.
+    outlines: Vec<PrefixId>,
+    bodies: Vec<Body>,
     entries: Vec<usize>,
     /// Instructions that stand before anything else.
     instructions: usize,
     /// Entries that clients rewrite.
     restated: Vec<usize>,
-    /// How the objects of calls and results are written, hashed and added up to each link: members come in any order, and a
-    /// provider's cache knows one of them.
+    /// How the objects of calls and results are written, and the bodies, hashed and added up to each link: members come in any
+    /// order, and a provider's cache knows one of them.
     written: Vec<u64>,
+}
+
+/// The content of a link that a client may clear later: what tools gave, and reasoning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Body {
+    digest: u64,
+    /// Its bytes as they are written.
+    len: usize,
+}
+
+/// What a client writes where it cleared something is no longer than this.
+const MOST_STUB: usize = 256;
+
+impl Body {
+    /// Whether a client that had this may have it left of `first`.
+    pub(super) fn may_be_left_of(self, first: Body) -> bool {
+        self == first || self.len <= first.len.max(MOST_STUB)
+    }
 }
 
 impl Chain {
@@ -74,24 +97,32 @@ impl Chain {
         key: ChainKey,
     ) -> Self {
         let mut chain = self;
-        let first = || Hash::new(key).text(tenant).text(request.format.name()).id();
-        let mut newest = chain.ids.last().copied().unwrap_or_else(first);
+        let first = || Hash::new(key).text(tenant).text(request.format.name());
+        let mut newest = chain.ids.last().copied().unwrap_or_else(|| first().id());
+        let outline = chain.outlines.last().copied();
+        let mut outline = outline.unwrap_or_else(|| first().text("outline").id());
         let entries = (known..request.transcript.len()).map(|at| request.transcript.entry(at));
         for entry in entries.filter(|entry| !is_volatile(*entry)) {
             let opens = chain.instructions == chain.ids.len();
-            newest = if opens && matches!(entry.role(), Role::System | Role::Developer) {
+            let hash = Hash::new(key).follow(outline);
+            let body;
+            (outline, body) = if opens && matches!(entry.role(), Role::System | Role::Developer) {
                 chain.instructions += 1;
                 chain.restated.push(entry.index);
-                Hash::new(key).follow(newest).text("instructions").id()
+                (hash.text("instructions").id(), Body::default())
             } else {
                 if entry.parts().any(|part| is_restated(entry.role(), &part)) {
                     chain.restated.push(entry.index);
                 }
-                link(key, newest, request.format, entry)
+                digest(key, hash, request.format, entry)
             };
+            newest = Hash::new(key).follow(newest).follow(outline).count(body.digest).id();
             let before = chain.written.last().copied().unwrap_or(0);
-            chain.written.push(before.wrapping_add(writing(key, entry)));
+            let written = before.wrapping_add(writing(key, entry)).wrapping_add(body.digest);
+            chain.written.push(written);
             chain.ids.push(newest);
+            chain.outlines.push(outline);
+            chain.bodies.push(body);
             chain.entries.push(entry.index);
         }
         chain
@@ -103,6 +134,8 @@ impl Chain {
         let restated = self.restated.partition_point(|at| *at < entries);
         Chain {
             ids: self.ids[..links].to_vec(),
+            outlines: self.outlines[..links].to_vec(),
+            bodies: self.bodies[..links].to_vec(),
             entries: self.entries[..links].to_vec(),
             instructions: self.instructions.min(links),
             restated: self.restated[..restated].to_vec(),
@@ -115,6 +148,8 @@ impl Chain {
         let links = self.entries.partition_point(|at| *at < entries);
         let restated = self.restated.partition_point(|at| *at < entries);
         self.ids.truncate(links);
+        self.outlines.truncate(links);
+        self.bodies.truncate(links);
         self.entries.truncate(links);
         self.restated.truncate(restated);
         self.written.truncate(links);
@@ -135,6 +170,16 @@ impl Chain {
     /// The id up to and with each link.
     pub fn ids(&self) -> &[PrefixId] {
         &self.ids
+    }
+
+    /// The id up to and with each link, without bodies: the same after a client cleared some.
+    pub(super) fn outlines(&self) -> &[PrefixId] {
+        &self.outlines
+    }
+
+    /// What a client may clear of each link.
+    pub(super) fn bodies(&self) -> &[Body] {
+        &self.bodies
     }
 
     /// The entry that each link is.
@@ -158,11 +203,6 @@ impl Chain {
     pub(super) fn restated(&self) -> &[usize] {
         &self.restated
     }
-}
-
-/// The id up to and including `entry`, from its parsed content.
-fn link(key: ChainKey, before: PrefixId, format: Format, entry: Entry<'_>) -> PrefixId {
-    digest(Hash::new(key).follow(before), format, entry).id()
 }
 
 /// How the objects are written whose members may come in any order: without white space, in which nobody reads anything.
@@ -198,6 +238,11 @@ impl Hash {
         self
     }
 
+    fn count(mut self, number: u64) -> Self {
+        self.0.append(&number.to_le_bytes());
+        self
+    }
+
     fn id(self) -> PrefixId {
         PrefixId(self.number())
     }
@@ -208,7 +253,8 @@ impl Hash {
     }
 }
 
-fn digest(hash: Hash, format: Format, entry: Entry<'_>) -> Hash {
+/// The outline of an entry, added to `outline`, and its body, from its parsed content.
+fn digest(key: ChainKey, outline: Hash, format: Format, entry: Entry<'_>) -> (PrefixId, Body) {
     let role = match entry.role() {
         Role::System => "system",
         Role::Developer => "developer",
@@ -222,18 +268,35 @@ fn digest(hash: Hash, format: Format, entry: Entry<'_>) -> Hash {
         |part: &Part<'_>| part.kind() != PartKind::Link && !format.dialect().is_cache_marker(part);
     let mut parts: Vec<(Spot, Part<'_>)> = spots(entry).filter(|(_, part)| is_said(part)).collect();
     parts.sort_unstable_by_key(|(spot, _)| *spot);
-    parts.into_iter().fold(hash.text(role), |hash, (_, part)| {
-        if is_restated(entry.role(), &part) {
-            hash.text("restated")
-        } else if format.dialect().is_replaceable_signature(&part) {
-            hash.text("seal")
-        } else {
-            element(hash, part)
+    let (mut outline, mut body, mut len) = (outline.text(role), None, 0);
+    for (_, part) in parts {
+        match part.kind() {
+            _ if is_restated(entry.role(), &part) => {
+                outline = outline.text("restated");
+                continue;
+            }
+            PartKind::Result => outline = named(outline, &part),
+            PartKind::Reasoning => {}
+            _ if part.is(Marks::NESTED) => {}
+            _ => {
+                outline = content(named(outline, &part), &part);
+                continue;
+            }
         }
-    })
+        let hash = body.take().unwrap_or_else(|| Hash::new(key));
+        if format.dialect().is_replaceable_signature(&part) {
+            body = Some(hash.text("seal"));
+            continue;
+        }
+        // A list's parts follow it.
+        len += if is_list(&part) { 0 } else { part.raw_body().len() };
+        body = Some(content(named(hash, &part), &part));
+    }
+    let digest = body.map_or(0, |hash| hash.number() as u64);
+    (outline.id(), Body { digest, len })
 }
 
-fn element(hash: Hash, part: Part<'_>) -> Hash {
+fn named(hash: Hash, part: &Part<'_>) -> Hash {
     let kind = match part.kind() {
         PartKind::Text => "text",
         PartKind::Reasoning => "reasoning",
@@ -245,13 +308,20 @@ fn element(hash: Hash, part: Part<'_>) -> Hash {
     };
     // A text's name is only that it is one, where it stands in a list.
     let name = if part.kind() == PartKind::Text { "".into() } else { part.name() };
-    let hash = hash.text(kind).text(&part.id()).text(&name);
+    hash.text(kind).text(&part.id()).text(&name)
+}
+
+fn is_list(part: &Part<'_>) -> bool {
+    part.kind() == PartKind::Result && part.raw_body().starts_with('[') && !part.is(Marks::SERVER)
+}
+
+fn content(hash: Hash, part: &Part<'_>) -> Hash {
     match part.kind() {
         // A string is a list of one text.
         PartKind::Result if part.is(Marks::LITERAL) => {
             hash.text("text").text("").text("").text(&part.text())
         }
-        PartKind::Result if part.raw_body().starts_with('[') && !part.is(Marks::SERVER) => hash,
+        _ if is_list(part) => hash,
         PartKind::Opaque => hash.text(&canonical_json(part.raw())),
         _ if part.is(Marks::LITERAL) => hash.text(&part.text()),
         _ => hash.text(&canonical_json(part.raw_body())),

@@ -22,6 +22,7 @@
 
 mod breaker;
 mod cache;
+mod cleared;
 mod commit;
 mod conversation;
 mod decide;
@@ -325,39 +326,47 @@ impl Sessions {
     }
 
     /// The conversation that the chain continues: the one with the longest common beginning, forked where they differ.
-    fn find(&mut self, chain: &Chain, tenant: &str, now: Duration) -> SessionId {
-        if let Some((id, links)) = self.longest(chain)
-            && let Some(line) = self.lines.get(&id)
-        {
-            if line.ids.len() == links {
-                return id;
-            }
-            let new = SessionId(self.next);
-            let fork = line.fork(new, links);
-            self.number();
-            self.insert(fork);
-            if links == chain.len() {
-                // A conversation that continues from here continues the newest one.
-                self.by_prefix.insert(chain.ids()[links - 1], new);
-            }
+    fn find(&mut self, base: &Request, chain: &Chain, tenant: &str, now: Duration) -> SessionId {
+        let Some((id, links)) = self.continued(base, chain) else {
+            let new = SessionId(self.number());
+            let mut line = Line::new(new, tenant);
+            line.seen = now;
+            self.insert(line);
             self.forget_some(new);
             return new;
+        };
+        let line = &self.lines[&id];
+        let is_cleared = line.ids[links - 1] != chain.ids()[links - 1];
+        if line.ids.len() == links {
+            if is_cleared {
+                self.clear(id, chain, links);
+            }
+            return id;
         }
-        let new = SessionId(self.number());
-        let mut line = Line::new(new, tenant);
-        line.seen = now;
-        self.insert(line);
+        let new = SessionId(self.next);
+        let fork = line.fork(new, links);
+        self.number();
+        self.insert(fork);
+        if is_cleared {
+            self.clear(new, chain, links);
+        }
+        if links == chain.len() {
+            // A conversation that continues from here continues the newest one.
+            self.by_prefix.insert(chain.ids()[links - 1], new);
+        }
         self.forget_some(new);
         new
     }
 
-    /// The conversation that has the longest beginning in common with a chain, and its links.
-    fn longest(&self, chain: &Chain) -> Option<(SessionId, usize)> {
+    /// The conversation that has the longest beginning in common with a chain, by these ids of its links.
+    fn longest(&self, chain: &Chain, ids: &[PrefixId]) -> Option<(SessionId, usize)> {
         // Who has only instructions in common has nothing in common.
         let least = chain.len().min(chain.instructions() + 1).max(1);
-        (least..=chain.len())
-            .rev()
-            .find_map(|links| self.by_prefix.get(&chain.ids()[links - 1]).map(|id| (*id, links)))
+        let known = |links: usize| {
+            let id = *self.by_prefix.get(&ids[links - 1])?;
+            self.lines.contains_key(&id).then_some((id, links))
+        };
+        (least..=chain.len()).rev().find_map(known)
     }
 
     fn insert(&mut self, line: Line) {
@@ -375,7 +384,7 @@ impl Sessions {
             };
             let line = self.lines.remove(&oldest).expect("it was just found");
             self.all.fetch_sub(1, Ordering::Relaxed);
-            for prefix in line.ids {
+            for prefix in line.ids.into_iter().chain(line.outlines) {
                 if self.by_prefix.get(&prefix) == Some(&oldest) {
                     self.by_prefix.remove(&prefix);
                 }

@@ -44,14 +44,15 @@ impl CurrentView {
 impl Sessions {
     /// The request as the view in force shows it; `None` if its conversation isn't known. Nothing is recorded.
     pub fn current(&self, arrived: &Arrived) -> Option<CurrentView> {
-        let (session, links) = self.longest(&arrived.chain)?;
+        let (session, links) = self.continued(&arrived.base, &arrived.chain)?;
         let line = self.lines.get(&session)?;
         // Of an earlier state what was shown then.
         let of = |epoch: &super::Epoch| match line.ids.len() {
             all if all == links => Some(epoch.clone()),
             _ => epoch.of_first(links),
         };
-        let epoch = line.epochs.iter().rev().find_map(of)?;
+        let mut epoch = line.epochs.iter().rev().find_map(of)?;
+        epoch.forget_edits(&line.cleared_since(&arrived.chain));
         let view = epoch.view(&arrived.base, &arrived.chain);
         let (request, epoch) = (arrived.base.clone(), epoch.number);
         Some(CurrentView { session, epoch, request, view })

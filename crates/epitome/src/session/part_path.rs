@@ -28,6 +28,11 @@ impl Spot {
         spots(entry).find(|(spot, _)| *spot == self).map(|(_, part)| part.slot)
     }
 
+    /// Whether it is a result, or is in one.
+    pub(super) fn is_of_result(self) -> bool {
+        self.kind == PartKind::Result
+    }
+
     /// Whether both are in the same part, or are that part.
     pub(super) fn is_beside(self, other: Spot) -> bool {
         (self.kind, self.nth) == (other.kind, other.nth)

@@ -38,7 +38,7 @@ impl Arrived {
     /// Of no parts.
     pub fn part(&self, of: usize) -> usize {
         let first = self.chain.instructions().min(self.chain.len().saturating_sub(1));
-        self.chain.ids().get(first).map_or(0, |id| id.part(of))
+        self.chain.outlines().get(first).map_or(0, |id| id.part(of))
     }
 }
 

@@ -133,7 +133,7 @@ impl Sessions {
 
     /// The links that are known of a request's conversation, and what of them is compacted.
     fn known_of(&self, arrived: &Arrived) -> Option<(usize, Option<(usize, u32)>)> {
-        let (id, links) = self.longest(&arrived.chain)?;
+        let (id, links) = self.continued(&arrived.base, &arrived.chain)?;
         Some((links, reached(&self.lines.get(&id)?.epochs, links)))
     }
 

@@ -45,6 +45,11 @@ impl Head {
         BadOption::unless_positive("head.room", given)?;
         Ok(Head(options))
     }
+
+    /// Folds whatever may leave.
+    pub(crate) fn folding_all() -> Self {
+        Head(HeadOptions { room: HeadRoom::Tokens(0) })
+    }
 }
 
 impl Strategy for Head {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Target;
 use crate::guard::Pin;
+use crate::text::figure::grouped;
 
 /// Why a compaction begins: what was measured against what. Carried to strategies, summarizers and
 /// the receipt.
@@ -146,28 +147,34 @@ impl Cause {
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let figure = |count: &u64| grouped(usize::try_from(*count).unwrap_or(usize::MAX));
+        let over = |f: &mut fmt::Formatter<'_>, count: &usize, noun, most: &usize| {
+            write!(f, "{} {noun}, more than {}", grouped(*count), grouped(*most))
+        };
+        let limited = |f: &mut fmt::Formatter<'_>, count, noun, limit| {
+            write!(f, "{} {noun}, limit {}", figure(count), figure(limit))
+        };
         match self {
-            Cause::Items { items, most } => write!(f, "{items} items, more than {most}"),
-            Cause::Steps { steps, most } => write!(f, "{steps} steps, more than {most}"),
-            Cause::Turns { turns, most } => write!(f, "{turns} human turns, more than {most}"),
-            Cause::Tokens { tokens, limit } => {
-                write!(f, "{tokens} tokens, limit {limit}")
-            }
-            Cause::Characters { characters, limit } => {
-                write!(f, "{characters} characters, limit {limit}")
-            }
-            Cause::Bytes { bytes, limit } => write!(f, "{bytes} bytes, limit {limit}"),
+            Cause::Items { items, most } => over(f, items, "items", most),
+            Cause::Steps { steps, most } => over(f, steps, "steps", most),
+            Cause::Turns { turns, most } => over(f, turns, "human turns", most),
+            Cause::Tokens { tokens, limit } => limited(f, tokens, "tokens", limit),
+            Cause::Characters { characters, limit } => limited(f, characters, "characters", limit),
+            Cause::Bytes { bytes, limit } => limited(f, bytes, "bytes", limit),
             Cause::Window { tokens, limit, window } => {
-                write!(f, "{tokens} tokens, limit {limit} of a window of {window}")
+                limited(f, tokens, "tokens", limit)?;
+                write!(f, " of a window of {}", figure(window))
             }
             Cause::Switch { tokens, from, to } => {
+                let [tokens, from, to] = [tokens, from, to].map(figure);
                 write!(f, "{tokens} tokens before a window of {to} instead of {from}")
             }
             Cause::Overflow { window: Some(window) } => {
-                write!(f, "the provider refused it: its window is {window}")
+                write!(f, "the provider refused it: its window is {}", figure(window))
             }
             Cause::Overflow { window: None } => f.write_str("the provider refused it as too large"),
             Cause::Idle { idle, left } => {
+                let [idle, left] = [idle, left].map(figure);
                 write!(f, "idle for {idle} s, {left} s before the cache forgets")
             }
             Cause::Asked(demands) => {

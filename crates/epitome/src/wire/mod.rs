@@ -233,5 +233,6 @@ pub fn render(request: &Request, view: &View) -> String {
 pub(crate) fn shown(request: &Request, view: &View) -> Result<Request, WireError> {
     let (text, kept) = splice::render(request, view);
     let known = envelope::Known::Anywhere(&request.transcript, kept.into_iter());
-    envelope::parse_on(request.format, Arc::new(text), Some(known))
+    let shown = envelope::parse_on(request.format, Arc::new(text), Some(known))?;
+    Ok(shown.addressed_as(request))
 }

@@ -3,6 +3,7 @@
 mod arrivals;
 mod bound;
 mod breaks;
+mod cleared;
 mod counted;
 mod decisions;
 mod kept;

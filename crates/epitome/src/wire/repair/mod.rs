@@ -125,7 +125,7 @@ fn mend(
             });
         }
         came_from = origins.into_iter().map(|origin| origin.and_then(|at| came_from[at])).collect();
-        current = Request { addressed: request.addressed.clone(), ..next };
+        current = next.addressed_as(request);
         keep_origins(request, &mut current, &came_from);
         findings = check(&current);
     }
@@ -166,7 +166,7 @@ fn beside_moves(request: &Request, findings: Vec<Finding>) -> (Vec<Finding>, Vec
 pub(crate) fn without(request: &Request, slots: &[Slot]) -> Option<(Request, Vec<Option<usize>>)> {
     let (text, origins) = Patch::without(request, slots).apply(request);
     let next = parse(request.format, text).ok().filter(|_| !origins.is_empty())?;
-    Some((Request { addressed: request.addressed.clone(), ..next }, origins))
+    Some((next.addressed_as(request), origins))
 }
 
 /// Whether nothing would be left of a request from which all leaves that the findings let leave.
