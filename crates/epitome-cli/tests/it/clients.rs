@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 use std::{fs, thread};
 
 use serde_json::{Value, json};
@@ -52,7 +53,9 @@ fn step(proxy: &Served, agent: &mut Agent, header: &str) {
     );
     let answer = proxy.ask_with(&head, &body);
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    agent.take(answer.split_once("\r\n\r\n").expect("a body").1, 25);
+    agent.take(answer.split_once("\r\n\r\n").expect("a body").1, 12);
+    // What is prepared in the background has its time, as while an agent runs tools.
+    thread::sleep(Duration::from_millis(30));
 }
 
 fn serve(bench: &Bench, provider: &asked::Served, summarizer: &str) -> Served {
@@ -95,7 +98,7 @@ fn each_client_asks_with_its_own_key_at_its_own_upstream() {
                 let proxy = &proxy;
                 scope.spawn(move || {
                     let mut agent = Agent::new(api, false);
-                    for _ in 0..40 {
+                    for _ in 0..60 {
                         step(proxy, &mut agent, &credential(api, key));
                         let history = json!(agent.history).to_string();
                         let marked =
@@ -145,7 +148,7 @@ fn a_refusal_is_counted_and_code_does_it_and_nobody_reads_the_key() {
         let (bench, provider) = (Bench::new(), provider(refusal.clone()));
         let proxy = serve(&bench, &provider, "client");
         let mut agent = Agent::new(Api::Chat, false);
-        for _ in 0..30 {
+        for _ in 0..50 {
             step(&proxy, &mut agent, &credential(Api::Chat, key));
         }
         let asked = asking(&provider).len();
@@ -174,7 +177,7 @@ fn another_model_is_asked_at_the_same_place() {
         let (bench, provider) = (Bench::new(), provider(Reply::text(GOOD).into()));
         let proxy = serve(&bench, &provider, &format!("client:{model}"));
         let mut agent = Agent::new(api, false);
-        for _ in 0..30 {
+        for _ in 0..50 {
             step(&proxy, &mut agent, &credential(api, "a-key-of-one"));
         }
         let asking = asking(&provider);
