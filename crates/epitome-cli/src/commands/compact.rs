@@ -1,7 +1,6 @@
 //! `compact`: make a transcript smaller.
 
 use anyhow::Result;
-use epitome::engine::plan::Reached;
 use epitome::model::Registry;
 use epitome::text::figure::counted;
 use epitome::{Receipt, Request, wire};
@@ -146,10 +145,12 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
         after.tell(receipt)?.iter().for_each(|failed| output::warn(failed));
     }
     let breaches = breaches(&written, &models);
+    let is_passed = carried.is_none() && done.outcome.view.is_whole();
     if breaches > 0 {
-        let did = match receipt.reached {
-            Reached::NotTriggered => "it was passed unchanged, and breaks",
-            _ => "what was written breaks",
+        let did = if is_passed {
+            "it was passed unchanged, and breaks"
+        } else {
+            "what was written breaks"
         };
         output::warn(&format!("{did} {} of its format", counted(breaches, "rule")));
         let written = args.output.output.as_deref().filter(|output| output.is_file());
@@ -159,7 +160,8 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     let is_over = carried
         .as_ref()
         .is_some_and(|carried| carried.over() > 0 && !done.target.is_settled(receipt));
-    Ok(if breaches > 0 || is_over { Exit::Found } else { done.target.exit(receipt) })
+    let is_broken = breaches > 0 && !is_passed;
+    Ok(if is_broken || is_over { Exit::Found } else { done.target.exit(receipt) })
 }
 
 /// What `check` finds in the bytes of a request.

@@ -330,7 +330,7 @@ const LEAST_MESSAGES: u64 = 8;
 /// What is chosen of a message: its sentences, or all of a brief one.
 fn pieces(text: &str, room: Room, counter: &dyn TokenCounter) -> Vec<std::ops::Range<usize>> {
     let is_brief = text.len() <= BRIEF && counter.text(text).tokens * LEAST_MESSAGES <= room.all;
-    if is_brief { Vec::from([0..text.len()]) } else { sentences(text) }
+    if is_brief { std::iter::once(0..text.len()).collect() } else { sentences(text) }
 }
 
 /// Which sentences fit, and whether one that commands or forbids doesn't.

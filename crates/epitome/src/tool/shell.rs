@@ -65,7 +65,7 @@ impl Command {
         }
         let is_whole = is_odd || self.acts;
         self.acts |= acted;
-        if is_whole { Vec::from([0..line.len()]) } else { acting }
+        if is_whole { std::iter::once(0..line.len()).collect() } else { acting }
     }
 
     /// Takes in a simple command; whether it acts.

@@ -62,9 +62,9 @@ impl Line {
                     parts.substituted.push(parenthesized(&mut chars));
                 }
                 // Arithmetic: its `<<` begins no document. Else it is a subshell in one.
-                (None, '(') if chars.next_if_eq(&'(').is_some() => {
+                (None, '(') if chars.next_if_eq('(').is_some() => {
                     let inner = parenthesized(&mut chars);
-                    if chars.next_if_eq(&')').is_none() || runs_something(&inner) {
+                    if chars.next_if_eq(')').is_none() || runs_something(&inner) {
                         parts.substituted.push(inner);
                     }
                 }
@@ -75,9 +75,9 @@ impl Line {
                     word.get_or_insert_default();
                 }
                 (None, '#') if word.is_none() => while chars.next_if(|&c| c != '\n').is_some() {},
-                (None, '<') if chars.next_if_eq(&'<').is_some() => {
+                (None, '<') if chars.next_if_eq('<').is_some() => {
                     parts.end(&mut word);
-                    if chars.next_if_eq(&'<').is_some() {
+                    if chars.next_if_eq('<').is_some() {
                         // What follows is a text, and no file.
                         parts.last().push(Word::Into(None));
                     } else {
@@ -126,14 +126,14 @@ impl Line {
     /// What stands behind a `>`.
     fn redirect(&mut self, chars: &mut Chars<'_>) {
         let mut deed = Deed::Write;
-        while chars.next_if_eq(&'>').is_some() {
+        while chars.next_if_eq('>').is_some() {
             deed = Deed::Edit;
         }
-        let is_joined = chars.next_if_eq(&'&').is_some();
+        let is_joined = chars.next_if_eq('&').is_some();
         if is_joined && chars.next_if(|c| c.is_ascii_digit() || *c == '-').is_some() {
             while chars.next_if(char::is_ascii_digit).is_some() {}
         } else {
-            chars.next_if_eq(&'|');
+            chars.next_if_eq('|');
             self.last().push(Word::Into(Some(deed)));
         }
     }
@@ -163,8 +163,8 @@ impl Chars<'_> {
         rest.starts_with('(') && !rest.starts_with("((")
     }
 
-    fn next_if_eq(&mut self, one: &char) -> Option<char> {
-        self.next_if(|next| next == one)
+    fn next_if_eq(&mut self, one: char) -> Option<char> {
+        self.next_if(|next| *next == one)
     }
 }
 
@@ -204,7 +204,7 @@ struct Mark {
 impl Mark {
     /// The mark behind `<<`.
     fn read(chars: &mut Chars<'_>) -> Self {
-        chars.next_if_eq(&'-');
+        chars.next_if_eq('-');
         while chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
         let mut mark = Mark { text: String::new(), is_quoted: false };
         while let Some(c) = chars.next_if(|c| !c.is_whitespace() && !"|&;()<>".contains(*c)) {
