@@ -32,6 +32,6 @@ mod secret;
 mod summarizer;
 
 pub use endpoint::{BadEndpoint, Endpoint, origin, plain_host};
-pub use model::{Limits, Model, UNKNOWN_WINDOW};
+pub use model::{Borrowed, Limits, Model, UNKNOWN_WINDOW};
 pub use purse::{Books, Cap, Entry, InMemory, Purse, Reserved, Unbooked, in_memory};
 pub use secret::Secret;

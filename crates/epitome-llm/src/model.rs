@@ -1,5 +1,6 @@
 //! A model that is asked over HTTP: its address, and its known facts.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +11,9 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, Url, redirect};
 use tokio::time::Instant;
 
-use crate::endpoint::{BadEndpoint, Endpoint};
+use crate::endpoint::{BadEndpoint, Endpoint, origin};
 use crate::purse::Purse;
+use crate::secret::{Secret, Secrets};
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +59,30 @@ pub struct Model {
     pub(crate) facts: Option<Facts>,
     pub(crate) counter: Arc<dyn TokenCounter>,
     pub(crate) purse: Option<Arc<Purse>>,
+    /// What nobody is to read: the key, in whatever form it is sent.
+    pub(crate) secrets: Secrets,
     pub(crate) is_agents: bool,
+}
+
+/// Where and with what somebody else asks a model.
+#[derive(Clone)]
+pub struct Borrowed {
+    /// What is spoken there.
+    pub format: Format,
+    /// The model.
+    pub model: String,
+    /// The whole address.
+    pub address: String,
+    /// All that is said beside the body, credentials included.
+    pub headers: HeaderMap,
+    /// The credentials by themselves: nobody is to read them.
+    pub secrets: Vec<Secret>,
+}
+
+impl fmt::Debug for Borrowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Borrowed").field("model", &self.model).finish_non_exhaustive()
+    }
 }
 
 impl Model {
@@ -70,15 +95,9 @@ impl Model {
         limits: Limits,
         purse: Option<Arc<Purse>>,
     ) -> Result<Self, BadEndpoint> {
-        // Whoever chose before is as good.
-        let _chosen = rustls::crypto::ring::default_provider().install_default();
         let (url, headers) = (endpoint.url()?, endpoint.headers()?);
-        let client = Client::builder()
-            .redirect(redirect::Policy::none())
-            .connect_timeout(limits.connect)
-            .user_agent(concat!("epitome/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| BadEndpoint::Client(error.to_string()))?;
+        let client = client(&limits, Proxies::OfTheEnvironment)?;
+        let secrets = Secrets(endpoint.key.iter().cloned().collect());
         let (facts, counter) = facts(Registry::built_in(), &endpoint.model);
         Ok(Model {
             endpoint,
@@ -89,7 +108,47 @@ impl Model {
             facts,
             counter,
             purse,
+            secrets,
             is_agents: false,
+        })
+    }
+
+    /// A model that is asked as somebody else asks it, within `limits`, paid from `purse`. What is in the clear goes through
+    /// no proxy.
+    ///
+    /// # Errors
+    /// What can't be asked.
+    pub fn borrowed(
+        from: Borrowed,
+        limits: Limits,
+        purse: Option<Arc<Purse>>,
+    ) -> Result<Self, BadEndpoint> {
+        let Borrowed { format, model, address, headers, secrets } = from;
+        let bad = || BadEndpoint::Address(origin(&address).unwrap_or_default());
+        let url = Url::parse(&address).map_err(|_| bad())?;
+        let base = origin(&address).ok_or_else(bad)?;
+        let endpoint = Endpoint { format, base, model, key: None };
+        // Whether it can be asked at all.
+        endpoint.url()?;
+        let proxies = match url.scheme() {
+            "https" => Proxies::OfTheEnvironment,
+            _ => Proxies::None,
+        };
+        let client = client(&limits, proxies)?;
+        let mut said = endpoint.headers()?;
+        said.extend(headers);
+        let (facts, counter) = facts(Registry::built_in(), &endpoint.model);
+        Ok(Model {
+            endpoint,
+            url,
+            headers: said,
+            limits,
+            client,
+            facts,
+            counter,
+            purse,
+            secrets: Secrets(secrets),
+            is_agents: true,
         })
     }
 
@@ -112,10 +171,7 @@ impl Model {
     }
 
     pub(crate) fn without_key(&self, text: &str) -> String {
-        match &self.endpoint.key {
-            Some(key) => key.left_out_of(text),
-            None => text.to_owned(),
-        }
+        self.secrets.left_out_of(text)
     }
 
     /// What a call costs whose tokens are billed so, where its price is known.
@@ -137,6 +193,27 @@ impl Model {
     pub fn facts(&self) -> Option<&Facts> {
         self.facts.as_ref()
     }
+}
+
+/// Through which proxies a server is reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Proxies {
+    None,
+    OfTheEnvironment,
+}
+
+fn client(limits: &Limits, proxies: Proxies) -> Result<Client, BadEndpoint> {
+    // Whoever chose before is as good.
+    let _chosen = rustls::crypto::ring::default_provider().install_default();
+    let builder = Client::builder()
+        .redirect(redirect::Policy::none())
+        .connect_timeout(limits.connect)
+        .user_agent(concat!("epitome/", env!("CARGO_PKG_VERSION")));
+    let builder = match proxies {
+        Proxies::None => builder.no_proxy(),
+        Proxies::OfTheEnvironment => builder,
+    };
+    builder.build().map_err(|error| BadEndpoint::Client(error.to_string()))
 }
 
 fn facts(registry: &Registry, model: &str) -> (Option<Facts>, Arc<dyn TokenCounter>) {

@@ -1,5 +1,7 @@
 //! A key that nothing prints.
 
+use std::fmt;
+
 /// A key. It has no `Debug` and no `Display`; only the header of a request shows it.
 #[derive(Clone)]
 pub struct Secret(String);
@@ -29,5 +31,27 @@ impl Secret {
     /// `text` without it: servers repeat keys in their complaints.
     pub(crate) fn left_out_of(&self, text: &str) -> String {
         if self.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
+    }
+}
+
+/// What nobody is to read of what a request says.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets(pub(crate) Vec<Secret>);
+
+impl Secrets {
+    /// `text` without them.
+    pub(crate) fn left_out_of(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, secret| secret.left_out_of(&text))
+    }
+
+    /// Those that no text has by chance.
+    pub(crate) fn telling(&self) -> Self {
+        Secrets(self.0.iter().filter(|secret| secret.is_telling()).cloned().collect())
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secrets").finish_non_exhaustive()
     }
 }

@@ -137,17 +137,14 @@ impl Model {
         };
         let spent = bill.told();
         match text {
-            Ok(text) => Ok(Summary { spent, ..Summary::new(self.spoken(text)) }),
+            Ok(text) => Ok(Summary { spent, ..Summary::new(self.spoken(&text)) }),
             Err(error) => Err(error.having(spent)),
         }
     }
 
     /// A text as it may be shown: without the key, which a server may have told its model.
-    fn spoken(&self, text: String) -> String {
-        match &self.endpoint.key {
-            Some(key) if key.is_telling() => key.left_out_of(&text),
-            _ => text,
-        }
+    fn spoken(&self, text: &str) -> String {
+        self.secrets.telling().left_out_of(text)
     }
 }
 

@@ -6,16 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use epitome::Format;
-use epitome_tower::{Carrier, Read, Reply, Tell};
+use epitome::session::Intent;
+use epitome::{Format, Request};
+use epitome_tower::{Carrier, Read, Reply, Surroundings, Tell};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderValue, Response};
 use http_body::Body as _;
 use serde::Deserialize;
 
+use crate::caller::surroundings;
 use crate::encoding::Encoding;
 use crate::flow::{Collected, Flow, FlowError, Weave};
+use crate::intent::intent;
 use crate::kept::Gone;
 use crate::native::Insert;
 use crate::notice::Notice;
@@ -171,6 +174,14 @@ impl Carrier for Outbound {
     fn window(&self, model: &str) -> Option<u64> {
         let prompted = self.prompted()?;
         prompted.sayings.window(&self.head, prompted, model)
+    }
+
+    fn intent(&self, request: &Request) -> Intent {
+        intent(&self.head.headers, request)
+    }
+
+    fn surroundings(&self) -> Option<Surroundings> {
+        self.head.extensions.get().map(surroundings)
     }
 
     fn tenant(&self) -> String {

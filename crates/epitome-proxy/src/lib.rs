@@ -23,6 +23,7 @@
 mod activity;
 mod asking;
 mod call;
+mod caller;
 mod consent;
 mod counting;
 mod credential;
@@ -34,6 +35,7 @@ mod flow;
 pub mod fuzzed;
 mod guard;
 mod heard;
+mod intent;
 mod kept;
 mod ledger;
 mod listening;
@@ -64,13 +66,14 @@ mod usage;
 mod wanted;
 mod when;
 
+pub use caller::Caller;
 pub use epitome_tower::{Conversations, KeptConversation};
 pub use listening::{Listening, TlsIdentity};
 pub use log::{ProxyEvent, ProxyObserver, SpanParent};
 pub use management::ManagementToken;
 pub use options::{
-    InternalErrors, KeptLearning, Outward, ProxyError, ProxyLimits, ProxyMode, ProxyOptions,
-    ProxyState, RecallSource, draw_secret,
+    CallerAccess, InternalErrors, KeptLearning, Outward, ProxyError, ProxyLimits, ProxyMode,
+    ProxyOptions, ProxyState, RecallSource, draw_secret,
 };
 pub use proxy::Proxy;
 pub use upstream::{Provider, Upstream, UpstreamError, Upstreams};

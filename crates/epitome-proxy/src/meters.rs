@@ -27,6 +27,7 @@ pub(crate) struct Meters {
     panics: Counts<1>,
     keeping: Counts<2>,
     native: Counts<2>,
+    summaries: Counts<1>,
     breaks: Counts<2>,
     expected: Counts<1>,
     read: Counts<1>,
@@ -83,6 +84,11 @@ impl Meters {
             "native",
             "Compactions that requests ask of their provider, done here: answered, inserted (before what the model says), read (of an earlier one)",
             meters.native.clone(),
+        );
+        registry.register(
+            "client_summaries",
+            "Requests that ask for a summary with which their client begins anew",
+            meters.summaries.clone(),
         );
         registry.register(
             "cache_breaks",
@@ -186,6 +192,7 @@ impl Meters {
                 };
                 self.keeping.get_or_create(&[("api", api), ("result", result)]).inc();
             }
+            Event::Summary => drop(self.summaries.get_or_create(&[("api", api)]).inc()),
             Event::TooLong { .. } => drop(self.overflows.get_or_create(&[("api", api)]).inc()),
             Event::Panicked { .. } => drop(self.panics.get_or_create(&[("api", api)]).inc()),
             _ => {}

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout};
 use tower_service::Service as _;
 
 use crate::asking::Asking;
+use crate::caller::beside_the_body;
 use crate::credential::may_authorize;
 use crate::exchange::{Load, ModelSayings, Outbound, Prompted};
 use crate::flow::{Collected, Flow};
@@ -41,7 +42,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST: usize = 4 << 20;
 
 /// Characters of a name, besides letters and digits, that are allowed in a path.
-const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+pub(crate) const IN_PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What an upstream says of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,13 +189,7 @@ fn get(head: &Parts, path: &str) -> Option<Parts> {
     let mut parts = head.uri.clone().into_parts();
     parts.path_and_query = PathAndQuery::try_from(format!("{path}{mark}{keys}")).ok();
     get.uri = Uri::from_parts(parts).ok()?;
-    // What is of the other one's body, and of it alone.
-    let is_of_it = |name: &str| name.starts_with("content-") || name.contains("idempotency");
-    let names: Vec<_> =
-        get.headers.keys().filter(|name| is_of_it(name.as_str())).cloned().collect();
-    for name in names {
-        get.headers.remove(name);
-    }
+    get.headers = beside_the_body(&head.headers);
     get.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     Some(get)
 }

@@ -39,6 +39,8 @@ pub struct ProxyOptions {
     pub summaries: Summaries,
     /// Whole compactors, asked before, in the background too.
     pub compactors: Compactors,
+    /// What summarizers learn of the client.
+    pub callers: CallerAccess,
     /// Where known conversations are kept beyond the process; `None` for memory only.
     pub state: Option<ProxyState>,
     /// What opens the dashboard at `/ui`; without it there is none, and nothing is kept for it.
@@ -55,6 +57,16 @@ pub struct ProxyOptions {
     pub span_parent: Option<SpanParent>,
     /// What it puts up with.
     pub limits: ProxyLimits,
+}
+
+/// What summarizers learn of the client in whose conversation they are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallerAccess {
+    /// Nothing.
+    #[default]
+    None,
+    /// Where its request goes, and with which credential ([`Caller::current`](crate::Caller::current)).
+    Summarizers,
 }
 
 /// Whether conversations are looked at.
@@ -150,6 +162,7 @@ impl Default for ProxyOptions {
             landing: Landing::Turns(30),
             summaries: Summaries::default(),
             compactors: Compactors::default(),
+            callers: CallerAccess::None,
             state: None,
             management: None,
             internal_errors: InternalErrors::Forward,

@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 use tracing::{Instrument as _, Span};
 
 use crate::call::Call;
+use crate::caller::Caller;
 use crate::credential::credentials;
 use crate::engine::Engines;
 use crate::exchange::{Inbound, Load, Outbound};
@@ -28,7 +29,7 @@ use crate::meters::Meters;
 use crate::native::{Insert, Native, Purpose, kept_elsewhere};
 use crate::offer::{Followed, Woven, offered, whole};
 use crate::options::{
-    InternalErrors, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, RecallSource,
+    CallerAccess, InternalErrors, ProxyError, ProxyLimits, ProxyMode, ProxyOptions, RecallSource,
 };
 use crate::recall::Recall;
 use crate::refusal::{Denied, Refusal};
@@ -58,6 +59,7 @@ pub struct Proxy {
     /// What is unpacked at the same time: how large it becomes isn't known before.
     pub(crate) unpacking: Semaphore,
     native: Arc<Native>,
+    callers: CallerAccess,
     pub(crate) mode: ProxyMode,
     pub(crate) internal_errors: InternalErrors,
 }
@@ -94,6 +96,7 @@ impl Proxy {
             room: Room::of(options.limits.held),
             unpacking: Semaphore::new(UNPACKING),
             native: Arc::new(Native::new(options)),
+            callers: options.callers,
             mode: options.mode,
             internal_errors: options.internal_errors,
             meters,
@@ -243,10 +246,16 @@ impl Proxy {
             Turned::Send(outbound, insert) => (outbound, insert),
             Turned::Answer(reply) => return Ok(reply),
         };
+        let mut head = head;
         let (Load::Seen(prompted), Some(engine)) = (&load, engine) else {
             let reply = send(&mut self.engines.bare.clone(), head, load).await?;
             return Ok(with(reply, insert).await);
         };
+        if self.callers == CallerAccess::Summarizers
+            && let Some(caller) = Caller::of(&head, prompted)
+        {
+            head.extensions.insert(caller);
+        }
         let (prompted, address, every) =
             (prompted.clone(), head.uri.clone(), self.limits.keep_alive);
         let (call, mut client) = (Call::begun(), engine.client.clone());

@@ -1,9 +1,12 @@
 //! Requests that carry a conversation.
 
+use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
-use epitome::Format;
 use epitome::engine::delegate::JobContext;
+use epitome::session::Intent;
+use epitome::{Format, Request};
 
 use crate::route::route;
 
@@ -54,10 +57,47 @@ pub trait Carrier: Sized {
         JobContext::default()
     }
 
+    /// What the model is to do, by the request as it was read.
+    fn intent(&self, request: &Request) -> Intent {
+        let _ = request;
+        Intent::Step
+    }
+
+    /// In what a compaction runs that this request begins, summarizers included.
+    fn surroundings(&self) -> Option<Surroundings> {
+        None
+    }
+
     /// Whose conversation it is: histories of different tenants never meet. One tenant, unless
     /// this says otherwise.
     fn tenant(&self) -> String {
         String::new()
+    }
+}
+
+type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// In what a compaction runs: it may go on after its request has ended, in a task that has no task-local values of the caller's.
+/// They are let go of with the compaction.
+#[derive(Clone)]
+pub struct Surroundings(Arc<dyn Fn(Running) -> Running + Send + Sync>);
+
+impl Surroundings {
+    /// Whatever `around` puts around the compaction.
+    pub fn new<F: Future<Output = ()> + Send + 'static>(
+        around: impl Fn(Running) -> F + Send + Sync + 'static,
+    ) -> Self {
+        Surroundings(Arc::new(move |running| Box::pin(around(running))))
+    }
+
+    pub(crate) fn around(&self, running: impl Future<Output = ()> + Send + 'static) -> Running {
+        (self.0)(Box::pin(running))
+    }
+}
+
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings").finish_non_exhaustive()
     }
 }
 

@@ -66,6 +66,8 @@ pub enum Event {
         /// Why.
         why: PassReason,
     },
+    /// A request asks for a summary with which its client begins anew.
+    Summary,
     /// A compaction begins; it ends with `Compacted`.
     Begun {
         /// Its conversation.

@@ -1,5 +1,6 @@
 //! A compaction under way, run beside the other work of its task.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use epitome::CompactError;
@@ -11,6 +12,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use crate::aside::drive;
+use crate::carrier::Surroundings;
 use crate::caught::caught_in;
 use crate::event::Event;
 use crate::shared::Shared;
@@ -23,20 +25,30 @@ pub(crate) struct Flight {
     ticket: Ticket,
     cause: Cause,
     compaction: Option<Compaction>,
+    surroundings: Option<Surroundings>,
     is_over: bool,
 }
 
 impl Flight {
-    pub(crate) fn new(shared: Arc<Shared>, session: SessionId, begun: Begun) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        session: SessionId,
+        begun: Begun,
+        surroundings: Option<Surroundings>,
+    ) -> Self {
         let Begun { ticket, cause, compaction } = begun;
-        Flight { shared, session, ticket, cause, compaction: Some(compaction), is_over: false }
+        let compaction = Some(compaction);
+        Flight { shared, session, ticket, cause, compaction, surroundings, is_over: false }
     }
 
     /// Runs the compaction to its end and brings it back; `bytes` is the length of what it compacts.
-    pub(crate) fn run(self, bytes: usize) -> impl Future<Output = ()> + Send + 'static {
+    pub(crate) fn run(mut self, bytes: usize) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         // Its observer is asked here, where the request is: what runs may do so in a task of its own.
         let scope = self.compaction.as_ref().map(Compaction::around);
-        self.run_within(scope, bytes)
+        match self.surroundings.take() {
+            Some(surroundings) => surroundings.around(self.run_within(scope, bytes)),
+            None => Box::pin(self.run_within(scope, bytes)),
+        }
     }
 
     async fn run_within(mut self, scope: Option<ThreadScope>, bytes: usize) {
@@ -67,7 +79,7 @@ impl Flight {
                 task.spawn_on(run, &runtime);
                 task.join_next().await;
             }
-            Err(_) => Box::pin(run).await,
+            Err(_) => run.await,
         }
     }
 

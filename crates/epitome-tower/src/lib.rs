@@ -61,7 +61,7 @@ mod route;
 mod service;
 mod shared;
 
-pub use carrier::{Carrier, Prompt};
+pub use carrier::{Carrier, Prompt, Surroundings};
 pub use event::{Event, KeepingEvent, PassReason};
 pub use kept::{Conversations, KeptConversation};
 pub use layer::{CompactionLayer, LayerError, WithCompaction, random_key};

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use epitome::engine::delegate::JobContext;
 use epitome::session::{
-    Arrived, Awaited, Handling, Outgoing, Recipient, RefusedPrompt, Saved, Sent, Sessions, in_turns,
+    Arrived, Awaited, Handling, Intent, Outgoing, Recipient, RefusedPrompt, Saved, Sent, Sessions,
+    in_turns,
 };
 use epitome::{Format, Request};
 use tokio::runtime::Handle;
 use tower_service::Service;
 
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, Surroundings};
 use crate::caught::caught;
 use crate::event::{Event, PassReason};
 use crate::flight::Flight;
@@ -78,13 +79,15 @@ struct Told {
     model: Option<String>,
     tenant: String,
     about: JobContext,
+    surroundings: Option<Surroundings>,
 }
 
 impl Told {
     /// Asked where the caller's task is: the carrier may know it from there.
     fn by(carrier: &impl Carrier) -> Self {
         let (format, model, tenant) = (carrier.format(), carrier.model(), carrier.tenant());
-        Told { format, model, tenant, about: carrier.about() }
+        let (about, surroundings) = (carrier.about(), carrier.surroundings());
+        Told { format, model, tenant, about, surroundings }
     }
 }
 
@@ -98,6 +101,7 @@ struct Call {
     request: Request,
     tenant: String,
     to: Recipient,
+    surroundings: Option<Surroundings>,
     /// The part of the machine that its conversation is in.
     part: usize,
 }
@@ -138,7 +142,7 @@ impl Call {
         let read = move || {
             let borrowed = || lent.lock().unwrap_or_else(PoisonError::into_inner);
             let body = borrowed().as_ref().and_then(Carrier::source)?;
-            let Told { format, model, tenant, about } = told;
+            let Told { format, model, tenant, about, surroundings } = told;
             let read = owned.reader.read(&tenant, format, body);
             let passes = match &read {
                 Err(_) => Some(PassReason::Unread),
@@ -153,9 +157,14 @@ impl Call {
             let request = read.ok()?;
             let to =
                 owned.recipient(model, about, &request, |model| borrowed().as_ref()?.window(model));
+            let intent = borrowed().as_ref().map_or(Intent::Step, |it| it.intent(&request));
+            if intent == Intent::Summary {
+                owned.tell(&Event::Summary);
+            }
+            let to = Recipient { intent, ..to };
             let arrived = owned.reader.arrive(&tenant, &request);
             let part = Shared::part(&arrived);
-            Some((Call { shared: owned, request, tenant, to, part }, arrived))
+            Some((Call { shared: owned, request, tenant, to, surroundings, part }, arrived))
         };
         let (call, observed) = if known.kept.is_some() {
             known.exchange_learnt().await;
@@ -234,8 +243,8 @@ impl Call {
         let mut answer = caught(|| sessions.decide(arrived, self.to.clone(), now))?;
         // A dropped caller cancels its compaction.
         let (shared, session) = (Arc::clone(&self.shared), answer.session);
-        let begun = answer.begun.take();
-        Ok((answer, begun.map(|begun| Flight::new(shared, session, *begun))))
+        let (begun, surroundings) = (answer.begun.take(), self.surroundings.clone());
+        Ok((answer, begun.map(|begun| Flight::new(shared, session, *begun, surroundings))))
     }
 
     /// What was observed, of which the observer hears.
@@ -319,10 +328,10 @@ impl Call {
             }
             Read::TooLong(told) => {
                 self.shared.tell(&Event::TooLong { session: sent.session() });
-                let shared = Arc::clone(&self.shared);
+                let (shared, around) = (Arc::clone(&self.shared), self.surroundings.clone());
                 let overflowed = self.ask(move |sessions, tenant, request, now| {
                     let retry = sessions.overflowed(tenant, request, sent, &told, now)?;
-                    Some((Flight::new(shared, retry.session, *retry.begun), retry.refused))
+                    Some((Flight::new(shared, retry.session, *retry.begun, around), retry.refused))
                 });
                 let retry = overflowed.await.flatten();
                 self.shared.keep_news();

@@ -41,6 +41,9 @@ grpc:URL#NAME
 law, the built-in engine compacts instead. --trigger remote asks it on every call. https:// uses TLS (EPITOME_RPC_CA names a file \
 with your own CA certificates). EPITOME_RPC_TOKEN holds its token, if it wants one. It names its own time limit, else 120 s \
 (crates/epitome-rpc/proto has the contract, `epitome sidecar` serves one)
+client, client:MODEL
+    for `serve` and `wrap`: each client's own model, or this one, at the upstream of its request, with the credential of \
+this request, which is kept for this summary and in memory only
 
 A variable with _FILE after its name can name a file with the key. HTTPS_PROXY, NO_PROXY and \
 SSL_CERT_FILE apply. Folded messages are sent only to the summarizers that you name; `epitome doctor` lists them."

@@ -21,7 +21,7 @@ use crate::quoting::operand;
 use crate::reader::registry;
 use crate::receipt::{self, Tense};
 use crate::suited::Suited;
-use crate::summarizers;
+use crate::summarizers::{self, Clients};
 use crate::terminal;
 
 /// Writes the compacted request, and the receipt.
@@ -47,7 +47,8 @@ pub(crate) fn run(args: &CompactArgs, report: Report) -> Result<Exit> {
     }
     let shape = Shape::new(&args.how)?;
     let models = registry(shape.settings())?;
-    let helpers = summarizers::helpers(&args.summary, &args.around, shape.settings())?;
+    let (summary, around) = (&args.summary, &args.around);
+    let helpers = summarizers::helpers(summary, around, shape.settings(), Clients::None)?;
     let shape = shape.helped_by(helpers);
     let bytes = match &in_place {
         Some(recording) => recording.text().as_bytes().to_vec(),

@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result, bail};
 use epitome::session::Landing;
 use epitome_proxy::{
-    InternalErrors, Listening, ManagementToken, Outward, Proxy, ProxyError, ProxyEvent,
-    ProxyObserver, ProxyOptions, RecallSource, TlsIdentity, Upstreams,
+    CallerAccess, InternalErrors, Listening, ManagementToken, Outward, Proxy, ProxyError,
+    ProxyEvent, ProxyObserver, ProxyOptions, RecallSource, TlsIdentity, Upstreams,
 };
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -23,7 +23,7 @@ use crate::kept;
 use crate::otlp::Spans;
 use crate::output::{self, Report};
 use crate::signals::{Asked, Heed};
-use crate::summarizers::helpers;
+use crate::summarizers::{Clients, helpers};
 
 /// A host that credentials may be sent to without TLS.
 const PLAIN: &str = "EPITOME_PLAIN_HTTP";
@@ -282,7 +282,8 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
             "--for and --spend-session apply to one session, and a proxy has many"
         ));
     }
-    let helpers = helpers(&args.summary, &AroundArgs::default(), &Settings::default())?;
+    let (around, settings) = (AroundArgs::default(), Settings::default());
+    let helpers = helpers(&args.summary, &around, &settings, Clients::OfProxy)?;
     Ok(ProxyOptions {
         upstreams: upstreams.compacting(args.native.clone()),
         window,
@@ -294,6 +295,7 @@ pub(super) fn options(args: &ProxyArgs) -> Result<ProxyOptions> {
         landing: args.target.map_or(usual.landing, Landing::Target),
         summaries: helpers.summaries,
         compactors: helpers.compactors,
+        callers: if helpers.is_clients { CallerAccess::Summarizers } else { CallerAccess::None },
         state: args.store.as_deref().map(kept::named).transpose()?.flatten(),
         internal_errors: if args.fail_closed {
             InternalErrors::Refuse

@@ -1,6 +1,8 @@
 //! Who can be asked for summaries, by the names that flags and settings give them.
 
 pub(crate) mod books;
+#[cfg(feature = "proxy")]
+mod client;
 mod command;
 mod hook;
 pub(crate) mod model;
@@ -15,7 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use epitome::engine::delegate::{Compact, Compactors};
 use epitome::engine::hook::{Hook, Hooks};
-use epitome::summarize::{Brief, Clock, OnFailure, Summaries, Summarizer};
+use epitome::summarize::{Brief, Clock, OnFailure, RestingSummarizer, Summaries, Summarizer};
 use epitome_llm::{Cap, Purse, in_memory, origin};
 
 use crate::args::{AroundArgs, SummaryArgs};
@@ -49,6 +51,8 @@ pub(crate) struct Helpers {
     pub(crate) summaries: Summaries,
     /// Whether one of them is the model that the agent runs with.
     pub(crate) is_agents: bool,
+    /// Whether one of them asks as a proxy's client does.
+    pub(crate) is_clients: bool,
     /// Whose session it is, once that is known: caps on spending count by it.
     pub(crate) session: Arc<OnceLock<String>>,
 }
@@ -61,6 +65,15 @@ impl Helpers {
     }
 }
 
+/// Whether there are clients, whose own credentials may pay for summaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clients {
+    None,
+    /// Those of a proxy.
+    #[cfg(feature = "proxy")]
+    OfProxy,
+}
+
 /// What arguments and settings ask for.
 ///
 /// # Errors
@@ -70,6 +83,7 @@ pub(crate) fn helpers(
     args: &SummaryArgs,
     around: &AroundArgs,
     settings: &Settings,
+    clients: Clients,
 ) -> Result<Helpers> {
     let said = args.timeout.or(settings.timeout);
     let lines = |flags: &[Line], set: &Option<Vec<Line>>| -> Vec<Vec<String>> {
@@ -104,6 +118,11 @@ pub(crate) fn helpers(
         let what = format!("{late} does whole compactions, and is asked before any summarizer");
         bail!(Failure::usage(what).hint(format!("--summarizer {late} --then …")));
     }
+    let is_clients = specs.iter().any(|spec| matches!(spec, Spec::Client(_)));
+    if is_clients && clients == Clients::None {
+        let what = "`client` is for `epitome serve` and `wrap`: here is no client with a key";
+        bail!(Failure::usage(what).hint("--summarizer anthropic:MODEL, or another one with a key"));
+    }
     let session = Arc::new(OnceLock::new());
     let purse = purse(args, settings, &session)?;
     let on_failure = args.on_failure.or(settings.on_failure).unwrap_or_default();
@@ -128,8 +147,9 @@ pub(crate) fn helpers(
     // Whoever compacts more than once with them asks none again and again that fails.
     let begun = Instant::now();
     let clock: Clock = Arc::new(move || begun.elapsed());
-    let (compactors, summaries) = (compactors.resting(&clock), summaries.resting(&clock));
-    Ok(Helpers { hooks, after, compactors, summaries, is_agents, session })
+    let compactors = compactors.resting(&clock);
+    let summaries = Summaries { chain: rested(specs, summaries.chain, &clock), ..summaries };
+    Ok(Helpers { hooks, after, compactors, summaries, is_agents, is_clients, session })
 }
 
 /// The spending limits, if any are set.
@@ -211,9 +231,34 @@ fn chain(
             }
             Spec::Extractive => unreachable!("the chain ends before it"),
             Spec::Remote(_) => unreachable!("it does more than sum up"),
+            #[cfg(feature = "proxy")]
+            Spec::Client(model) => {
+                let (name, model) = (spec.to_string(), model.clone());
+                let registry = registry.clone().into_owned();
+                Arc::new(client::OfClient::new(name, model, longest, purse.cloned(), registry))
+            }
+            #[cfg(not(feature = "proxy"))]
+            Spec::Client(_) => unreachable!("there are no clients"),
         })
     };
     specs.iter().map(summarizer).collect()
+}
+
+/// Each resting when it fails again and again. Only who asks with many keys doesn't: one that fails keeps no other from being
+/// asked.
+fn rested(
+    specs: &[Spec],
+    chain: Vec<Arc<dyn Summarizer>>,
+    clock: &Clock,
+) -> Vec<Arc<dyn Summarizer>> {
+    let each = specs.iter().zip(chain).map(|(spec, by)| -> Arc<dyn Summarizer> {
+        if matches!(spec, Spec::Client(_)) {
+            return by;
+        }
+        let (after, rest) = (RestingSummarizer::FAILURES, RestingSummarizer::REST);
+        Arc::new(RestingSummarizer::around(by, after, rest, Arc::clone(clock)))
+    });
+    each.collect()
 }
 
 /// One key is for one server: it isn't sent to a second one.

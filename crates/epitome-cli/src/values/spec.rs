@@ -17,6 +17,8 @@ pub(crate) enum Spec {
     Model(Named),
     /// A whole compactor over gRPC.
     Remote(Address),
+    /// The upstream of a proxy's client, asked with the client's own credential: for its model, or for this one.
+    Client(Option<String>),
 }
 
 /// A model, and who serves it.
@@ -43,7 +45,8 @@ pub(crate) enum Host {
 
 /// What can be said, for errors and help.
 pub(crate) const FORMS: &str = "`extractive`, `openai:MODEL`, `openai-responses:MODEL`, `anthropic:MODEL`, \
-                                `gemini:MODEL`, `URL#MODEL`, `cmd:PROG` or `grpc:URL#NAME`";
+                                `gemini:MODEL`, `URL#MODEL`, `cmd:PROG`, `grpc:URL#NAME`, \
+                                or, for a proxy, `client` or `client:MODEL`";
 
 impl FromStr for Spec {
     type Err = String;
@@ -51,6 +54,9 @@ impl FromStr for Spec {
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "extractive" {
             return Ok(Spec::Extractive);
+        }
+        if text == "client" {
+            return Ok(Spec::Client(None));
         }
         if let Some(line) = text.strip_prefix("cmd:") {
             return Ok(Spec::Command(Line::read(line)?));
@@ -71,6 +77,10 @@ impl FromStr for Spec {
                 "openai-responses" => Host::OpenaiResponses,
                 "anthropic" => Host::Anthropic,
                 "gemini" => Host::Gemini,
+                "client" if model.trim() == model && !model.is_empty() => {
+                    return Ok(Spec::Client(Some(model.to_owned())));
+                }
+                "client" => return Err("no model is named after it".to_owned()),
                 _ => return Err(format!("not {FORMS}")),
             };
             (host, model)
@@ -89,6 +99,8 @@ impl fmt::Display for Spec {
             Spec::Command(line) => write!(f, "cmd:{line}"),
             Spec::Model(named) => named.fmt(f),
             Spec::Remote(address) => write!(f, "grpc:{address}"),
+            Spec::Client(None) => f.write_str("client"),
+            Spec::Client(Some(model)) => write!(f, "client:{model}"),
         }
     }
 }
@@ -131,6 +143,7 @@ mod tests {
             "magic",
             "extractive ",
             "openai",
+            "client:",
             "openai:",
             "openai: x",
             "bard:x",
@@ -156,6 +169,8 @@ mod tests {
             "gemini:gemini-3.5-flash",
             "https://models.example/v1#a/b",
             "grpc:http://127.0.0.1:50051#mine",
+            "client",
+            "client:claude-haiku-4-5",
         ] {
             assert_eq!(text.parse::<Spec>().expect("good").to_string(), text);
         }

@@ -14,6 +14,7 @@ mod behind;
 mod bench;
 mod canaries;
 mod cases;
+mod clients;
 mod compact;
 mod conversions;
 mod copied;

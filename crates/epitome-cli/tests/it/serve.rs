@@ -47,6 +47,16 @@ impl Served {
     }
 }
 
+impl Served {
+    /// Ends it at once; what it said.
+    pub(crate) fn killed(mut self) -> String {
+        self.child.kill().expect("it runs");
+        let mut said = String::new();
+        self.stderr.read_to_string(&mut said).expect("text");
+        said
+    }
+}
+
 #[cfg(unix)]
 impl Served {
     /// Asks it to end; with what code it does, and what it said.

@@ -3,6 +3,7 @@
 mod asks;
 mod bounds;
 mod breaks;
+mod callers;
 mod chaos;
 mod clears;
 mod clouds;
@@ -10,6 +11,7 @@ mod cuts;
 mod dashboard;
 mod errors;
 mod guards;
+mod leaves;
 mod listens;
 mod models;
 mod native;

@@ -63,7 +63,7 @@ async fn a_summary_is_prepared_in_the_background_or_code_does_it() {
 }
 
 /// The tokens of the prompt, as the reply to it reports them.
-fn used(reply: &str) -> u64 {
+pub(crate) fn used(reply: &str) -> u64 {
     let reply: Value = serde_json::from_str(reply).expect("JSON");
     let places = [
         "/usage/prompt_tokens",

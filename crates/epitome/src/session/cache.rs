@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::Chain;
 use super::conversation::Line;
+use super::{Chain, Intent};
 
 /// Why a prompt doesn't begin with the previous one of its conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,13 +84,17 @@ pub(super) struct LastSent {
     pub(super) parted: Option<usize>,
     /// Tokens of it in the cache.
     kept: Option<u64>,
+    intent: Intent,
 }
 
 impl LastSent {
-    /// The same for a conversation that goes its own way behind `links` links.
-    pub(super) fn of_first(self, links: usize) -> Self {
+    /// The same for a conversation that goes its own way behind `links` links; none where the client left the earlier one
+    /// with a summary.
+    pub(super) fn of_first(self, links: usize) -> Option<Self> {
         let parted = (self.links > links).then_some(links).or(self.parted);
-        LastSent { parted, kept: self.kept.filter(|_| parted.is_none()), ..self }
+        let kept = self.kept.filter(|_| parted.is_none());
+        let is_left = self.intent == Intent::Summary && self.links > links;
+        (!is_left).then_some(LastSent { parted, kept, ..self })
     }
 }
 
@@ -102,6 +106,7 @@ impl Line {
         chain: &Chain,
         idle: Option<Duration>,
         ttl: Option<Duration>,
+        intent: Intent,
     ) -> (Option<CacheBreak>, Option<u64>) {
         let (frame, restated) = self.hashes();
         let (epoch, links) = (self.epoch().number, chain.len());
@@ -111,7 +116,16 @@ impl Line {
         };
         let before = self.last.filter(|was| was.links <= links).map(|was| written(was.links));
         let now = written(links);
-        let is = LastSent { epoch, links, frame, restated, written: now, parted: None, kept: None };
+        let is = LastSent {
+            epoch,
+            links,
+            frame,
+            restated,
+            written: now,
+            parted: None,
+            kept: None,
+            intent,
+        };
         let Some(was) = self.last.replace(is) else { return (None, None) };
         let why = [
             (was.epoch != epoch, CacheBreak::View),

@@ -171,7 +171,7 @@ impl Line {
             // Under epochs that it doesn't have, more was sent.
             sends: self.sends.iter().filter(|send| send.links <= links).copied().collect(),
             anchor: self.anchor.clone().filter(|_| is_compacted),
-            last: self.last.map(|last| last.of_first(links)),
+            last: self.last.and_then(|last| last.of_first(links)),
             saved: self.saved.min(epochs.last().map_or(0, |epoch| epoch.number)),
             epochs,
             flight: None,

@@ -6,9 +6,10 @@ use std::time::Duration;
 use super::breaker::Circumstances;
 use super::conversation::{Asks, Flight, Line, Manner, Urgency, Weight};
 use super::experience::{Experience, PromptEstimate};
+use super::landing::within;
 use super::{
-    Arrived, AtLimit, Begun, Chain, Handling, Initiative, Landing, Outgoing, Recipient, Sent,
-    SessionId, Sessions, StallReason, Ticket, intake,
+    Arrived, AtLimit, Begun, Chain, Handling, Initiative, Intent, Landing, Outgoing, Recipient,
+    Sent, SessionId, Sessions, StallReason, Ticket, intake,
 };
 use crate::budget::Target;
 use crate::context::JobContext;
@@ -19,11 +20,9 @@ use crate::model::Binding;
 use crate::receipt::{RequestSize, Stats};
 use crate::request::Request;
 use crate::summarize::AgentPrompt;
-use crate::transcript::{Entry, Part, PartKind, Role};
 use crate::trigger::{Any, Cause, Measurements, Switch, Trigger as _, asked};
 use crate::view::View;
 use crate::wire;
-use crate::working_view::may_act;
 
 /// How a request is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,6 +53,7 @@ pub(super) struct Subject<'a> {
     pub(super) prompt: Option<(&'a Request, usize, Option<Duration>)>,
     /// The caller's context.
     pub(super) about: &'a JobContext,
+    pub(super) intent: Intent,
     pub(super) now: Duration,
 }
 
@@ -170,9 +170,20 @@ impl Sessions {
             let sent = self.lines[&id].sent(&base, &chain, shown.transcript.len());
             let prompt = Some((&shown, sent, idle));
             let (base, model, about) = (&base, model.as_str(), &to.about);
-            let counts = &self.experience.get().of_counts(model);
-            let subject =
-                Subject { id, base, model, counts, counted, frame, whole, prompt, about, now };
+            let (counts, intent) = (&self.experience.get().of_counts(model), to.intent);
+            let subject = Subject {
+                id,
+                base,
+                model,
+                counts,
+                counted,
+                frame,
+                whole,
+                prompt,
+                about,
+                intent,
+                now,
+            };
             self.begin_if_due(&subject, &measurements, &mut decision);
         }
         let Decision { stats, wait, begun, stall, due, failure } = decision;
@@ -181,7 +192,7 @@ impl Sessions {
             || {
                 let line = self.lines.get_mut(&id).expect("it was found before");
                 line.send(chain.len());
-                let (why, expects) = line.forward(&chain, idle, to.cache_ttl);
+                let (why, expects) = line.forward(&chain, idle, to.cache_ttl, to.intent);
                 broke = why;
                 let sent = Sent {
                     session: id,
@@ -251,9 +262,11 @@ impl Sessions {
         measurements: &Measurements,
         decision: &mut Decision,
     ) {
-        let Subject { id, frame, now, .. } = *subject;
+        let Subject { id, frame, now, intent, .. } = *subject;
         let begins_itself = self.options.initiative == Initiative::Automatic;
-        let soft = self.options.soft.as_ref().filter(|_| begins_itself);
+        // What is to be summed up by its client is compacted only where it doesn't fit.
+        let is_step = intent == Intent::Step;
+        let soft = self.options.soft.as_ref().filter(|_| begins_itself && is_step);
         // What doesn't fit is refused, whatever the trigger looks at.
         let over = measurements.window.filter(|window| measurements.tokens.tokens > *window);
         let over = over.map(|window| Cause::Window {
@@ -261,14 +274,15 @@ impl Sessions {
             limit: window,
             window,
         });
-        let hard = self.options.trigger.fires(measurements).or_else(|| over.clone());
+        let hard = Some(&self.options.trigger).filter(|_| is_step);
+        let hard = hard.and_then(|hard| hard.fires(measurements)).or_else(|| over.clone());
         // A reply that comes while a compaction is prepared can't be stripped inside its loop.
         let soft = soft.filter(|_| Binding::of(subject.base) != Binding::PrefixManual);
         let prepared = soft.and_then(|soft| soft.fires(measurements));
         // Demands don't depend on the triggers' measurements; some triggers say whether a demand waits.
         let is_heard =
             |cause: &Option<Cause>| cause.as_ref().is_some_and(|cause| !cause.demands().is_empty());
-        let asked = asked(measurements, |_| true).filter(|_| !is_heard(&hard));
+        let asked = asked(measurements, |_| is_step).filter(|_| !is_heard(&hard));
         let asked = asked.filter(|_| hard.is_some() || !is_heard(&prepared));
         let hard = asked.or(hard);
         let cause = hard.clone().or(prepared);
@@ -366,20 +380,6 @@ impl Sessions {
         decision.begun = Some(Box::new(begun));
     }
 
-    /// Where to land, by the counter that decides: the window is in the model's own tokens.
-    pub(super) fn landing(&self, subject: &Subject<'_>, window: Option<u64>) -> Target {
-        if let Landing::Turns(turns) = self.options.landing {
-            let window = window.map(|window| subject.counts.counted(subject.model, window));
-            return Target::Tokens(roomy(subject, turns, window));
-        }
-        match (self.options.landing, self.options.landing.target(window)) {
-            (Landing::Window(_), Target::Tokens(target)) => {
-                Target::Tokens(subject.counts.counted(subject.model, target).max(1))
-            }
-            (_, target) => target,
-        }
-    }
-
     pub(super) fn begin(
         &mut self,
         subject: &Subject<'_>,
@@ -432,47 +432,6 @@ impl Line {
     fn anchor_of(&self, model: &str) -> Option<crate::count::Anchor> {
         self.anchor.as_ref().filter(|(of, _)| of == model).map(|(_, anchor)| *anchor)
     }
-}
-
-/// Bytes that a token of people's words has, about.
-const BYTES: u64 = 4;
-/// Of what stands before a quote.
-const LABEL_BYTES: usize = 16;
-/// The most bytes of a call and of its outcome.
-const MOST_DEED: usize = 320;
-const OUTCOME_BYTES: usize = 96;
-/// Percent of a view that these may have: 60 of a checkpoint, which has 70 of the room.
-const WORDS_SHARE: u64 = 42;
-
-/// The target that leaves room for this many further turns of the conversation's mean growth, in the counter's tokens. At least a
-/// quarter of the shown prompt and enough for human words and deeds beside what stays; at most half, because a rewrite must be worth its cost.
-fn roomy(subject: &Subject<'_>, turns: u32, window: Option<u64>) -> u64 {
-    let is_reply = |entry: &Entry<'_>| entry.role() == Role::Assistant;
-    let replies = subject.base.transcript.entries().filter(is_reply).count().max(1) as u64;
-    let said = subject.whole.saturating_sub(subject.frame);
-    let grown = (said / replies).saturating_mul(u64::from(turns));
-    // What doesn't fit has no more room than the window.
-    let shown = window.map_or(subject.counted, |window| subject.counted.min(window));
-    let entries = || subject.base.transcript.entries();
-    let is_word = |part: &Part<'_>| part.is_human() && part.kind() == PartKind::Text;
-    let words = entries().flat_map(|entry| entry.parts()).filter(is_word);
-    let words = words.map(|part| part.raw_body().len() + LABEL_BYTES);
-    let newest = entries().rev().take_while(|entry| !entry.is_human());
-    let deeds = newest.flat_map(|entry| entry.parts()).filter(may_act);
-    let deeds = deeds.map(|part| part.raw_body().len().min(MOST_DEED) + OUTCOME_BYTES);
-    let bytes: usize = words.chain(deeds).sum();
-    // The newest step stays.
-    let step = entries().rev().take_while(|entry| !is_reply(entry)).map(|entry| entry.raw().len());
-    let stays = subject.frame + step.sum::<usize>() as u64 / BYTES;
-    let quoting = stays + bytes as u64 / BYTES * 100 / WORDS_SHARE;
-    shown.saturating_sub(grown).max(quoting).clamp(shown / 4, shown / 2).max(1)
-}
-
-/// A target that fits in a window, and is strictly smaller than what is shown.
-pub(super) fn within(subject: &Subject<'_>, window: u64, target: Target) -> Target {
-    let window = subject.counts.counted(subject.model, window);
-    let most = (subject.counted / 10 * 9).min(window / 10 * 9).max(1);
-    Target::Tokens(target.resolve(subject.counted).clamp(1, most))
 }
 
 /// Whether nobody asked for it, so that it must be worth its while.

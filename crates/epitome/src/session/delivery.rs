@@ -5,11 +5,12 @@
 use std::time::Duration;
 
 use super::conversation::{Asks, Manner, Urgency};
-use super::decide::{Look, Subject, within};
+use super::decide::{Look, Subject};
 use super::experience::{Experience, PromptEstimate};
+use super::landing::within;
 use super::{
-    AtLimit, Begun, CacheUse, Handling, Initiative, Outgoing, PromptReport, Recipient, SessionId,
-    Sessions,
+    AtLimit, Begun, CacheUse, Handling, Initiative, Intent, Outgoing, PromptReport, Recipient,
+    SessionId, Sessions,
 };
 use crate::budget::Target;
 use crate::count::Count;
@@ -161,6 +162,8 @@ impl Sessions {
             // It doesn't fit, so that nothing fits behind it.
             prompt: None,
             about: &sent.to.about,
+            // There is one try: where nobody says how much fits, it isn't spent on what may not.
+            intent: limit.map_or(Intent::Step, |_| sent.to.intent),
             now,
         };
         let is = subject.circumstances(window);

@@ -31,6 +31,7 @@ mod epoch;
 mod experience;
 mod identity;
 mod intake;
+mod landing;
 mod late_reply;
 mod normalize;
 mod options;
@@ -69,7 +70,7 @@ pub use options::{AtLimit, Initiative, Landing, SessionOptions, SessionOptionsEr
 pub use page::{CurrentView, Page, page};
 pub use prompt::in_turns;
 pub use reader::{Arrived, Reader};
-pub use recipient::Recipient;
+pub use recipient::{Intent, Recipient};
 pub use saved::{KeptPlace, Saved};
 pub use sync::{RunCompaction, Settled};
 

@@ -1,9 +1,21 @@
-//! The receiver of a request: its sizes and times.
+//! The receiver of a request: its sizes and times, and what it is to do with it.
 
 use std::time::Duration;
 
 use crate::context::JobContext;
 use crate::model::Model;
+
+/// What a request wants of its model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Intent {
+    /// The next step of its conversation.
+    #[default]
+    Step,
+    /// A summary with which its client begins anew. Triggers don't look at it: it is compacted only where it doesn't fit, and
+    /// only as far as it then does.
+    Summary,
+}
 
 /// The model behind a request, and the caller's context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +29,8 @@ pub struct Recipient {
     /// The caller's context for this request, passed to its compaction. If it is empty, the compactor's own context is
     /// used.
     pub about: JobContext,
+    /// What the model is to do.
+    pub intent: Intent,
 }
 
 impl From<Option<u64>> for Recipient {
@@ -34,6 +48,7 @@ impl From<&Model> for Recipient {
             window: model.most_input(),
             cache_ttl: ttl.map(Duration::from_secs),
             about: JobContext::default(),
+            intent: Intent::Step,
         }
     }
 }

@@ -39,6 +39,7 @@ pub(super) fn checks(args: &DoctorArgs, settings: &Settings) -> Vec<Check> {
             Spec::Command(line) => command(SUBJECT, "cmd:", &line.0[0]),
             Spec::Model(named) => served(named, &mut keys, args, settings),
             Spec::Remote(address) => whole(address, args),
+            Spec::Client(_) => good(SUBJECT, format!("{spec}: each client's own key, in a proxy")),
         });
     }
     let last = if checks.is_empty() { "extractive: no model" } else { "then extractive" };
