@@ -10,9 +10,8 @@ use http::request::Parts;
 use http::{HeaderMap, Uri};
 use percent_encoding::utf8_percent_encode;
 
-use crate::credential::may_authorize;
-use crate::exchange::Prompted;
-use crate::models::IN_PATH;
+use crate::credential::{beside_the_body, may_authorize};
+use crate::paths::IN_PATH;
 
 tokio::task_local! {
     static CALLER: Arc<Caller>;
@@ -34,10 +33,11 @@ impl Caller {
         CALLER.try_with(Arc::clone).ok()
     }
 
-    /// Whoever sends a request; nobody, where the model stands in a path of a cloud's, whose bodies are its own.
-    pub(crate) fn of(head: &Parts, prompted: &Prompted) -> Option<Arc<Self>> {
-        let is_of_a_cloud = prompted.format == Format::Anthropic && prompted.model.is_some();
-        if is_of_a_cloud || prompted.format == Format::GeminiInteractions {
+    /// Whoever sends a request for a model; nobody, where the path is a cloud's, whose bodies are its own.
+    pub(crate) fn of(head: &Parts, format: Format, model: String) -> Option<Arc<Self>> {
+        let path = head.uri.path().trim_end_matches('/');
+        let is_of_a_cloud = format == Format::Anthropic && !path.ends_with("/messages");
+        if is_of_a_cloud || format == Format::GeminiInteractions {
             return None;
         }
         let mut headers = beside_the_body(&head.headers);
@@ -46,8 +46,8 @@ impl Caller {
         for (name, value) in &mut headers {
             value.set_sensitive(may_authorize(name.as_str()) || name == "cookie");
         }
-        let (model, address) = (prompted.named_model()?, head.uri.clone());
-        Some(Arc::new(Caller { format: prompted.format, model, address, headers }))
+        let address = head.uri.clone();
+        Some(Arc::new(Caller { format, model, address, headers }))
     }
 
     /// The format of its requests.
@@ -100,19 +100,8 @@ pub(crate) fn surroundings(caller: &Arc<Caller>) -> Surroundings {
     Surroundings::new(move |running| CALLER.scope(Arc::clone(&caller), running))
 }
 
-/// A request's headers without what is of its body, and of it alone.
-pub(crate) fn beside_the_body(headers: &HeaderMap) -> HeaderMap {
-    let is_of_it = |name: &str| {
-        name.starts_with("content-") || name.ends_with("digest") || name.contains("idempotency")
-    };
-    let besides = headers.iter().filter(|(name, _)| !is_of_it(name.as_str()));
-    besides.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use http::{HeaderName, HeaderValue};
-
     use super::*;
 
     fn caller(format: Format, address: &str) -> Caller {
@@ -132,18 +121,5 @@ mod tests {
         assert_eq!(escaped.address("n"), None);
         assert!(escaped.address("m").is_some());
         assert_eq!(gemini.secrets().collect::<Vec<_>>(), ["a"]);
-    }
-
-    #[test]
-    fn what_is_of_the_body_is_of_it_alone() {
-        let names =
-            ["content-length", "repr-digest", "idempotency-key", "x-api-key", "openai-beta"];
-        let headers: HeaderMap = names
-            .iter()
-            .map(|name| (HeaderName::from_static(name), HeaderValue::from_static("1")))
-            .collect();
-        let besides = beside_the_body(&headers);
-        assert_eq!(besides.keys().map(HeaderName::as_str).collect::<Vec<_>>().len(), 2);
-        assert!(besides.contains_key("x-api-key") && besides.contains_key("openai-beta"));
     }
 }

@@ -39,6 +39,15 @@ pub(crate) fn credentials<'a>(
     found
 }
 
+/// A request's headers without what is of its body, and of it alone.
+pub(crate) fn beside_the_body(headers: &HeaderMap) -> HeaderMap {
+    let is_of_it = |name: &str| {
+        name.starts_with("content-") || name.ends_with("digest") || name.contains("idempotency")
+    };
+    let besides = headers.iter().filter(|(name, _)| !is_of_it(name.as_str()));
+    besides.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use epitome::word_list::words;
@@ -69,5 +78,18 @@ mod tests {
         assert_eq!(told(&[("cookie", "c")], Some("alt=sse")), ["cookie=c"]);
         // What is drawn for each request tells nobody apart.
         assert!(told(&[("idempotency-key", "1"), ("x-request-id", "2")], None).is_empty());
+    }
+
+    #[test]
+    fn what_is_of_the_body_is_of_it_alone() {
+        let names =
+            ["content-length", "repr-digest", "idempotency-key", "x-api-key", "openai-beta"];
+        let headers: HeaderMap = names
+            .iter()
+            .map(|name| (HeaderName::from_static(name), HeaderValue::from_static("1")))
+            .collect();
+        let besides = beside_the_body(&headers);
+        assert_eq!(besides.keys().map(HeaderName::as_str).collect::<Vec<_>>().len(), 2);
+        assert!(besides.contains_key("x-api-key") && besides.contains_key("openai-beta"));
     }
 }

@@ -11,7 +11,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, Uri};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -19,11 +19,10 @@ use tokio::time::{Instant, timeout};
 use tower_service::Service as _;
 
 use crate::asking::Asking;
-use crate::caller::beside_the_body;
-use crate::credential::may_authorize;
+use crate::credential::{beside_the_body, may_authorize};
 use crate::exchange::{Load, ModelSayings, Outbound, Prompted};
 use crate::flow::{Collected, Flow};
-use crate::paths::before;
+use crate::paths::{IN_PATH, before};
 use crate::upstream::Provider;
 use crate::wanted::provider_of;
 use crate::when::LEAST_WINDOW;
@@ -40,10 +39,6 @@ const REST: Duration = Duration::from_mins(10);
 /// The most that an upstream may take, and the longest list of models that is read.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST: usize = 4 << 20;
-
-/// Characters of a name, besides letters and digits, that are allowed in a path.
-pub(crate) const IN_PATH: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What an upstream says of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

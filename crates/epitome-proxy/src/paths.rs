@@ -1,6 +1,11 @@
 //! Paths of requests, in which segments are compared as they read, and forwarded as they came.
 
 use epitome_tower::plain_path;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
+
+/// Characters of a name, besides letters and digits, that are allowed in a path.
+pub(crate) const IN_PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What Codex asks where its user is known by a login.
 pub(crate) const CODEX: &str = "/backend-api/codex/";

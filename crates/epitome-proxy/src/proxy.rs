@@ -252,7 +252,8 @@ impl Proxy {
             return Ok(with(reply, insert).await);
         };
         if self.callers == CallerAccess::Summarizers
-            && let Some(caller) = Caller::of(&head, prompted)
+            && let Some(model) = prompted.named_model()
+            && let Some(caller) = Caller::of(&head, prompted.format, model)
         {
             head.extensions.insert(caller);
         }
