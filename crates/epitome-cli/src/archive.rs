@@ -1,5 +1,7 @@
 //! Archives on disk: what `compact` leaves in one, and finding it again by what it wrote.
 
+mod failures;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +24,9 @@ use crate::output::Report;
 use crate::quoting::{name, operand};
 use crate::terminal::{self, FAINT, paint};
 use crate::whole::{Placed, Secrets, Whole};
+
+pub(crate) use failures::failure;
+use failures::refused;
 
 /// What is compacted, kept whole.
 #[derive(Debug)]
@@ -289,73 +294,6 @@ impl ArchiveArg {
 
 fn io_error(path: &Path, error: std::io::Error) -> StoreError {
     StoreError::Io { path: path.to_owned(), error }
-}
-
-pub(crate) fn failure(error: &StoreError, folder: &Path) -> anyhow::Error {
-    let shown = operand(shown(folder));
-    let what = error.to_string();
-    let failure = match error {
-        StoreError::Server { is_passing: true, .. } => {
-            Failure::again(what).hint("is the server there? Try again a little later")
-        }
-        _ if error.is_busy() => Failure::again(what).hint("another process is writing; try again"),
-        StoreError::Address { .. } => {
-            Failure::usage(what).hint("--archive 'postgres://user@localhost/database'; PGPASSWORD")
-        }
-        StoreError::Untrusted { .. } => Failure::other(what).hint(
-            "sslrootcert=FILE in the URL names trusted CA certificates; sslmode=verify-ca then doesn't check the host name",
-        ),
-        StoreError::Server { .. } => {
-            Failure::other(what).hint(format!("psql {shown}; the password can be in PGPASSWORD"))
-        }
-        StoreError::Missing { .. } => {
-            Failure::other(what).hint(format!("epitome compact FILE --archive {shown} makes one"))
-        }
-        StoreError::NotAStore { .. } | StoreError::Link { .. } => {
-            Failure::usage(what).hint("name a folder that isn't there yet, or an archive")
-        }
-        StoreError::Exposed { .. } => {
-            Failure::other(what).hint(format!("close it to others: chmod -R go= {shown}"))
-        }
-        StoreError::Foreign { .. } => Failure::other(what).hint(format!(
-            "name an archive of your own, or take it over: sudo chown -R \"$(id -un)\" {shown}"
-        )),
-        StoreError::OtherVersion { found, known, .. } => Failure::other(what).hint(if found > known {
-            "use a newer epitome".to_owned()
-        } else {
-            "no release made such a store: name another one, or move it away".to_owned()
-        }),
-        StoreError::Unfinished { .. } => {
-            Failure::other(what).hint(format!("copy {shown} to where it can be written"))
-        }
-        StoreError::NoSuchSession { .. } | StoreError::Ambiguous { .. } => {
-            Failure::usage(what).hint(format!("epitome sessions --archive {shown}"))
-        }
-        StoreError::Damaged { .. } => Failure::input(what).hint(format!(
-            "take {shown} from a backup; without one, move it away: `epitome compact FILE --archive {shown}` makes another"
-        )),
-        StoreError::DamagedIndex { .. } => Failure::other(what).hint(format!(
-            "nothing is lost: the index is made again where {shown} can be written; ls -ld {shown}"
-        )),
-        _ => Failure::other(what).hint(format!("ls -ld {shown}; df {shown}")),
-    };
-    failure.into()
-}
-
-fn refused(error: &ArchiveError, folder: &Path) -> anyhow::Error {
-    let what = error.to_string();
-    match error {
-        ArchiveError::Conflict { .. } => {
-            Failure::again(what).hint("nothing was written; try the same again").into()
-        }
-        ArchiveError::Damaged { .. } => Failure::input(what)
-            .hint(format!("take {} from a backup", operand(shown(folder))))
-            .into(),
-        _ if is_on_server(folder) => {
-            Failure::again(what).hint(format!("psql {}", operand(shown(folder)))).into()
-        }
-        _ => Failure::other(what).hint(format!("df {}", operand(folder))).into(),
-    }
 }
 
 /// What a receipt says of an archive.

@@ -1,5 +1,7 @@
 //! `restore`, `recall`, `undo`, `redo`, `forget`, `pin`: what an archive is for.
 
+mod pins;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +17,8 @@ use epitome_recordings as recordings;
 use epitome_store::{Access, Forgotten, Session, Store, StoreError};
 use serde_json::json;
 
-use crate::archive::{Meant, located, located_all, make, open, went_on_from};
-use crate::args::{ArchiveArg, ForgetArgs, GoArgs, PinArgs, PinCommand, ReadingArgs, RecallArgs};
+use crate::archive::{Meant, located, located_all, went_on_from};
+use crate::args::{ArchiveArg, ForgetArgs, GoArgs, ReadingArgs, RecallArgs};
 use crate::failure::{Exit, Failure};
 use crate::identity::Identity;
 use crate::in_place::InPlace;
@@ -26,6 +28,8 @@ use crate::output::{self, Parcel, Place, Report};
 use crate::quoting::{name, operand};
 use crate::terminal::{self, FAINT, STRONG, line, paint, put, size};
 use crate::whole::{Secrets, Whole};
+
+pub(crate) use pins::pin;
 
 /// Writes what a compaction was made from.
 pub(crate) fn restore(args: &GoArgs, _: Report) -> Result<Exit> {
@@ -457,54 +461,6 @@ pub(crate) fn forget(args: &ForgetArgs, report: Report) -> Result<Exit> {
         let hint =
             format!("end it, then: epitome sessions --archive {}", operand(&args.archive.store));
         bail!(Failure::again(what).hint(hint));
-    }
-    Ok(Exit::Ok)
-}
-
-/// Pins, lists and unpins.
-pub(crate) fn pin(args: &PinArgs, report: Report) -> Result<Exit> {
-    match &args.command {
-        PinCommand::Add { text, archive } => add(text, &archive.store, report),
-        PinCommand::List { archive } => pins(archive, report),
-        PinCommand::Rm { pin, archive } => {
-            let store = archive.open(Access::Existing)?;
-            if !store.unpin(pin).map_err(archive.failed())? {
-                let hint = format!("epitome pin list --archive {}", operand(&archive.store));
-                let what = format!("there is no pin {:?}", line(pin, 80));
-                bail!(Failure::usage(what).hint(hint));
-            }
-            if report == Report::Json {
-                output::json(&json!({ "version": 1, "removed": pin }))?;
-            }
-            Ok(Exit::Ok)
-        }
-    }
-}
-
-fn add(text: &str, folder: &Path, report: Report) -> Result<Exit> {
-    if text.trim().is_empty() {
-        let failure = Failure::usage("a pin must not be blank");
-        return Err(failure.hint("epitome pin add 'never push' --archive STORE").into());
-    }
-    let archive = ArchiveArg { store: folder.to_owned() };
-    make(folder)?;
-    let pin = open(folder, Access::Write)?.pin(text).map_err(archive.failed())?;
-    match report {
-        Report::Json => output::json(&json!({ "version": 1, "pin": pin, "text": text }))?,
-        Report::Words => output::words(&format!("{pin} {}\n", terminal::one(text)))?,
-    }
-    Ok(Exit::Ok)
-}
-
-fn pins(archive: &ArchiveArg, report: Report) -> Result<Exit> {
-    let pins = archive.open(Access::Read)?.pins().map_err(archive.failed())?;
-    match report {
-        Report::Json => output::json(&json!({ "version": 1, "pins": pins }))?,
-        Report::Words => {
-            let lines =
-                pins.iter().map(|pin| format!("{} {}\n", pin.pin, terminal::one(&pin.text)));
-            output::words(&lines.collect::<String>())?;
-        }
     }
     Ok(Exit::Ok)
 }

@@ -87,8 +87,9 @@ fn a_converse_body_is_for_the_model_that_is_named() {
         .write("in.json", format!(r#"{{"toolConfig":{tools},"messages":[{ask},{call},{mixed}]}}"#));
     bench.run("check in.json").ends(3).says(&["bedrock/mixed-turn", "--model"]);
     bench.run("check in.json --model claude-sonnet-4-6").ends(0);
-    // It passes as it came.
-    bench.run("compact in.json --target 100% -o out.json").ends(0).complains(&["breaks 1 rule"]);
+    // The exit code is that of a check of what was written.
+    bench.run("compact in.json --target 100% -o out.json").ends(3).complains(&["breaks 1 rule"]);
+    bench.run("check out.json").ends(3);
     bench.run("compact in.json --target 100% --model claude-sonnet-4-6 -o out.json").ends(0);
     let said =
         r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
